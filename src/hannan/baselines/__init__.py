@@ -1,0 +1,7 @@
+"""What a reader compares with."""
+
+from hannan.baselines.follow_the_leader import FollowTheLeader
+from hannan.baselines.hedge import Hedge
+from hannan.baselines.uniform_random import UniformRandom
+
+__all__ = ["FollowTheLeader", "Hedge", "UniformRandom"]

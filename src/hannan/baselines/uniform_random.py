@@ -1,0 +1,59 @@
+"""Uniform play."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Action, Learner
+from hannan.core.validation import check_integer, check_loss_range, check_losses, check_seed
+
+
+class UniformRandom(Learner):
+    r"""Play each of K actions with probability 1/K, whatever happens.
+
+    Parameters
+    ----------
+    n_actions
+        K.
+    seed
+        Fixes the play; None takes fresh entropy.
+    loss_range
+        Range of the losses, or None to accept any finite ones.
+
+    Guarantee
+    ---------
+    Expected loss is the mean loss over the actions.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.baselines.UniformRandom(3, seed=0)
+    >>> learner.act("any context") in (0, 1, 2)
+    True
+
+    References
+    ----------
+    None needed.
+    """
+
+    def __init__(
+        self,
+        n_actions: int,
+        *,
+        seed: int | None = None,
+        loss_range: tuple[float, float] | None = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        self.n_actions = check_integer(self, "n_actions", n_actions, 1)
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._range = check_loss_range(self, loss_range)
+        self._rng = np.random.default_rng(seed)
+
+    def _act(self, context: Any) -> Action:
+        return int(self._rng.integers(self.n_actions))
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        check_losses(loss, self.n_actions, self._range)

@@ -1,0 +1,36 @@
+"""The nouns and their contracts."""
+
+from hannan.core.decision import Decision
+from hannan.core.environment import Environment, Feedback, Round
+from hannan.core.errors import (
+    ContextError,
+    HannanError,
+    InfeasibleError,
+    InputTypeError,
+    LossError,
+    OrderError,
+    ParameterError,
+)
+from hannan.core.learner import Learner
+from hannan.core.oracle import Noise, Objective, Oracle
+from hannan.core.policy import Action, Policy
+
+__all__ = [
+    "Action",
+    "ContextError",
+    "Decision",
+    "Environment",
+    "Feedback",
+    "HannanError",
+    "InfeasibleError",
+    "InputTypeError",
+    "Learner",
+    "LossError",
+    "Noise",
+    "Objective",
+    "Oracle",
+    "OrderError",
+    "ParameterError",
+    "Policy",
+    "Round",
+]

@@ -1,0 +1,88 @@
+"""Environments: an adversary, its contexts and its horizon."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hannan.core.errors import OrderError
+from hannan.core.oracle import Oracle
+from hannan.core.params import Parametrised
+from hannan.core.policy import Action, loss_of
+from hannan.core.validation import FloatArray
+
+
+class Feedback(Enum):
+    """What a learner is shown after it has acted."""
+
+    FULL = "full"  # the losses of all elements
+    SEMI = "semi"  # the losses of the chosen elements; of the one chosen, where one is
+
+
+class Round:
+    """One round: the context, and losses fixed before the learner acts."""
+
+    __slots__ = ("_losses", "action", "context")
+
+    def __init__(self, context: Any, losses: FloatArray) -> None:
+        self.context = context
+        self._losses = losses
+        self.action: Action | None = None
+
+    def reveal(self, action: Action, feedback: Feedback = Feedback.FULL) -> FloatArray | float:
+        """Tell the round what was played; returns the feedback the rule allows."""
+        self.action = action
+        if feedback is Feedback.FULL:
+            return self._losses
+        if isinstance(action, int | np.integer):
+            return float(self._losses[action])
+        return self._losses[action]
+
+    @property
+    def losses(self) -> FloatArray:
+        """All losses; only once the learner has acted."""
+        if self.action is None:
+            raise OrderError("The losses of a round are hidden until an action is revealed to it.")
+        return self._losses
+
+    @property
+    def loss(self) -> float:
+        """The loss of the action played."""
+        if self.action is None:
+            raise OrderError("A round has no loss until an action is revealed to it.")
+        return loss_of(self._losses, self.action)
+
+
+class Environment(Parametrised, ABC):
+    """A source of rounds.
+
+    `rounds` is a generator: it fixes the losses of a round, yields it, and may look at
+    `round.action` afterwards. So an adaptive adversary knows all past play and none of the
+    learner's present randomness.
+    """
+
+    oblivious: ClassVar[bool] = True
+    """Whether the rounds never depend on what is played."""
+
+    oracle: Oracle | None = None
+    """A policy class to measure regret against, where the environment was made from one."""
+
+    n_actions: int
+
+    @property
+    def horizon(self) -> int | None:
+        """The number of rounds where it is fixed, else None."""
+        return None
+
+    @property
+    def contexts(self) -> Sequence[Any] | None:
+        """The contexts that may arrive, where they are known."""
+        return None
+
+    @abstractmethod
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """The rounds of one game."""

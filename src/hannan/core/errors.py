@@ -1,0 +1,29 @@
+"""Errors: each says what was wrong, what was got and what to do."""
+
+
+class HannanError(Exception):
+    """Base of every error this library raises on purpose."""
+
+
+class ParameterError(HannanError, ValueError):
+    """A constructor or function argument outside its range."""
+
+
+class InputTypeError(HannanError, TypeError):
+    """An argument of a type that cannot be used."""
+
+
+class ContextError(HannanError, ValueError):
+    """A context that the policy class or the declared context set does not know."""
+
+
+class LossError(HannanError, ValueError):
+    """A loss of the wrong shape, not finite, or outside the declared range."""
+
+
+class OrderError(HannanError, ValueError):
+    """A call out of turn: feedback for a round that was not played, or given twice."""
+
+
+class InfeasibleError(HannanError, ValueError):
+    """A problem without any feasible action or policy."""

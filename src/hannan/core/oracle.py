@@ -1,0 +1,129 @@
+"""Oracles and their objectives: the only door through which learners see a policy class."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.params import Parametrised
+from hannan.core.policy import Action, Policy
+from hannan.core.validation import FloatArray
+
+
+class Noise(Protocol):
+    """Unit fake outcomes on a context set; the n-th draw is a function of the seed and n."""
+
+    contexts: Sequence[Any]
+
+    def unit(self, draw: int) -> FloatArray:
+        """Fake losses of one draw, [d, K], at scale 1."""
+
+
+class Objective(ABC):
+    r"""Running total of losses, :math:`\pi \mapsto \sum_t \ell_t(\pi(x_t))`, and its minimisers.
+
+    Kept in whatever space makes the argmin cheapest. Noise is linear too: draw n at scale s adds
+    :math:`s \sum_{x \in X} \langle \pi(x), \zeta^n_x \rangle` to the value of policy
+    :math:`\pi`. Scale 0 means no noise, and then `noise` may be None.
+
+    Contexts and losses given here have passed `Oracle.check_context` and the loss checks.
+    """
+
+    @abstractmethod
+    def copy(self) -> Objective:
+        """An independent copy of the total."""
+
+    @abstractmethod
+    def add(self, context: Any, losses: FloatArray) -> None:
+        """Add one round."""
+
+    @abstractmethod
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """The minimisers under each of the draws first .. first + count - 1."""
+
+    @abstractmethod
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The minimal values under each of the draws first .. first + count - 1."""
+
+    def leader(self) -> Policy:
+        """The minimiser without noise."""
+        return self.leaders(None, 0, 1, 0.0)[0]
+
+    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Action:
+        """What the minimiser under one draw does on a context."""
+        return self.leaders(noise, draw, 1, scale)[0](context)
+
+    def settle(
+        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """Add one round, then the new minimiser's action on its context, under the same draw."""
+        self.add(context, losses)
+        return self.action(context, noise, draw, scale)
+
+
+class Oracle(Parametrised, ABC):
+    """A policy class with its optimiser.
+
+    Losses are linear in the chosen elements and may have any sign. Ties go to the smallest
+    policy in the order the class documents.
+    """
+
+    exact: ClassVar[bool] = True
+    """Whether leaders are true minimisers; theorems need it."""
+
+    n_actions: int | None
+    """K, the number of elements a loss vector has entries for."""
+
+    max_chosen: int = 1
+    """m, the largest number of elements an action chooses."""
+
+    antichain: bool = True
+    """Whether no action contains another one (true for single actions)."""
+
+    @property
+    def contexts(self) -> Sequence[Hashable] | None:
+        """All contexts the class is defined on, or None if they are not listed."""
+        return None
+
+    @abstractmethod
+    def objective(self) -> Objective:
+        """An empty running total."""
+
+    @abstractmethod
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:
+        """Fake outcomes on these contexts, ready for this class's objectives.
+
+        `memory` bounds the bytes of noise held ready.
+        """
+
+    @abstractmethod
+    def check_context(self, context: Any) -> Any:
+        """The context in the form objectives take, or a `ContextError`."""
+
+    def log_size(self, contexts: Sequence[Any]) -> float | None:
+        """An upper bound on log N, N the number of distinct policies on these contexts."""
+        return None
+
+    def complexity(self, contexts: Sequence[Any]) -> float | None:
+        """The Laplace complexity G on these contexts where a closed form exists."""
+        return None
+
+    def separates(self, contexts: Sequence[Any]) -> bool | None:
+        """Whether distinct policies differ somewhere on these contexts; None if not known."""
+        return None
+
+
+def distinct(contexts: Sequence[Any]) -> list[Any]:
+    """The contexts without repetition, in order of first appearance."""
+    return list(dict.fromkeys(contexts))
+
+
+def positions(contexts: Sequence[Any], n_contexts: int) -> NDArray[np.intp]:
+    """For contexts 0..n-1: the place of each in the list, -1 where absent."""
+    places = np.full(n_contexts, -1, dtype=np.intp)
+    places[np.asarray(contexts, dtype=np.intp)] = np.arange(len(contexts))
+    return places

@@ -1,0 +1,42 @@
+"""Parameters read off the constructor's signature: `params`, `clone` and `repr` come for free."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+
+class Parametrised:
+    """A class whose constructor stores each argument under its own name."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Constructor arguments by name, as given."""
+        names = list(inspect.signature(type(self).__init__).parameters)[1:]
+        return {name: getattr(self, name) for name in names}
+
+    def clone(self, **changes: Any) -> Self:
+        """A new object with the same parameters, some of them changed, and nothing learned.
+
+        >>> import hannan as hn
+        >>> hn.oracles.AllPolicies(3, 2).clone(n_actions=4)
+        AllPolicies(n_contexts=3, n_actions=4)
+        """
+        return type(self)(**{**self.params, **changes})
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(type(self).__init__)
+        shown = []
+        for name, value in self.params.items():
+            default = signature.parameters[name].default
+            if value is not default and not (np.isscalar(value) and value == default):
+                shown.append(f"{name}={_short(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size > 8:
+        return f"<{value.dtype} array {list(value.shape)}>"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,33 @@
+"""Policies: maps from contexts to actions."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Action = int | NDArray[np.intp]
+
+
+class Policy(ABC):
+    """A map from contexts to actions: `policy(context)`.
+
+    An action is an int where one element is chosen, else the sorted indices of the chosen
+    elements. Problems without contexts call `policy(None)`.
+    """
+
+    @abstractmethod
+    def __call__(self, context: Any = None) -> Action:
+        """The action this policy takes on a context."""
+
+
+def loss_of(losses: NDArray[np.float64], action: Action) -> float:
+    """Linear loss of an action: the sum over its chosen elements."""
+    if isinstance(action, int | np.integer):
+        return float(losses[action])
+    return float(losses[action].sum())
+
+
+def same_action(a: Action, b: Action) -> bool:
+    """Whether two actions choose the same elements."""
+    return bool(np.array_equal(a, b))

@@ -1,0 +1,98 @@
+"""Checks at the boundary; inner code trusts what has passed them."""
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.errors import InputTypeError, LossError, ParameterError
+from hannan.kernels.losses import extremes
+
+FloatArray = NDArray[np.float64]
+LossRange = tuple[float, float]
+
+
+def refuse(owner: object, name: str, accepted: str, got: Any) -> ParameterError:
+    """The one message shape for a bad parameter."""
+    who = owner if isinstance(owner, str) else type(owner).__name__
+    return ParameterError(
+        f"The {name!r} parameter of {who} must be {accepted}. Got {_shown(got)} instead."
+    )
+
+
+def check_integer(owner: object, name: str, value: Any, low: int) -> int:
+    """An integer of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        raise refuse(owner, name, f"an integer >= {low}", value)
+    return int(value)
+
+
+def check_positive(owner: object, name: str, value: Any) -> float:
+    """A finite number greater than zero."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+        raise refuse(owner, name, "a positive finite number", value)
+    return float(value)
+
+
+def check_probability(owner: object, name: str, value: Any) -> float:
+    """A number in [0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise refuse(owner, name, "a number in [0, 1]", value)
+    return float(value)
+
+
+def check_choice(owner: object, name: str, value: Any, choices: Iterable[str]) -> str:
+    """One of a few words."""
+    choices = tuple(choices)
+    if value not in choices:
+        raise refuse(owner, name, "one of " + ", ".join(map(repr, choices)), value)
+    return str(value)
+
+
+def check_seed(owner: object, value: Any) -> int | None:
+    """None, or a non-negative integer."""
+    return None if value is None else check_integer(owner, "seed", value, 0)
+
+
+def check_loss_range(owner: object, value: Any) -> LossRange:
+    """A pair low < high of finite numbers; None means that any finite loss may come."""
+    if value is None:
+        return (-math.inf, math.inf)
+    try:
+        low, high = (float(v) for v in value)
+    except (TypeError, ValueError):
+        raise refuse(owner, "loss_range", "a pair (low, high) or None", value) from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise refuse(owner, "loss_range", "a pair of finite numbers with low < high", value)
+    return (low, high)
+
+
+def check_losses(
+    losses: Any, length: int | None, loss_range: LossRange, what: str = "one for each action"
+) -> tuple[FloatArray, float, float]:
+    """A loss vector as float64, with its smallest and largest entry."""
+    if type(losses) is not np.ndarray or losses.dtype != np.float64:
+        try:
+            losses = np.asarray(losses, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputTypeError(f"losses must be numbers, {what}; got {_shown(losses)}.") from None
+    if losses.ndim != 1 or (losses.shape[0] != length and length is not None):
+        expected = "a one-dimensional array" if length is None else f"{length} numbers, {what}"
+        raise LossError(f"losses must be {expected}; got an array of shape {losses.shape}.")
+    low, high = extremes(losses)
+    if low >= loss_range[0] and high <= loss_range[1]:
+        return losses, low, high
+    if math.isnan(low):
+        raise LossError(f"losses must be finite; got {_shown(losses)}. Leave out or mend the row.")
+    raise LossError(
+        f"losses must lie in loss_range={loss_range}; got values from {low:g} to {high:g}. "
+        "Rescale them, or pass the range they really have as loss_range=(low, high)."
+    )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= 120 else text[:117] + "..."

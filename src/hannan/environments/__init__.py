@@ -1,0 +1,8 @@
+"""Adversaries and data streams."""
+
+from hannan.environments.from_arrays import FromArrays
+from hannan.environments.leader_punisher import LeaderPunisher
+from hannan.environments.planted_policy import PlantedPolicy
+from hannan.environments.switching import Switching
+
+__all__ = ["FromArrays", "LeaderPunisher", "PlantedPolicy", "Switching"]

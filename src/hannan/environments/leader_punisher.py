@@ -1,0 +1,86 @@
+"""An adversary that punishes the leader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Environment, Oracle, Round
+from hannan.core.validation import check_integer, check_probability
+from hannan.environments.planted_policy import (
+    chosen_elements,
+    draws,
+    random_policies,
+    world_of,
+)
+
+
+class LeaderPunisher(Environment):
+    """Whatever the best policy so far would do next costs 1.
+
+    A few policies of the class, chosen at random, are good: their elements cost 1 with
+    probability `good`, all others with probability `bad`. Then the elements that the leader (the
+    best policy for all losses so far, without noise) would choose are made to cost 1. So
+    following the leader loses in every round, while the good policies take turns at leading and
+    each suffers only for its share.
+
+    The adversary reacts to the leader, not to what is played: its losses are a function of the
+    environment's seed alone.
+
+    Parameters
+    ----------
+    oracle
+        The policy class.
+    contexts
+        The contexts that may arrive; by default the oracle's own.
+    planted
+        Number of good policies.
+    good, bad
+        Probabilities of a loss.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.LeaderPunisher(hn.oracles.AllPolicies(1, 4))
+    >>> leader = hn.baselines.FollowTheLeader(world.oracle)
+    >>> float(hn.play(leader, world, horizon=200, seed=0).losses.mean())
+    1.0
+    >>> float(hn.play(hn.ContextFTPL(world.oracle, seed=0), world, 200, seed=0).losses.mean()) < 0.7
+    True
+    """
+
+    oracle: Oracle
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Sequence[Any] | None = None,
+        *,
+        planted: int = 3,
+        good: float = 0.05,
+        bad: float = 0.9,
+    ) -> None:
+        self.oracle = oracle
+        self.n_actions, self._contexts = world_of(self, oracle, contexts)
+        self.planted = check_integer(self, "planted", planted, 1)
+        self.good = check_probability(self, "good", good)
+        self.bad = check_probability(self, "bad", bad)
+
+    @property
+    def contexts(self) -> list[Any]:
+        """The contexts that may arrive."""
+        return self._contexts
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Random rounds, the leader's choice always costing 1."""
+        policies = random_policies(self, self.planted, rng)
+        table = np.logical_or.reduce([chosen_elements(self, policy) for policy in policies])
+        history = self.oracle.objective()
+        for i, u in draws(self, horizon, rng):
+            context = self.oracle.check_context(self._contexts[i])
+            losses = (u < np.where(table[i], self.good, self.bad)).astype(np.float64)
+            losses[history.action(context, None, 0, 0.0)] = 1.0
+            yield Round(self._contexts[i], losses)
+            history.add(context, losses)

@@ -1,0 +1,73 @@
+"""The game: context, action, loss, round after round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hannan.core import Environment, Learner, Oracle, ParameterError
+from hannan.core.validation import check_integer, check_seed
+from hannan.experiments.trace import Trace
+
+
+def play(
+    learner: Learner,
+    environment: Environment,
+    horizon: int | None = None,
+    seed: int | None = None,
+    *,
+    oracle: Oracle | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Trace:
+    """Let a learner play an environment and record what happened.
+
+    Parameters
+    ----------
+    learner
+        Plays on from the state it is in.
+    environment
+        Yields the rounds.
+    horizon
+        Number of rounds; by default the environment's own.
+    seed
+        Of the environment. The learner has a seed of its own.
+    oracle
+        The policy class that regret is measured against; by default the learner's, else the
+        environment's.
+    progress
+        Called after each round with its number.
+
+    Returns
+    -------
+    Trace
+        Losses, actions and regret.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> oracle = hn.oracles.FinitePolicies([[0, 1], [1, 0]])
+    >>> world = hn.environments.FromArrays([0, 1] * 50, [[0, 1], [1, 0]] * 50)
+    >>> trace = hn.play(hn.ContextFTPL(oracle, seed=0), world)
+    >>> trace.regret()
+    0.0
+    >>> trace.best_policy.index
+    0
+    """
+    rounds = environment.horizon if horizon is None else horizon
+    if rounds is None:
+        raise ParameterError(
+            f"play needs horizon=, the number of rounds: {type(environment).__name__} has no end."
+        )
+    check_integer("play", "horizon", rounds, 1)
+    rng = np.random.default_rng(check_seed("play", seed))
+    calls = learner.oracle_calls
+    trace = Trace(oracle or learner.oracle or environment.oracle)
+    for t, this_round in enumerate(environment.rounds(rounds, rng), start=1):
+        action = learner.act(this_round.context)
+        learner.update(this_round.reveal(action, learner.feedback))
+        trace.record(this_round)
+        if progress is not None:
+            progress(t)
+    trace.oracle_calls = learner.oracle_calls - calls
+    return trace

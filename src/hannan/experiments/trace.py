@@ -1,0 +1,120 @@
+"""The record of a game."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, Objective, Oracle, ParameterError, Policy, Round
+from hannan.core.policy import loss_of
+from hannan.core.validation import FloatArray, check_integer
+
+
+class Trace:
+    """What was played, what it cost, and what the best policy would have cost.
+
+    Attributes
+    ----------
+    oracle
+        The policy class that regret is measured against.
+    oracle_calls
+        Calls the learner made to its oracle during the game.
+    """
+
+    def __init__(self, oracle: Oracle | None) -> None:
+        self.oracle = oracle
+        self.oracle_calls = 0
+        self._contexts: list[Any] = []
+        self._actions: list[Action] = []
+        self._losses: list[FloatArray] = []
+
+    def record(self, this_round: Round) -> None:
+        """Take down a round that has been played."""
+        assert this_round.action is not None
+        self._contexts.append(this_round.context)
+        self._actions.append(this_round.action)
+        self._losses.append(this_round.losses)
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    @property
+    def contexts(self) -> list[Any]:
+        """The contexts, in order."""
+        return self._contexts
+
+    @property
+    def actions(self) -> NDArray[np.intp] | list[Action]:
+        """The actions, in order: an array of ints, or a list of sets of chosen elements."""
+        if all(isinstance(action, int) for action in self._actions):
+            return np.array(self._actions, dtype=np.intp)
+        return self._actions
+
+    @cached_property
+    def outcomes(self) -> FloatArray:
+        """The losses of all elements, [T, K]."""
+        return np.array(self._losses, dtype=np.float64)
+
+    @cached_property
+    def losses(self) -> FloatArray:
+        """The loss suffered in each round."""
+        pairs = zip(self._losses, self._actions, strict=True)
+        return np.array([loss_of(losses, action) for losses, action in pairs])
+
+    @cached_property
+    def best_policy(self) -> Policy:
+        """The best policy in hindsight: one oracle call."""
+        return self._total(len(self)).leader()
+
+    def regret(self) -> float:
+        """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact)."""
+        total = 0.0
+        for context, losses in self._totals(len(self)).items():
+            total += loss_of(losses, self.best_policy(context))
+        return float(self.losses.sum() - total)
+
+    def regret_curve(self, every: int = 1) -> tuple[NDArray[np.intp], FloatArray]:
+        """Regret after every so many rounds, each against the best policy up to then.
+
+        Returns the numbers of rounds and the regrets. Costs one oracle call for each point.
+        """
+        check_integer(self, "every", every, 1)
+        oracle = self._need_oracle()
+        at = np.unique(np.append(np.arange(every, len(self) + 1, every), len(self)))
+        total = oracle.objective()
+        best = np.empty(len(at))
+        done = 0
+        for i, t in enumerate(at):
+            for s in range(done, t):
+                total.add(oracle.check_context(self._contexts[s]), self._losses[s])
+            done = t
+            best[i] = total.minima(None, 0, 1, 0.0)[0]
+        return at, np.cumsum(self.losses)[at - 1] - best
+
+    def _total(self, rounds: int) -> Objective:
+        total = self._need_oracle().objective()
+        for context, losses in self._totals(rounds).items():
+            total.add(context, losses)
+        return total
+
+    def _totals(self, rounds: int) -> dict[Any, FloatArray]:
+        """The losses of each distinct context, added up."""
+        oracle = self._need_oracle()
+        totals: dict[Any, FloatArray] = {}
+        for context, losses in zip(self._contexts[:rounds], self._losses, strict=False):
+            key = oracle.check_context(context)
+            if key in totals:
+                totals[key] += losses
+            else:
+                totals[key] = losses.copy()
+        return totals
+
+    def _need_oracle(self) -> Oracle:
+        if self.oracle is None:
+            raise ParameterError(
+                "Regret needs a policy class to compare with: pass oracle= to play()."
+            )
+        return self.oracle

@@ -1,0 +1,204 @@
+"""Finite policy classes: noise projected on every policy, and the argmin over policies.
+
+Scores are float64 and padded with +inf to a multiple of sixteen policies, so no loop has a rest.
+Ties go to the smallest index: every comparison is strict and runs upwards.
+"""
+
+import numpy as np
+from numba import float64, int32, njit, uint64
+
+from hannan.kernels import lanes
+from hannan.kernels.lanes import WIDTH
+from hannan.kernels.noise import fill_laplace
+
+CHUNK = 2048  # policies projected before their noise is turned from lanes into rows
+_BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
+
+
+@njit(cache=True)
+def _entries(raw, starts, cells, out):
+    """out[e] = sum of the raw noise of the cells of entry e."""
+    for e in range(starts.size - 1):
+        total = lanes.load(raw, int(cells[starts[e]]) * WIDTH)
+        for k in range(starts[e] + 1, starts[e + 1]):
+            total = lanes.add(total, lanes.load(raw, int(cells[k]) * WIDTH))
+        lanes.store(out, e * WIDTH, total)
+
+
+@njit(cache=True)
+def _tables(entry, first_entry, group_start, row_start, out):
+    """For each group of contexts, the noise of every combination of their entries.
+
+    Combinations are numbered with the first context of the group as the leading digit.
+    """
+    for g in range(group_start.size - 1):
+        base = row_start[g]
+        size = 1
+        for x in range(group_start[g], group_start[g + 1]):
+            width = first_entry[x + 1] - first_entry[x]
+            for c in range(size - 1, -1, -1):
+                if x == group_start[g]:
+                    for i in range(width):
+                        new = lanes.load(entry, (first_entry[x] + i) * WIDTH)
+                        lanes.store(out, (base + i) * WIDTH, new)
+                else:
+                    old = lanes.load(out, (base + c) * WIDTH)
+                    for i in range(width):
+                        new = lanes.add(old, lanes.load(entry, (first_entry[x] + i) * WIDTH))
+                        lanes.store(out, (base + c * width + i) * WIDTH, new)
+            size *= width
+
+
+@njit(cache=True)
+def fill_tables(key, stream, first, n_cells, plan, out):
+    """Projected noise of draws first..first+15 for every table row; see `_tables`."""
+    starts, cells, first_entry, group_start, row_start = plan
+    raw = np.empty(((n_cells + 3) // 4 * 4, WIDTH), np.float32)
+    fill_laplace(key, stream, first, raw)
+    entry = np.empty((starts.size - 1) * WIDTH, np.float32)
+    _entries(raw.reshape(raw.size), starts, cells, entry)
+    _tables(entry, first_entry, group_start, row_start, out)
+
+
+@njit(cache=True)
+def project(tables, codes, start, stop, out):
+    """out[n - start, b] = noise of policy n in draw b: one table row for each group."""
+    groups = codes.shape[1]
+    flat = codes.reshape(codes.size)
+    k = uint64(start * groups)
+    one = uint64(1)
+    shift = uint64(4)
+    for n in range(stop - start):
+        total = lanes.load(tables, uint64(flat[k]) << shift)
+        k += one
+        for _ in range(1, groups):
+            total = lanes.add(total, lanes.load(tables, uint64(flat[k]) << shift))
+            k += one
+        lanes.store(out, n * WIDTH, total)
+
+
+@njit(cache=True)
+def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
+    """One of the four passes that transpose sixteen vectors of sixteen lanes."""
+    for i in range(WIDTH // 2):
+        a = lanes.load(src, src_start + i * src_step)
+        b = lanes.load(src, src_start + (i + WIDTH // 2) * src_step)
+        lanes.store(dst, dst_start + 2 * i * dst_step, lanes.zip_low(a, b))
+        lanes.store(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
+
+
+@njit(cache=True)
+def _transpose(tile, policies, out, width, column):
+    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen)."""
+    s = np.empty(WIDTH * WIDTH, np.float32)
+    t = np.empty(WIDTH * WIDTH, np.float32)
+    for n in range(0, policies, WIDTH):
+        _shuffle(tile, WIDTH, n * WIDTH, s, WIDTH, 0)
+        _shuffle(s, WIDTH, 0, t, WIDTH, 0)
+        _shuffle(t, WIDTH, 0, s, WIDTH, 0)
+        _shuffle(s, WIDTH, 0, out, width, column + n)
+
+
+@njit(cache=True)
+def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
+    """block[i, n] = noise of policy n in draw first + i."""
+    draws, policies = block.shape
+    tables = np.empty(n_rows * WIDTH, np.float32)
+    tile = np.empty(min(CHUNK, policies) * WIDTH, np.float32)
+    spare = np.empty((WIDTH, policies if draws % WIDTH else 0), np.float32)
+    for i in range(0, draws, WIDTH):
+        fill_tables(key, stream, first + i, n_cells, plan, tables)
+        whole = i + WIDTH <= draws
+        rows = block[i : i + WIDTH] if whole else spare
+        out = rows.reshape(rows.size)
+        for n in range(0, policies, CHUNK):
+            stop = min(n + CHUNK, policies)
+            project(tables, codes, n, stop, tile)
+            _transpose(tile, stop - n, out, policies, n)
+        if not whole:
+            block[i:] = spare[: draws - i]
+
+
+@njit(cache=True)
+def _smallest(values):
+    best = values[0]
+    for i in range(1, WIDTH):
+        if values[i] < best:
+            best = values[i]
+    return best
+
+
+@njit(cache=True)
+def leader(scores, z, scale):
+    """argmin over n of scores[n] + scale * z[n]."""
+    factor = lanes.splat(float64(scale))
+    infinite = lanes.splat(np.inf)
+    slots = np.empty(WIDTH, np.float64)
+    best = np.inf
+    at = 0
+    for start in range(0, scores.size, _BLOCK):
+        low = infinite
+        for n in range(start, min(start + _BLOCK, scores.size), WIDTH):
+            noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
+            value = lanes.add(lanes.load(scores, n), noise)
+            low = lanes.where_less(value, low, value, low)
+        lanes.store(slots, 0, low)
+        value_here = _smallest(slots)
+        if value_here < best:
+            best = value_here
+            at = start
+    for n in range(at, scores.size):
+        if scores[n] + scale * float64(z[n]) == best:
+            return n
+    return 0
+
+
+@njit(cache=True)
+def act(scores, block, row, scale, column):
+    """Action of the leader under one draw; `column` holds each policy's action."""
+    return column[leader(scores, block[row], scale)]
+
+
+@njit(cache=True)
+def add(scores, losses, column):
+    """scores[n] += losses[column[n]]"""
+    for n in range(column.size):
+        scores[n] += losses[column[n]]
+
+
+@njit(cache=True)
+def settle(scores, block, row, scale, column, losses):
+    """Add the losses, then the action of the leader under the same draw."""
+    add(scores, losses, column)
+    return column[leader(scores, block[row], scale)]
+
+
+@njit(cache=True)
+def plain_leader(scores):
+    """argmin of the scores alone."""
+    best = 0
+    for n in range(1, scores.size):
+        if scores[n] < scores[best]:
+            best = n
+    return best
+
+
+@njit(cache=True)
+def leaders(scores, block, scale, out):
+    """out[i] = leader under row i of the block."""
+    for i in range(out.size):
+        out[i] = leader(scores, block[i], scale)
+
+
+@njit(cache=True)
+def tile_leaders(scores, tile, scale, out):
+    """out[b] = leader under lane b of a tile: sixteen draws in one pass over the policies."""
+    factor = lanes.splat(float64(scale))
+    best = lanes.splat(np.inf)
+    which = lanes.splat(int32(0))
+    for n in range(scores.size):
+        noise = lanes.mul(factor, lanes.widen(lanes.load(tile, n * WIDTH)))
+        value = lanes.add(lanes.splat(scores[n]), noise)
+        which = lanes.where_less(value, best, lanes.splat(int32(n)), which)
+        best = lanes.where_less(value, best, value, best)
+    lanes.store(out, 0, which)

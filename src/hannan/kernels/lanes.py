@@ -1,0 +1,162 @@
+"""Sixteen numbers at a time: the vector instructions the hot kernels are written in.
+
+A `Lanes` value is sixteen floats (or int32s) that live in registers. Numba leaves a loop of
+sixteen steps scalar, because it is unrolled before the vectoriser sees it; these few words say
+outright what is meant. Without the compiler (``NUMBA_DISABLE_JIT=1``) each is the NumPy
+expression it stands for.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic, models, register_model
+
+WIDTH = 16
+
+_LLVM = {
+    types.float32: ir.FloatType(),
+    types.float64: ir.DoubleType(),
+    types.int32: ir.IntType(32),
+}
+
+
+class Lanes(types.Type):
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(name=f"Lanes({dtype})")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, lanes):
+        super().__init__(manager, lanes, _vector(lanes.dtype))
+
+
+def _vector(dtype):
+    return ir.VectorType(_LLVM[dtype], WIDTH)
+
+
+def _pattern(indices):
+    return ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), indices)
+
+
+def _pointer(context, builder, signature, args):
+    """Address of element args[1] of the contiguous one-dimensional array args[0]."""
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    offset = context.cast(builder, args[1], signature.args[1], types.intp)
+    vector = _vector(signature.args[0].dtype)
+    return builder.bitcast(builder.gep(array.data, [offset]), ir.PointerType(vector))
+
+
+@intrinsic
+def load(typing_context, array, offset):
+    """array[offset : offset + 16]"""
+
+    def generate(context, builder, signature, args):
+        align = signature.args[0].dtype.bitwidth // 8
+        return builder.load(_pointer(context, builder, signature, args), align=align)
+
+    return Lanes(array.dtype)(array, offset), generate
+
+
+@intrinsic
+def store(typing_context, array, offset, lanes):
+    """array[offset : offset + 16] = lanes"""
+
+    def generate(context, builder, signature, args):
+        align = signature.args[0].dtype.bitwidth // 8
+        builder.store(args[2], _pointer(context, builder, signature, args), align=align)
+        return context.get_dummy_value()
+
+    return types.void(array, offset, lanes), generate
+
+
+@intrinsic
+def splat(typing_context, number):
+    """The same number in every lane."""
+
+    def generate(context, builder, signature, args):
+        undefined = ir.Constant(_vector(signature.args[0]), ir.Undefined)
+        first = builder.insert_element(undefined, args[0], ir.Constant(ir.IntType(32), 0))
+        return builder.shuffle_vector(first, first, _pattern([0] * WIDTH))
+
+    return Lanes(number)(number), generate
+
+
+@intrinsic
+def add(typing_context, a, b):
+    """a + b"""
+    return a(a, b), lambda context, builder, signature, args: builder.fadd(*args)
+
+
+@intrinsic
+def mul(typing_context, a, b):
+    """a * b"""
+    return a(a, b), lambda context, builder, signature, args: builder.fmul(*args)
+
+
+@intrinsic
+def widen(typing_context, a):
+    """float32 lanes as float64 lanes"""
+
+    def generate(context, builder, signature, args):
+        return builder.fpext(args[0], _vector(types.float64))
+
+    return Lanes(types.float64)(a), generate
+
+
+@intrinsic
+def where_less(typing_context, a, b, x, y):
+    """x where a < b, else y"""
+
+    def generate(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[2], args[3])
+
+    return x(a, b, x, y), generate
+
+
+def _interleave(start):
+    order = [i for k in range(WIDTH // 2) for i in (start + k, WIDTH + start + k)]
+
+    @intrinsic
+    def zipped(typing_context, a, b):
+        def generate(context, builder, signature, args):
+            return builder.shuffle_vector(args[0], args[1], _pattern(order))
+
+        return a(a, b), generate
+
+    return zipped
+
+
+zip_low = _interleave(0)  # a0 b0 a1 b1 .. a7 b7
+zip_high = _interleave(WIDTH // 2)  # a8 b8 .. a15 b15
+
+
+if config.DISABLE_JIT:
+
+    def load(array, offset):
+        return array[offset : offset + WIDTH].copy()
+
+    def store(array, offset, lanes):
+        array[offset : offset + WIDTH] = lanes
+
+    def splat(number):
+        return np.full(WIDTH, number)
+
+    def add(a, b):
+        return a + b
+
+    def mul(a, b):
+        return a * b
+
+    def widen(a):
+        return a.astype(np.float64)
+
+    def where_less(a, b, x, y):
+        return np.where(a < b, x, y)
+
+    def zip_low(a, b):
+        return np.stack([a, b], axis=1).ravel()[:WIDTH]
+
+    def zip_high(a, b):
+        return np.stack([a, b], axis=1).ravel()[WIDTH:]

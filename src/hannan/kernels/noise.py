@@ -1,0 +1,129 @@
+r"""Unit Laplace noise by counter: every variate is a function of its address alone.
+
+The address of a variate is (key, stream, draw, cell). It is the counter of Philox4x32-10
+[salmon2011]: one call of the generator turns a counter of four words into four random words, and
+so serves four neighbouring cells of one draw. A word becomes a Laplace variate by inversion: its
+lowest bit is the sign and the other 31 bits, as u in (0, 1), give the size :math:`-\log u`.
+
+Sixteen consecutive draws are made at once, one in each lane.
+"""
+
+import numpy as np
+from numba import float32, int32, njit, uint32, uint64
+
+from hannan.kernels.lanes import WIDTH
+
+_MULTIPLIER_0 = np.uint64(0xD2511F53)
+_MULTIPLIER_1 = np.uint64(0xCD9E8D57)
+_WEYL_0 = np.uint64(0x9E3779B9)
+_WEYL_1 = np.uint64(0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+_ONE = np.float32(1.0)
+_HALF = np.float32(0.5)
+_LOG_2 = np.float32(np.log(2.0))
+# Chebyshev fit of (log(1 + x) - x + x^2/2) / x^3 on [sqrt(1/2) - 1, sqrt(2) - 1], degree 7:
+# its error adds at most 1e-8 to the logarithm.
+_P7, _P6, _P5, _P4, _P3, _P2, _P1, _P0 = (
+    np.float32(c)
+    for c in (
+        -0.08101558685302734,
+        0.12712307274341583,
+        -0.12972238659858704,
+        0.14202174544334412,
+        -0.16642247140407562,
+        0.20001468062400818,
+        -0.25000298023223877,
+        0.333333283662796,
+    )
+)
+
+
+@njit(cache=True, inline="always")  # as a call it would keep `_words` from being vectorised
+def philox(key, c0, c1, c2, c3):
+    """The four random words of a counter; all words are held in uint64."""
+    k0 = key & _LOW
+    k1 = key >> _32
+    for _ in range(10):
+        p0 = _MULTIPLIER_0 * c0
+        p1 = _MULTIPLIER_1 * c2
+        c0 = (p1 >> _32) ^ c1 ^ k0
+        c1 = p1 & _LOW
+        c2 = (p0 >> _32) ^ c3 ^ k1
+        c3 = p0 & _LOW
+        k0 = (k0 + _WEYL_0) & _LOW
+        k1 = (k1 + _WEYL_1) & _LOW
+    return c0, c1, c2, c3
+
+
+@njit(cache=True)
+def _words(key, stream, first, quad, out):
+    """out[q, i, b] = random word of cell 4 (quad + q) + i in draw first + b, b = 0..15."""
+    for q in range(out.shape[0]):
+        four = out[q]
+        for b in range(WIDTH):
+            n = uint64(first) + uint64(b)
+            w0, w1, w2, w3 = philox(key, uint64(quad + q), stream, n & _LOW, n >> _32)
+            four[0, b] = uint32(w0)
+            four[1, b] = uint32(w1)
+            four[2, b] = uint32(w2)
+            four[3, b] = uint32(w3)
+
+
+@njit(cache=True)
+def _laplace_in_place(words, number, as_bits, exponent):
+    """Turn words into Laplace variates, in `number`; `as_bits` is the int32 view of `number`."""
+    for i in range(words.size):
+        number[i] = float32(int32(words[i] >> uint32(1))) + _HALF
+    # Split 2^31 u into mantissa in [sqrt(1/2), sqrt(2)) and exponent.
+    for i in range(words.size):
+        bits = as_bits[i]
+        k = (bits - int32(0x3F3504F3)) >> int32(23)
+        exponent[i] = float32(k - int32(31))
+        as_bits[i] = bits - (k << int32(23))
+    for i in range(words.size):
+        x = number[i] - _ONE
+        p = ((((((_P7 * x + _P6) * x + _P5) * x + _P4) * x + _P3) * x + _P2) * x + _P1) * x + _P0
+        log_u = exponent[i] * _LOG_2 + (x - _HALF * x * x + p * x * x * x)
+        number[i] = log_u if words[i] & uint32(1) else -log_u
+
+
+@njit(cache=True)
+def fill_laplace(key, stream, first, out):
+    """out[cell, b] = unit Laplace noise of that cell in draw first + b, b = 0..15.
+
+    The number of cells must be a multiple of four.
+    """
+    chunk = 16  # quadruples of cells whose intermediate results stay in the first-level cache
+    words = np.empty((chunk, 4, WIDTH), np.uint32)
+    exponent = np.empty(chunk * 4 * WIDTH, np.float32)
+    flat = out.reshape(out.size)
+    as_bits = flat.view(np.int32)
+    quads = out.shape[0] // 4
+    for quad in range(0, quads, chunk):
+        here = words[: min(chunk, quads - quad)]
+        _words(key, stream, first, quad, here)
+        a, b = quad * 4 * WIDTH, quad * 4 * WIDTH + here.size
+        _laplace_in_place(here.reshape(here.size), flat[a:b], as_bits[a:b], exponent)
+
+
+@njit(cache=True)
+def laplace_cells(key, stream, draw, start, out):
+    """out[i] = unit Laplace noise of cell start + i in one draw."""
+    words = np.empty(4, np.uint32)
+    number = np.empty(4, np.float32)
+    as_bits = number.view(np.int32)
+    exponent = np.empty(4, np.float32)
+    n = uint64(draw)
+    end = start + out.size
+    quad = start // 4
+    while 4 * quad < end:
+        w0, w1, w2, w3 = philox(key, uint64(quad), stream, n & _LOW, n >> _32)
+        words[0], words[1], words[2], words[3] = uint32(w0), uint32(w1), uint32(w2), uint32(w3)
+        _laplace_in_place(words, number, as_bits, exponent)
+        for i in range(4):
+            cell = 4 * quad + i
+            if start <= cell < end:
+                out[cell - start] = number[i]
+        quad += 1

@@ -1,0 +1,50 @@
+"""All policies on a table of contexts: contexts decouple, so only one row of totals is read."""
+
+import numpy as np
+from numba import njit
+
+from hannan.kernels.noise import laplace_cells
+
+
+@njit(cache=True)
+def _row_leader(row, z, scale):
+    best = 0
+    value = row[0] + scale * z[0]
+    for k in range(1, row.size):
+        here = row[k] + scale * z[k]
+        if here < value:
+            value = here
+            best = k
+    return best
+
+
+@njit(cache=True)
+def act(totals, x, key, stream, draw, place, scale):
+    """argmin over k of totals[x, k] + scale * noise; `place` is x's position among the noisy."""
+    z = np.zeros(totals.shape[1], np.float32)
+    if scale != 0.0 and place >= 0:
+        laplace_cells(key, stream, draw, place * totals.shape[1], z)
+    return _row_leader(totals[x], z, scale)
+
+
+@njit(cache=True)
+def settle(totals, x, key, stream, draw, place, scale, losses):
+    """Add the losses to row x, then act under the same draw."""
+    for k in range(losses.size):
+        totals[x, k] += losses[k]
+    return act(totals, x, key, stream, draw, place, scale)
+
+
+@njit(cache=True)
+def policy(totals, key, stream, draw, places, scale, out):
+    """The whole leader under one draw, one action per context; returns its total value."""
+    z = np.zeros(totals.shape[1], np.float32)
+    value = 0.0
+    for x in range(totals.shape[0]):
+        if scale != 0.0:
+            z[:] = 0.0
+            if places[x] >= 0:
+                laplace_cells(key, stream, draw, places[x] * totals.shape[1], z)
+        out[x] = _row_leader(totals[x], z, scale)
+        value += totals[x, out[x]] + scale * z[out[x]]
+    return value

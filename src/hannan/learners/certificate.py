@@ -1,0 +1,47 @@
+"""What can be said about regret so far."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Statements about a full-information learner's regret so far, each None where void.
+
+    `float(certificate)` is the headline: the measured bound if there is one, else the a-priori
+    one, else the realised regret.
+    """
+
+    rounds: int
+    loss: float
+    """Total loss suffered."""
+    realised_regret: float | None = None
+    """Loss minus the best policy's: a fact, where the oracle is exact."""
+    measured: float | None = None
+    """D + G/ε: an unbiased estimate of an upper bound on expected regret."""
+    a_priori: float | None = None
+    """Σ ε κ v² + G/ε with observed loss ranges v: an upper bound on expected regret."""
+    high_probability: float | None = None
+    """Exceeded by the realised regret with probability at most 1 - confidence."""
+    confidence: float = 0.95
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        for value in (self.measured, self.a_priori, self.realised_regret):
+            if value is not None:
+                return float(value)
+        return float("nan")
+
+    def __str__(self) -> str:
+        lines = [f"After {self.rounds} rounds with total loss {self.loss:.6g}:"]
+        sentences = (
+            (self.realised_regret, "regret against the best policy in hindsight is {:.6g}"),
+            (self.measured, "expected regret is estimated to be at most {:.6g} (measured)"),
+            (self.a_priori, "expected regret is at most {:.6g} (from the losses' ranges)"),
+            (
+                self.high_probability,
+                f"with probability {self.confidence:g} regret is at most {{:.6g}}",
+            ),
+        )
+        lines += ["- " + text.format(value) for value, text in sentences if value is not None]
+        lines += [f"- note: {note}" for note in self.notes]
+        return "\n".join(lines)

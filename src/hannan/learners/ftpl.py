@@ -1,0 +1,119 @@
+"""Algorithm 1: follow the leader of fake and real outcomes together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Action, InputTypeError, Learner, Oracle, Policy
+from hannan.core.policy import loss_of
+from hannan.core.validation import check_loss_range, check_losses, check_seed
+from hannan.learners.certificate import Certificate
+from hannan.perturbation import seed_key
+
+FakeOutcomes = Callable[[np.random.Generator], Iterable[tuple[Any, Any]]]
+
+
+class FTPL(Learner):
+    r"""Follow the perturbed leader with sample perturbations (Algorithm 1).
+
+    Each round draws a fresh sequence of fake outcomes :math:`\{z\}` and plays
+    :math:`\pi_t = M(\{z\} \cup y_{1:t-1})`, the oracle's best policy for the fake outcomes and
+    all real ones so far. Any law of sequences will do, lengths included.
+
+    Parameters
+    ----------
+    oracle
+        The policy class with its optimiser.
+    fake_outcomes
+        `fake_outcomes(rng)` draws one sequence of (context, losses) pairs; losses may have any
+        sign. The law must not depend on the rounds played.
+    seed
+        Of the generator handed to `fake_outcomes`; the n-th sequence depends on (seed, n) only.
+    loss_range
+        Range of the real losses, or None to accept any finite ones.
+
+    Guarantee
+    ---------
+    Expected regret at most STABILITY + ERROR of the given law (Theorem 1), against adaptive
+    adversaries. [syrgkanis2016]
+
+    Examples
+    --------
+    One fake loss on a random context, as often as a coin comes up heads:
+
+    >>> import hannan as hn
+    >>> def fakes(rng):
+    ...     return [(int(rng.integers(2)), rng.laplace(size=3)) for _ in range(rng.geometric(0.5))]
+    >>> learner = hn.FTPL(hn.oracles.AllPolicies(2, 3), fakes, seed=0)
+    >>> action = learner.act(1)
+    >>> learner.update([0.0, 0.5, 1.0])
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    oracle: Oracle
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        fake_outcomes: FakeOutcomes,
+        *,
+        seed: int | None = None,
+        loss_range: tuple[float, float] | None = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        if not callable(fake_outcomes):
+            raise InputTypeError(
+                "fake_outcomes must be a function of a random generator that returns (context, "
+                f"losses) pairs; got {fake_outcomes!r}."
+            )
+        self.oracle = oracle
+        self.fake_outcomes = fake_outcomes
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._range = check_loss_range(self, loss_range)
+        self._key = seed_key(seed)
+        self._draw = 0
+        self._history = oracle.objective()
+        self._loss = 0.0
+
+    def _act(self, context: Any) -> Action:
+        total = self._history.copy()
+        for fake_context, losses in self.fake_outcomes(self._generator()):
+            vector = check_losses(losses, self.oracle.n_actions, (-np.inf, np.inf))[0]
+            total.add(self.oracle.check_context(fake_context), vector)
+        action = total.leader()(context)
+        self._draw += 1
+        self.oracle_calls += 1
+        return action
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        losses, _, _ = check_losses(loss, self.oracle.n_actions, self._range)
+        self._history.add(context, losses)
+        self._loss += loss_of(losses, action)
+
+    def best_policy(self) -> Policy:
+        """The best policy for the real losses so far, without noise."""
+        return self._history.leader()
+
+    def certificate(self) -> Certificate:
+        """The regret realised so far; a law given as code has no bound that could be computed."""
+        regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
+        return Certificate(
+            rounds=self.rounds,
+            loss=self._loss,
+            realised_regret=regret,
+            notes=()
+            if self.oracle.exact
+            else ("the oracle is inexact: true regret may be larger",),
+        )
+
+    def _generator(self) -> np.random.Generator:
+        # The draw's number is the counter, so the n-th sequence needs no state from the others.
+        counter = [0, 0, 0, self._draw]
+        return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter))

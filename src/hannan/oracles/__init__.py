@@ -1,0 +1,7 @@
+"""Policy classes, each with its optimiser."""
+
+from hannan.oracles.all_policies import AllPolicies
+from hannan.oracles.finite_policies import FinitePolicies
+from hannan.oracles.function_oracle import FunctionOracle
+
+__all__ = ["AllPolicies", "FinitePolicies", "FunctionOracle"]

@@ -1,0 +1,170 @@
+"""Every map from contexts to actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Objective, Oracle, Policy
+from hannan.core.oracle import Noise, positions
+from hannan.core.validation import FloatArray, check_integer
+from hannan.kernels import tabular as kernel
+from hannan.oracles._tables import check_table_context
+from hannan.perturbation import LaplaceNoise
+
+_NO_KEY = np.uint64(0)
+
+
+class AllPolicies(Oracle):
+    r"""All :math:`K^d` maps from d contexts to K actions.
+
+    Contexts decouple: on context x every leader plays
+    :math:`\arg\min_k \sum_{s : x_s = x} \ell_s(k)`, and only the noise on x matters. So a round
+    costs O(K), whatever d is. With d = 1 this is the problem of K experts (or arms). Ties go to
+    the smallest action.
+
+    Parameters
+    ----------
+    n_contexts
+        d; contexts are the integers 0..d-1 (or None where d = 1).
+    n_actions
+        K.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> total = hn.oracles.AllPolicies(n_contexts=2, n_actions=3).objective()
+    >>> total.add(1, np.array([0.5, 0.0, 1.0]))
+    >>> total.leader()(0), total.leader()(1)
+    (0, 1)
+    """
+
+    def __init__(self, n_contexts: int, n_actions: int) -> None:
+        self.n_contexts = check_integer(self, "n_contexts", n_contexts, 1)
+        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+
+    @property
+    def contexts(self) -> range:
+        """0..d-1."""
+        return range(self.n_contexts)
+
+    def check_context(self, context: Any) -> int:
+        """A context is an integer below d; None where d = 1."""
+        return check_table_context(self, context, self.n_contexts)
+
+    def objective(self) -> TableObjective:
+        """An empty total: a loss vector for each context."""
+        return TableObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> TableNoise:
+        """Fake outcomes, made only where they are looked at."""
+        return TableNoise(self, contexts, key, stream)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """d log K."""
+        return len(contexts) * float(np.log(self.n_actions))
+
+    def complexity(self, contexts: Sequence[Any]) -> float:
+        r""":math:`d \cdot E \max_k \zeta_k`, exactly."""
+        return len(contexts) * mean_of_maximum(self.n_actions)
+
+    def separates(self, contexts: Sequence[Any]) -> bool:
+        """Only the set of all contexts separates (any set, if there is one action)."""
+        return self.n_actions == 1 or len(set(contexts)) == self.n_contexts
+
+
+def mean_of_maximum(n: int) -> float:
+    """Expected largest of n independent unit Laplace variates.
+
+    >>> round(mean_of_maximum(2), 6)
+    0.75
+    """
+    # E max = int_0^inf 1 - F(z)^n - F(-z)^n dz with F(z) = 1 - u, u = exp(-z)/2; the integrand
+    # (1 - (1-u)^n - u^n)/u on 0 < u < 1/2 integrates term by term.
+    k = np.arange(1, n + 1)
+    return float(((1.0 - 0.5**k) / k).sum() - 0.5**n / n)
+
+
+class TablePolicy(Policy):
+    """A table of one action for each context."""
+
+    def __init__(self, oracle: AllPolicies, actions: NDArray[np.intp]) -> None:
+        self.oracle = oracle
+        self.actions = actions
+
+    def __call__(self, context: Any = None) -> int:
+        return int(self.actions[self.oracle.check_context(context)])
+
+    def __repr__(self) -> str:
+        return f"<policy on {len(self.actions)} contexts>"
+
+
+class TableNoise(LaplaceNoise):
+    """Fake outcomes addressed by context: nothing is stored."""
+
+    def __init__(
+        self, oracle: AllPolicies, contexts: Sequence[Any], key: np.uint64, stream: int
+    ) -> None:
+        super().__init__(contexts, oracle.n_actions, key, stream)
+        self.places = positions(contexts, oracle.n_contexts)
+
+
+class TableObjective(Objective):
+    """The total loss of every action on every context."""
+
+    def __init__(self, oracle: AllPolicies) -> None:
+        self.oracle = oracle
+        self.totals = np.zeros((oracle.n_contexts, oracle.n_actions))
+
+    def copy(self) -> TableObjective:
+        """An independent copy of the totals."""
+        twin = TableObjective(self.oracle)
+        twin.totals[:] = self.totals
+        return twin
+
+    def add(self, context: int, losses: FloatArray) -> None:
+        """Add a loss vector to its context's row."""
+        self.totals[context] += losses
+
+    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
+        """The best action in one perturbed row."""
+        key, stream, place = _address(noise, context)
+        return int(kernel.act(self.totals, context, key, stream, draw, place, scale))
+
+    def settle(
+        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> int:
+        """Add and lead in one compiled call."""
+        key, stream, place = _address(noise, context)
+        return int(kernel.settle(self.totals, context, key, stream, draw, place, scale, losses))
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """The best action of every row, draw by draw."""
+        draws = range(first, first + count)
+        return [TablePolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The sum of the row minima of each draw."""
+        return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
+
+    def _solve(
+        self, noise: Noise | None, draw: int, scale: float
+    ) -> tuple[NDArray[np.intp], float]:
+        actions = np.empty(self.oracle.n_contexts, np.intp)
+        if isinstance(noise, TableNoise):
+            key, stream, places = noise.key, noise.stream, noise.places
+        else:
+            key, stream, places, scale = _NO_KEY, _NO_KEY, actions, 0.0
+        value = kernel.policy(self.totals, key, stream, draw, places, scale, actions)
+        return actions, float(value)
+
+
+def _address(noise: Noise | None, context: int) -> tuple[np.uint64, np.uint64, int]:
+    if isinstance(noise, TableNoise):
+        return noise.key, noise.stream, int(noise.places[context])
+    return _NO_KEY, _NO_KEY, -1

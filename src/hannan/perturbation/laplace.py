@@ -1,0 +1,63 @@
+"""Laplace fake outcomes on a context set."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core.validation import FloatArray
+from hannan.kernels.noise import laplace_cells
+
+
+def seed_key(seed: int | None) -> np.uint64:
+    """The generator key of a seed; None takes fresh entropy from the system."""
+    return np.uint64(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+
+
+class LaplaceNoise:
+    r"""Fake outcomes :math:`\{(x, \zeta_x)\}_{x \in X}`, each coordinate of :math:`\zeta_x` unit
+    Laplace: density :math:`\tfrac12 e^{-|q|}`, mean 0, variance 2.
+
+    A learner with parameter ε uses them at scale 1/ε, which gives the paper's law with density
+    :math:`\tfrac\epsilon2 e^{-\epsilon|q|}`. The n-th draw is a function of (key, stream, n)
+    alone, whatever was drawn before, in whatever blocks. Different streams of one key are
+    independent.
+
+    Parameters
+    ----------
+    contexts
+        X, without repetition; d = len(X).
+    n_actions
+        K.
+    key
+        From `seed_key`.
+    stream
+        Number of the stream, below 2^32.
+
+    Examples
+    --------
+    >>> noise = LaplaceNoise(["rain", "sun"], n_actions=3, key=seed_key(0))
+    >>> noise.unit(7).shape
+    (2, 3)
+    >>> bool((noise.unit(7) == noise.unit(7)).all()), bool((noise.unit(7) == noise.unit(8)).any())
+    (True, False)
+    """
+
+    def __init__(
+        self, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int = 0
+    ) -> None:
+        self.contexts = contexts
+        self.n_actions = n_actions
+        self.key = key
+        self.stream = np.uint64(stream)
+
+    @property
+    def n_cells(self) -> int:
+        """d K, the number of coordinates of one draw."""
+        return len(self.contexts) * self.n_actions
+
+    def unit(self, draw: int) -> FloatArray:
+        """One draw of the fake losses, [d, K], at scale 1."""
+        cells = np.empty(self.n_cells, np.float32)
+        laplace_cells(self.key, self.stream, draw, 0, cells)
+        return cells.reshape(len(self.contexts), self.n_actions).astype(np.float64)
