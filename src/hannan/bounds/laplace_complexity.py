@@ -24,6 +24,7 @@ class Complexity:
     value: float
     standard_error: float
     method: str
+    oracle_calls: int = 0
 
     @property
     def upper(self) -> float:
@@ -78,7 +79,8 @@ def laplace_complexity(
     high = empty.minima(noise, 0, pairs, -1.0)
     draws = -0.5 * (low + high)
     error = float(draws.std(ddof=1) / math.sqrt(pairs))
-    return Complexity(float(draws.mean()), error, f"Monte Carlo, {pairs} pairs of oracle calls")
+    method = f"Monte Carlo, {pairs} pairs of oracle calls"
+    return Complexity(float(draws.mean()), error, method, 2 * pairs)
 
 
 def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:

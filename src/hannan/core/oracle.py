@@ -33,6 +33,14 @@ class Objective(ABC):
     Contexts and losses given here have passed `Oracle.check_context` and the loss checks.
     """
 
+    oracle: Oracle
+
+    @property
+    def n_actions(self) -> int:
+        """K, the length of a loss vector."""
+        assert self.oracle.n_actions is not None
+        return self.oracle.n_actions
+
     @abstractmethod
     def copy(self) -> Objective:
         """An independent copy of the total."""
@@ -63,6 +71,60 @@ class Objective(ABC):
         """Add one round, then the new minimiser's action on its context, under the same draw."""
         self.add(context, losses)
         return self.action(context, noise, draw, scale)
+
+    def tilted(self, context: Any, losses: FloatArray) -> Objective:
+        """This total with one more round, for use until either of the two is changed."""
+        twin = self.copy()
+        twin.add(context, losses)
+        return twin
+
+    def chosen(
+        self, context: Any, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """Which elements the minimiser under each of `count` draws chooses, [count, K]."""
+        policies = self.leaders(noise, first, count, scale)
+        inclusion = np.zeros((count, self.n_actions), dtype=bool)
+        for i, policy in enumerate(policies):
+            inclusion[i, policy(context)] = True
+        return inclusion
+
+    def resample(
+        self,
+        context: Any,
+        elements: NDArray[np.intp],
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        r"""Geometric resampling: weights that estimate 1/q for some elements, and draws used.
+
+        Draws first, first + 1, … are shared by all elements. One is drawn until it has been
+        chosen r = `successes` times, at draw N say, or L - 1 draws are used up, L = `limit`;
+        its weight is N/r, or L/(S+1) after S < r successes. So
+        :math:`E[W] = (1-(1-q)^L)/q` whatever r is.
+        """
+        hits = np.zeros(len(elements), dtype=np.intp)
+        reached = np.zeros(len(elements), dtype=np.intp)
+        used, batch = 0, 4
+        while used < limit - 1 and (hits < successes).any():
+            count = min(batch, limit - 1 - used)
+            inclusion = self.chosen(context, noise, first + used, count, scale)[:, elements]
+            for i in range(count):
+                used += 1
+                fresh = inclusion[i] & (hits < successes)
+                hits += fresh
+                reached[fresh & (hits == successes)] = used
+                if (hits >= successes).all():
+                    break
+            batch = min(2 * batch, 256)
+        done = hits >= successes
+        return np.where(done, reached / successes, limit / (hits + 1.0)), used
+
+    def law(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
+        """The probability of each element to be chosen, where it can be computed."""
+        return None
 
 
 class Oracle(Parametrised, ABC):

@@ -132,31 +132,15 @@ zip_low = _interleave(0)  # a0 b0 a1 b1 .. a7 b7
 zip_high = _interleave(WIDTH // 2)  # a8 b8 .. a15 b15
 
 
-if config.DISABLE_JIT:
-
-    def load(array, offset):
-        return array[offset : offset + WIDTH].copy()
-
-    def store(array, offset, lanes):
-        array[offset : offset + WIDTH] = lanes
-
-    def splat(number):
-        return np.full(WIDTH, number)
-
-    def add(a, b):
-        return a + b
-
-    def mul(a, b):
-        return a * b
-
-    def widen(a):
-        return a.astype(np.float64)
-
-    def where_less(a, b, x, y):
-        return np.where(a < b, x, y)
-
-    def zip_low(a, b):
-        return np.stack([a, b], axis=1).ravel()[:WIDTH]
-
-    def zip_high(a, b):
-        return np.stack([a, b], axis=1).ravel()[WIDTH:]
+if getattr(config, "DISABLE_JIT"):  # noqa: B009
+    globals().update(
+        load=lambda array, offset: array[offset : offset + WIDTH].copy(),
+        store=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
+        splat=lambda number: np.full(WIDTH, number),
+        add=np.add,
+        mul=np.multiply,
+        widen=lambda a: a.astype(np.float64),
+        where_less=lambda a, b, x, y: np.where(a < b, x, y),
+        zip_low=lambda a, b: np.stack([a, b], axis=1).ravel()[:WIDTH],
+        zip_high=lambda a, b: np.stack([a, b], axis=1).ravel()[WIDTH:],
+    )

@@ -132,9 +132,7 @@ class ContextFTPL(PerturbedLeader):
         if not self.oracle.exact:
             notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
         if self.noise == "once":
-            notes.append(
-                "noise drawn once: bounds hold for an oblivious adversary and fixed ε only"
-            )
+            notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
         if not self.oracle.exact or (self.noise == "once" and self._adaptive):
             return Certificate(**known, notes=tuple(notes))  # type: ignore[arg-type]
         # G/ε of the last round; three standard errors are added where G is an estimate.

@@ -87,6 +87,7 @@ class PerturbedLeader(Learner):
             self._complexity = laplace_complexity(
                 self._sized, self._perturbed, seed=self.seed, memory=self.noise_memory
             )
+            self.oracle_calls += self._complexity.oracle_calls
         return self._complexity
 
     @abstractmethod
@@ -152,9 +153,8 @@ class PerturbedLeader(Learner):
         if not isinstance(self.epsilon, str):
             return check_positive(self, "epsilon", self.epsilon)
         if self.epsilon != "theorem":
-            raise refuse(
-                self, "epsilon", "'adaptive', 'theorem' or a positive number", self.epsilon
-            )
+            accepted = "'adaptive', 'theorem' or a positive number"
+            raise refuse(self, "epsilon", accepted, self.epsilon)
         if self.horizon is None:
             raise ParameterError(
                 "epsilon='theorem' needs horizon=, the number of rounds that will be played; "

@@ -117,6 +117,8 @@ class TableNoise(LaplaceNoise):
 class TableObjective(Objective):
     """The total loss of every action on every context."""
 
+    oracle: AllPolicies
+
     def __init__(self, oracle: AllPolicies) -> None:
         self.oracle = oracle
         self.totals = np.zeros((oracle.n_contexts, oracle.n_actions))

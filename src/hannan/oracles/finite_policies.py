@@ -122,6 +122,8 @@ class FinitePolicy(Policy):
 class FiniteObjective(Objective):
     """The total loss of every policy."""
 
+    oracle: FinitePolicies
+
     def __init__(self, oracle: FinitePolicies) -> None:
         self.oracle = oracle
         self._columns = oracle._columns
@@ -247,12 +249,12 @@ def make_plan(columns: NDArray[Any], n_actions: int) -> Plan:
 
 
 def _group_size(d: int, n_actions: int, n_policies: int) -> int:
-    """The group size with the fewest sixteen-lane additions, each twice as dear beyond the cache."""
+    """The group size with the fewest vector additions, twice as dear beyond the cache."""
 
     def cost(g: int) -> float:
         rows = -(-d // g) * n_actions**g
         dear = 2.0 if rows * WIDTH * 4 > _FIRST_LEVEL_CACHE else 1.0
-        return dear * (n_policies * -(-d // g) + rows)
+        return dear * float(n_policies * -(-d // g) + rows)
 
     sizes = [g for g in range(1, min(d, 8) + 1) if g == 1 or n_actions**g <= 4096]
     return min(sizes, key=cost)

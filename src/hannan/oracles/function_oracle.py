@@ -153,10 +153,17 @@ class UserPolicy(Policy):
 class FunctionObjective(Objective):
     """The sum of the losses of each distinct context."""
 
+    oracle: FunctionOracle
+
     def __init__(self, oracle: FunctionOracle) -> None:
         self.oracle = oracle
         self._rows: dict[Hashable, int] = {}
         self._totals: FloatArray = np.zeros((0, oracle.n_actions or 0))
+
+    @property
+    def n_actions(self) -> int:
+        """K, as the losses have shown it."""
+        return self._totals.shape[1]
 
     def copy(self) -> FunctionObjective:
         """An independent copy of the totals."""
@@ -169,7 +176,8 @@ class FunctionObjective(Objective):
         """Add a loss vector to its context's row."""
         if self._totals.shape[1] != losses.shape[0]:
             self._totals = np.zeros((self._totals.shape[0], losses.shape[0]))
-        self._totals[self._row(context)] += losses
+        row = self._row(context)  # may move the totals, so before they are looked at
+        self._totals[row] += losses
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """One call of `solve` for each draw."""
