@@ -7,10 +7,12 @@
 >>> learner.update([0.2, 0.7])
 """
 
-from hannan import baselines, bounds, checks, environments, experiments, oracles
+from hannan import baselines, bounds, checks, environments, experiments, oracles, predictors
 from hannan._version import __version__
 from hannan.core import (
     ContextError,
+    Decision,
+    DecisionError,
     Environment,
     Feedback,
     HannanError,
@@ -23,16 +25,20 @@ from hannan.core import (
     OrderError,
     ParameterError,
     Policy,
+    Predictor,
     Round,
 )
 from hannan.experiments import Trace, play
-from hannan.learners import FTPL, Certificate, ContextFTPL
+from hannan.learners import FTPL, Certificate, ContextFTPL, ContextSemiBanditFTPL
 
 __all__ = [
     "FTPL",
     "Certificate",
     "ContextError",
     "ContextFTPL",
+    "ContextSemiBanditFTPL",
+    "Decision",
+    "DecisionError",
     "Environment",
     "Feedback",
     "HannanError",
@@ -45,6 +51,7 @@ __all__ = [
     "OrderError",
     "ParameterError",
     "Policy",
+    "Predictor",
     "Round",
     "Trace",
     "__version__",
@@ -55,4 +62,5 @@ __all__ = [
     "experiments",
     "oracles",
     "play",
+    "predictors",
 ]

@@ -8,13 +8,21 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from hannan import ContextFTPL, Learner, Trace, __version__, baselines, environments, play
-from hannan.core import Environment, HannanError
+from hannan.core import Environment, HannanError, Oracle
+from hannan.core.validation import check_integer, check_seed
 from hannan.oracles import FinitePolicies
+
+_N, _D, _K = 1000, 50, 5
+_WORLDS: dict[str, Callable[[Oracle], Environment]] = {
+    "PlantedPolicy: independent losses, one policy is best": environments.PlantedPolicy,
+    "LeaderPunisher: what the best policy so far would do costs 1": environments.LeaderPunisher,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "quickstart", help="three learners against a stochastic and an adversarial world"
     )
     quick.add_argument("--horizon", type=int, default=20_000, help="rounds of each game")
-    quick.add_argument("--seed", type=int, default=0)
+    quick.add_argument("--seed", type=int, default=0, help="of the policies, worlds and learners")
     options = parser.parse_args(arguments)
     try:
         quickstart(options.horizon, options.seed)
@@ -39,62 +47,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def quickstart(horizon: int, seed: int) -> None:
-    """Follow the leader, uniform play and Context-FTPL on two worlds, as a table."""
+    """Follow the leader, uniform play and Context-FTPL on two worlds, as tables."""
+    check_integer("quickstart", "horizon", horizon, 1)
+    check_seed("quickstart", seed)
     console = Console()
-    rng = np.random.default_rng(seed)
-    oracle = FinitePolicies(rng.integers(0, 5, size=(1000, 50)), n_actions=5)
-    worlds: list[Environment] = [
-        environments.PlantedPolicy(oracle),
-        environments.LeaderPunisher(oracle),
-    ]
-    learners: list[Callable[[], Learner]] = [
-        lambda: baselines.FollowTheLeader(oracle),
-        lambda: baselines.UniformRandom(5, seed=seed),
-        lambda: ContextFTPL(oracle, seed=seed),
-    ]
+    table = np.random.default_rng(seed).integers(0, _K, size=(_N, _D))
+    oracle = FinitePolicies(table, n_actions=_K)
     console.print(
-        f"1000 policies on 50 contexts with 5 actions, {horizon:,} rounds, full information.\n"
-        "PlantedPolicy: independent losses, one policy is best. "
-        "LeaderPunisher: whatever the best policy so far would do costs 1.\n"
+        f"{_N} policies on {_D} contexts with {_K} actions, {horizon:,} rounds, full information."
     )
-    table = Table()
-    for name in ("environment", "learner"):
-        table.add_column(name)
-    for name in ("mean loss", "regret", "certificate", "oracle calls", "rounds/s"):
-        table.add_column(name, justify="right")
-    columns = (
+    with console.status("compiling, on the first run only"):
+        for learner in _learners(oracle, seed):
+            play(learner, environments.LeaderPunisher(oracle), 50, seed=seed, oracle=oracle)
+    for title, world in _WORLDS.items():
+        console.print(_games(console, title, world(oracle), oracle, horizon, seed))
+    console.print(
+        "certificate: an estimated upper bound on expected regret, measured while playing,\n"
+        "without knowing the horizon or the range of the losses."
+    )
+
+
+def _learners(oracle: FinitePolicies, seed: int) -> list[Learner]:
+    return [
+        baselines.FollowTheLeader(oracle),
+        baselines.UniformRandom(_K, seed=seed),
+        ContextFTPL(oracle, seed=seed),
+    ]
+
+
+def _games(
+    console: Console,
+    title: str,
+    world: Environment,
+    oracle: FinitePolicies,
+    horizon: int,
+    seed: int,
+) -> Table:
+    """Let every learner play one world; a row each."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.add_column("learner")
+    for heading in ("mean loss", "regret", "certificate", "oracle calls", "rounds/s"):
+        table.add_column(heading, justify="right")
+    bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
+        console=console,
+        transient=True,
     )
-    with Progress(*columns, console=console, transient=True) as bar:
-        for world in worlds:
-            for make in learners:
-                learner = make()
-                name = f"{type(learner).__name__} on {type(world).__name__}"
-                task = bar.add_task(name, total=horizon)
-                started = time.perf_counter()
+    with bar:
+        for learner in _learners(oracle, seed):
+            task = bar.add_task(type(learner).__name__, total=horizon)
 
-                def tick(t: int, task: int = task) -> None:
-                    if t % 500 == 0 or t == horizon:
-                        bar.update(task, completed=t)  # type: ignore[arg-type]
+            def tick(t: int, task: int = task) -> None:
+                if t % 500 == 0 or t == horizon:
+                    bar.update(task, completed=t)  # type: ignore[arg-type]
 
-                trace = play(learner, world, horizon, seed=seed, oracle=oracle, progress=tick)
-                rate = horizon / (time.perf_counter() - started)
-                table.add_row(*_row(world, learner, trace, rate))
-            table.add_section()
-    console.print(table)
-    console.print(
-        "certificate: an upper bound on expected regret that the learner measured while it "
-        "played,\nwithout knowing the horizon or the range of the losses."
-    )
+            started = time.perf_counter()
+            trace = play(learner, world, horizon, seed=seed, oracle=oracle, progress=tick)
+            table.add_row(*_row(learner, trace, horizon / (time.perf_counter() - started)))
+    return table
 
 
-def _row(world: Environment, learner: Learner, trace: Trace, rate: float) -> list[str]:
+def _row(learner: Learner, trace: Trace, rate: float) -> list[str]:
     certificate = f"{float(learner.certificate()):,.0f}" if hasattr(learner, "certificate") else "-"
     return [
-        type(world).__name__,
         type(learner).__name__,
         f"{trace.losses.mean():.4f}",
         f"{trace.regret():,.0f}",

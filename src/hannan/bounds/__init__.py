@@ -8,6 +8,7 @@ from hannan.bounds.laplace_complexity import (
     laplace_complexity,
     printed_complexity,
 )
+from hannan.bounds.semi_bandit import semi_bandit
 
 __all__ = [
     "Bound",
@@ -17,4 +18,5 @@ __all__ = [
     "complete_information",
     "laplace_complexity",
     "printed_complexity",
+    "semi_bandit",
 ]

@@ -62,11 +62,7 @@ def complete_information(
     m = check_integer("complete_information", "m", m, 1)
     check_choice("complete_information", "setting", setting, ("transductive", "separator"))
     norm = m * check_positive("complete_information", "loss_bound", loss_bound)
-    if not log_size >= math.log(2) - 1e-12:
-        raise ParameterError(
-            f"The theorem needs N >= 2 distinct policies on the context set; got log N = "
-            f"{log_size:g}. With one policy there is nothing to learn."
-        )
+    check_log_size(log_size)
     if setting == "separator":
         slope = 4.0 * K * d * T * norm**2
     elif nonnegative:
@@ -77,3 +73,12 @@ def complete_information(
     epsilon = math.sqrt(error / slope)
     terms = {"stability": epsilon * slope, "error": error / epsilon}
     return Bound(sum(terms.values()), epsilon, terms)
+
+
+def check_log_size(log_size: float) -> None:
+    """The theorems need two policies at least."""
+    if not log_size >= math.log(2) - 1e-12:
+        raise ParameterError(
+            f"The theorem needs N >= 2 distinct policies on the context set; got log N = "
+            f"{log_size:g}. With one policy there is nothing to learn."
+        )

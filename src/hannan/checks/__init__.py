@@ -1,1 +1,29 @@
-"""Contract checks."""
+"""Contract checks: run your own oracle, learner, environment or bound through them.
+
+Each check is a plain function that raises `AssertionError` with a sentence about what does not
+hold. `check_oracle`, `check_learner` and `check_environment` run all that apply; the small checks
+are in the lists `ORACLE_CHECKS`, `LEARNER_CHECKS` and `ENVIRONMENT_CHECKS`, for a test framework
+to go through one by one.
+
+>>> import hannan as hn
+>>> hn.checks.check_oracle(hn.oracles.AllPolicies(3, 2))
+"""
+
+from hannan.checks.bounds import check_bound
+from hannan.checks.environments import ENVIRONMENT_CHECKS, check_environment
+from hannan.checks.learners import LEARNER_CHECKS, check_average_regret_falls, check_learner
+from hannan.checks.oracles import ORACLE_CHECKS, check_oracle
+from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
+
+__all__ = [
+    "ENVIRONMENT_CHECKS",
+    "LEARNER_CHECKS",
+    "ORACLE_CHECKS",
+    "PARAMETER_CHECKS",
+    "check_average_regret_falls",
+    "check_bound",
+    "check_docstring",
+    "check_environment",
+    "check_learner",
+    "check_oracle",
+]

@@ -4,6 +4,7 @@ from hannan.core.decision import Decision
 from hannan.core.environment import Environment, Feedback, Round
 from hannan.core.errors import (
     ContextError,
+    DecisionError,
     HannanError,
     InfeasibleError,
     InputTypeError,
@@ -14,11 +15,13 @@ from hannan.core.errors import (
 from hannan.core.learner import Learner
 from hannan.core.oracle import Noise, Objective, Oracle
 from hannan.core.policy import Action, Policy
+from hannan.core.predictor import Predictor
 
 __all__ = [
     "Action",
     "ContextError",
     "Decision",
+    "DecisionError",
     "Environment",
     "Feedback",
     "HannanError",
@@ -32,5 +35,6 @@ __all__ = [
     "OrderError",
     "ParameterError",
     "Policy",
+    "Predictor",
     "Round",
 ]

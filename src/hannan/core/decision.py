@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hannan.core.policy import Action
 
 
@@ -13,3 +16,6 @@ class Decision:
     id: int
     context: Any
     action: Action
+    weights: NDArray[np.float64]
+    """For each chosen element an estimate of 1/q, q its probability of being chosen, drawn from
+    the state at decision time: inverse propensities, unbiased up to the known truncation."""

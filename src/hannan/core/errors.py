@@ -25,5 +25,9 @@ class OrderError(HannanError, ValueError):
     """A call out of turn: feedback for a round that was not played, or given twice."""
 
 
+class DecisionError(OrderError):
+    """A decision that is unknown, forgotten or already answered."""
+
+
 class InfeasibleError(HannanError, ValueError):
     """A problem without any feasible action or policy."""

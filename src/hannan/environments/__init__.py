@@ -3,6 +3,7 @@
 from hannan.environments.from_arrays import FromArrays
 from hannan.environments.leader_punisher import LeaderPunisher
 from hannan.environments.planted_policy import PlantedPolicy
+from hannan.environments.slate_clicks import SlateClicks
 from hannan.environments.switching import Switching
 
-__all__ = ["FromArrays", "LeaderPunisher", "PlantedPolicy", "Switching"]
+__all__ = ["FromArrays", "LeaderPunisher", "PlantedPolicy", "SlateClicks", "Switching"]

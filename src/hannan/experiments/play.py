@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hannan.core import Environment, Learner, Oracle, ParameterError
+from hannan.core import Environment, Feedback, Learner, Oracle, ParameterError
 from hannan.core.validation import check_integer, check_seed
 from hannan.experiments.trace import Trace
 
@@ -17,6 +17,7 @@ def play(
     horizon: int | None = None,
     seed: int | None = None,
     *,
+    feedback: str | Feedback | None = None,
     oracle: Oracle | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Trace:
@@ -32,6 +33,9 @@ def play(
         Number of rounds; by default the environment's own.
     seed
         Of the environment. The learner has a seed of its own.
+    feedback
+        What the learner is shown: "full" (all losses) or "bandit" (those of the chosen elements;
+        "semi" and "semi-bandit" mean the same). By default what the learner takes.
     oracle
         The policy class that regret is measured against; by default the learner's, else the
         environment's.
@@ -60,14 +64,29 @@ def play(
             f"play needs horizon=, the number of rounds: {type(environment).__name__} has no end."
         )
     check_integer("play", "horizon", rounds, 1)
+    shown = _feedback(learner, feedback)
     rng = np.random.default_rng(check_seed("play", seed))
     calls = learner.oracle_calls
     trace = Trace(oracle or learner.oracle or environment.oracle)
     for t, this_round in enumerate(environment.rounds(rounds, rng), start=1):
         action = learner.act(this_round.context)
-        learner.update(this_round.reveal(action, learner.feedback))
+        learner.update(this_round.reveal(action, shown))
         trace.record(this_round)
         if progress is not None:
             progress(t)
     trace.oracle_calls = learner.oracle_calls - calls
     return trace
+
+
+def _feedback(learner: Learner, wanted: str | Feedback | None) -> Feedback:
+    words = {"full": Feedback.FULL, "semi": Feedback.SEMI}
+    words |= {"bandit": Feedback.SEMI, "semi-bandit": Feedback.SEMI}
+    found = words.get(wanted) if isinstance(wanted, str) else wanted or learner.feedback
+    if found is None:
+        raise ParameterError(f"feedback must be one of {', '.join(words)}; got {wanted!r}.")
+    if found is not learner.feedback:
+        raise ParameterError(
+            f"{type(learner).__name__} learns from {learner.feedback.value} feedback and cannot be "
+            f"played with feedback={wanted!r}."
+        )
+    return found

@@ -5,7 +5,7 @@ Ties go to the smallest index: every comparison is strict and runs upwards.
 """
 
 import numpy as np
-from numba import float64, int32, njit, uint64
+from numba import float32, float64, int32, njit, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
@@ -19,8 +19,8 @@ _BLOCK = 128  # policies whose minimum is taken before it is compared with the b
 def _entries(raw, starts, cells, out):
     """out[e] = sum of the raw noise of the cells of entry e."""
     for e in range(starts.size - 1):
-        total = lanes.load(raw, int(cells[starts[e]]) * WIDTH)
-        for k in range(starts[e] + 1, starts[e + 1]):
+        total = lanes.splat(float32(0.0))
+        for k in range(starts[e], starts[e + 1]):
             total = lanes.add(total, lanes.load(raw, int(cells[k]) * WIDTH))
         lanes.store(out, e * WIDTH, total)
 
@@ -202,3 +202,60 @@ def tile_leaders(scores, tile, scale, out):
         which = lanes.where_less(value, best, lanes.splat(int32(n)), which)
         best = lanes.where_less(value, best, value, best)
     lanes.store(out, 0, which)
+
+
+@njit(cache=True)
+def tilt(scores, losses, column, out):
+    """out[n] = scores[n] + losses[column[n]]"""
+    for n in range(column.size):
+        out[n] = scores[n] + losses[column[n]]
+
+
+@njit(cache=True)
+def resample_one(scores, block, start, stop, scale, column, target, successes):
+    """Go through rows until the leader's action was `target` `successes` times.
+
+    Returns the number of successes and of rows used.
+    """
+    hits = 0
+    for row in range(start, stop):
+        if column[leader(scores, block[row], scale)] == target:
+            hits += 1
+            if hits == successes:
+                return hits, row + 1 - start
+    return hits, stop - start
+
+
+@njit(cache=True)
+def resample_many(
+    scores, block, start, stop, scale, column, member, successes, hits, reached, used
+):
+    """The same for several elements at once; member[a, e] says whether action a holds element e.
+
+    Updates `hits`, and `reached` (the draw at which an element had enough, counted from `used`);
+    returns the number of rows used and of elements still short.
+    """
+    short = 0
+    for e in range(hits.size):
+        if hits[e] < successes:
+            short += 1
+    row = start
+    while row < stop and short > 0:
+        action = column[leader(scores, block[row], scale)]
+        row += 1
+        for e in range(hits.size):
+            if member[action, e] and hits[e] < successes:
+                hits[e] += 1
+                if hits[e] == successes:
+                    reached[e] = used + row - start
+                    short -= 1
+    return row - start, short
+
+
+@njit(cache=True)
+def best_by_action(scores, column, out):
+    """out[a] = smallest score among the policies that play action a."""
+    out[:] = np.inf
+    for n in range(column.size):
+        if scores[n] < out[column[n]]:
+            out[column[n]] = scores[n]

@@ -48,3 +48,22 @@ def policy(totals, key, stream, draw, places, scale, out):
         out[x] = _row_leader(totals[x], z, scale)
         value += totals[x, out[x]] + scale * z[out[x]]
     return value
+
+
+@njit(cache=True)
+def count_choices(totals, x, key, stream, first, count, place, scale, out):
+    """out[i] = action under draw first + i."""
+    for i in range(count):
+        out[i] = act(totals, x, key, stream, first + i, place, scale)
+
+
+@njit(cache=True)
+def resample(totals, x, key, stream, first, draws, place, scale, target, successes):
+    """Draw until `target` was played `successes` times; returns successes and draws used."""
+    hits = 0
+    for i in range(draws):
+        if act(totals, x, key, stream, first + i, place, scale) == target:
+            hits += 1
+            if hits == successes:
+                return hits, i + 1
+    return hits, draws

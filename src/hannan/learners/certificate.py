@@ -45,3 +45,44 @@ class Certificate:
         lines += ["- " + text.format(value) for value, text in sentences if value is not None]
         lines += [f"- note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SemiBanditCertificate:
+    """What can be said about pseudo-regret when only chosen elements' losses are seen.
+
+    None of these is a guarantee for this run: each is an *estimate* whose expectation bounds
+    expected regret, or None where theory does not allow it. `float(certificate)` is the first one
+    that is there.
+    """
+
+    rounds: int
+    loss: float
+    """Total loss suffered."""
+    stability_estimate: float | None = None
+    """S + D + G/ε + truncation, measured with independent draws."""
+    variance_estimate: float | None = None
+    """Σ c κ m ε Σ_j W_j ℓ_j² + G/ε + truncation, from the weights drawn."""
+    comparator_estimate: float | None = None
+    """Loss minus the best policy's estimated loss: correct on average from above, very noisy."""
+    truncation: float = 0.0
+    """Σ K/(eL), what limiting the resampling may have cost."""
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        for value in (self.stability_estimate, self.variance_estimate):
+            if value is not None:
+                return float(value)
+        return float("nan")
+
+    def __str__(self) -> str:
+        lines = [f"After {self.rounds} rounds with total loss {self.loss:.6g} (estimates only):"]
+        for value, what in (
+            (self.stability_estimate, "from measured instability"),
+            (self.variance_estimate, "from the variance of the loss estimates"),
+            (self.comparator_estimate, "from the best policy's estimated loss"),
+        ):
+            if value is not None:
+                lines.append(f"- expected regret is estimated to be at most {value:.6g}, {what}")
+        lines += [f"- note: {note}" for note in self.notes]
+        return "\n".join(lines)

@@ -36,6 +36,7 @@ class ContextFTPL(PerturbedLeader):
         X in the small-separator setting; give one of the two.
     epsilon
         "adaptive": self-tuned from what instability has cost so far, needs nothing else;
+        "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, from `loss_range`;
         "theorem": the paper's tuning, needs `horizon`; or a positive number.
     horizon
         T, the number of rounds, for epsilon="theorem".
@@ -94,6 +95,9 @@ class ContextFTPL(PerturbedLeader):
         self._last_scale = 0.0
 
     def _act(self, context: Any) -> Action:
+        if self._anytime and self._open is None:
+            v = self._stability_range(*self._range)
+            self._widen(self._kappa * v * v)
         action = self._history.action(context, self._fakes, self._draw, self._scale)
         self.oracle_calls += 1
         return action
@@ -160,14 +164,19 @@ class ContextFTPL(PerturbedLeader):
 
         By the shift lemma it is at most :math:`\min(v, \epsilon\kappa v^2)`; κ and v go together.
         """
-        m = self.oracle.max_chosen
-        kappa = float(m if self.oracle.antichain else self._n_actions or 1)
-        v = high - low if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
-        if self._arrivals is None:
-            kappa *= len(self._perturbed)
-        elif self._range[0] >= 0.0:
-            kappa = 1.0
+        kappa, v = self._kappa, self._stability_range(low, high)
         return kappa * v * v / self._scale if kappa * v < self._scale else v
+
+    def _stability_range(self, low: float, high: float) -> float:
+        m = self.oracle.max_chosen
+        return high - low if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
+
+    @property
+    def _kappa(self) -> float:
+        m = self.oracle.max_chosen if self.oracle.antichain else self._n_actions or 1
+        if self._arrivals is None:
+            return float(m * len(self._perturbed))
+        return 1.0 if self._range[0] >= 0.0 else float(m)
 
     def _theorem_epsilon(self) -> float:
         assert self.horizon is not None

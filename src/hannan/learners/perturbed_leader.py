@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -31,6 +32,7 @@ class PerturbedLeader(Learner):
     """
 
     oracle: Oracle
+    _eager = 1.0  # factor on G in ε = G/D
 
     def __init__(
         self,
@@ -67,8 +69,10 @@ class PerturbedLeader(Learner):
         self._D = 0.0
         self._scale = 0.0
         self._adaptive = isinstance(epsilon, str) and epsilon == "adaptive"
+        self._anytime = isinstance(epsilon, str) and epsilon == "anytime"
+        self._spread = 0.0
         if not self._adaptive:
-            self._scale = 1.0 / self._fixed_epsilon()
+            self._scale = 0.0 if self._anytime else 1.0 / self._fixed_epsilon()
             self._make_fakes()
 
     def best_policy(self) -> Policy:
@@ -112,7 +116,13 @@ class PerturbedLeader(Learner):
             self._make_fakes()
         self._D += instability
         G = self.complexity.value
-        self._scale = self._D / G if G > 0.0 else 0.0
+        self._scale = self._D / (self._eager * G) if G > 0.0 else 0.0
+
+    def _widen(self, variance: float) -> None:
+        r"""The anytime schedule :math:`\epsilon_t = \sqrt{G/(2 W_t)}`, W the sum of variances."""
+        if self._sized is not None:
+            self._spread += variance
+            self._scale = math.sqrt(2.0 * self._spread / self.complexity.value)
 
     def _learn_size(self, n_actions: int) -> None:
         """The first loss vector says how many actions there are."""
@@ -153,7 +163,7 @@ class PerturbedLeader(Learner):
         if not isinstance(self.epsilon, str):
             return check_positive(self, "epsilon", self.epsilon)
         if self.epsilon != "theorem":
-            accepted = "'adaptive', 'theorem' or a positive number"
+            accepted = "'adaptive', 'anytime', 'theorem' or a positive number"
             raise refuse(self, "epsilon", accepted, self.epsilon)
         if self.horizon is None:
             raise ParameterError(

@@ -3,7 +3,11 @@
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from hannan.core import ContextError
+from hannan.core.validation import FloatArray
+from hannan.kernels.law import argmin_law
 
 
 def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
@@ -20,3 +24,16 @@ def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
         f"The contexts of {type(owner).__name__} are the integers 0 to {n_contexts - 1}"
         f"{' (or None)' if n_contexts == 1 else ''}; got {context!r}."
     )
+
+
+def law_of_argmin(values: FloatArray, scale: float) -> FloatArray:
+    """Probability of each finite entry to be the smallest under noise of this scale."""
+    q = np.zeros(len(values))
+    if scale == 0.0:
+        q[np.argmin(values)] = 1.0
+        return q
+    finite = np.isfinite(values)
+    inside = np.empty(int(finite.sum()))
+    argmin_law(values[finite], scale, inside)
+    q[finite] = inside
+    return q

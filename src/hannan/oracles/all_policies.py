@@ -12,7 +12,7 @@ from hannan.core import Objective, Oracle, Policy
 from hannan.core.oracle import Noise, positions
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
-from hannan.oracles._tables import check_table_context
+from hannan.oracles._tables import check_table_context, law_of_argmin
 from hannan.perturbation import LaplaceNoise
 
 _NO_KEY = np.uint64(0)
@@ -136,14 +136,55 @@ class TableObjective(Objective):
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
         """The best action in one perturbed row."""
         key, stream, place = _address(noise, context)
-        return int(kernel.act(self.totals, context, key, stream, draw, place, scale))
+        x = self._row(context)
+        return int(kernel.act(self.totals, x, key, stream, draw, place, scale))
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> int:
         """Add and lead in one compiled call."""
         key, stream, place = _address(noise, context)
-        return int(kernel.settle(self.totals, context, key, stream, draw, place, scale, losses))
+        x = self._row(context)
+        return int(kernel.settle(self.totals, x, key, stream, draw, place, scale, losses))
+
+    def tilted(self, context: int, losses: FloatArray) -> TiltedRow:
+        """One row with one more round: O(K), whatever d is."""
+        return TiltedRow(self, context, losses)
+
+    def chosen(
+        self, context: int, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The best action in one row, draw by draw."""
+        key, stream, place = _address(noise, context)
+        actions = np.empty(count, np.intp)
+        kernel.count_choices(
+            self.totals, self._row(context), key, stream, first, count, place, scale, actions
+        )
+        return np.asarray(actions[:, None] == np.arange(self.n_actions))
+
+    def resample(
+        self,
+        context: int,
+        elements: NDArray[np.intp],
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        """Draw after draw of one row inside one compiled call."""
+        key, stream, place = _address(noise, context)
+        hits, used = kernel.resample(
+            self.totals, self._row(context), key, stream, first, limit - 1, place, scale,
+            elements[0], successes,
+        )  # fmt: skip
+        weight = used / successes if hits == successes else limit / (hits + 1.0)
+        return np.array([weight]), int(used)
+
+    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray:
+        """A one-dimensional integral: contexts decouple."""
+        row = self.totals[self._row(context)]
+        return law_of_argmin(row, scale if _address(noise, context)[2] >= 0 else 0.0)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """The best action of every row, draw by draw."""
@@ -153,6 +194,9 @@ class TableObjective(Objective):
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
         """The sum of the row minima of each draw."""
         return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
+
+    def _row(self, context: int) -> int:
+        return context
 
     def _solve(
         self, noise: Noise | None, draw: int, scale: float
@@ -164,6 +208,35 @@ class TableObjective(Objective):
             key, stream, places, scale = _NO_KEY, _NO_KEY, actions, 0.0
         value = kernel.policy(self.totals, key, stream, draw, places, scale, actions)
         return actions, float(value)
+
+
+class TiltedRow(TableObjective):
+    """A table whose row for one context has had one more round."""
+
+    def __init__(self, base: TableObjective, context: int, losses: FloatArray) -> None:
+        self.oracle = base.oracle
+        self.base = base
+        self.context = context
+        self.losses = losses
+        self.totals = (base.totals[base._row(context)] + losses)[None, :]
+
+    def copy(self) -> TableObjective:
+        """The whole table, with the round added."""
+        twin = self.base.copy()
+        twin.add(self.context, self.losses)
+        return twin
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """From the whole table."""
+        return self.copy().leaders(noise, first, count, scale)
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """From the whole table."""
+        return self.copy().minima(noise, first, count, scale)
+
+    def _row(self, context: int) -> int:
+        assert context == self.context, "a tilted row answers for its own context"
+        return 0
 
 
 def _address(noise: Noise | None, context: int) -> tuple[np.uint64, np.uint64, int]:

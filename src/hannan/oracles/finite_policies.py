@@ -4,36 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
+from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
-from hannan.oracles._tables import check_table_context
+from hannan.oracles._projection import Plan, make_plan
+from hannan.oracles._tables import check_table_context, law_of_argmin
 from hannan.perturbation import Blocks, LaplaceNoise
-
-_FIRST_LEVEL_CACHE = 48 * 1024
 
 
 class FinitePolicies(Oracle):
     r"""A policy class given as a table: policy n plays `actions[n, i]` on context i.
 
     The leader for past losses :math:`\ell_1, …, \ell_t` is
-    :math:`\arg\min_n \sum_s \ell_s(\pi_n(x_s))`. The objective keeps that sum for every policy,
-    so a round costs O(N) whatever t is; noise is projected on all policies in blocks ahead of
-    time, sixteen draws at once. Ties go to the smallest n.
+    :math:`\arg\min_n \sum_s \langle \pi_n(x_s), \ell_s \rangle`. The objective keeps that sum for
+    every policy, so a round costs O(N) whatever t is; noise is projected on all policies in
+    blocks ahead of time, sixteen draws at once. Ties go to the smallest n.
 
     Parameters
     ----------
     actions
-        Integers [N, d] in 0..K-1; a list of N integers is a class without contexts (d = 1).
+        Integers [N, d] in 0..K-1, one element a context; or integers [N, d, m], the m elements
+        chosen; or booleans [N, d, K], whether each element is chosen. A list of N integers is a
+        class without contexts (d = 1).
     n_actions
-        K; by default one more than the largest action in the table.
+        K; by default one more than the largest element in the table.
 
     Examples
     --------
@@ -44,22 +45,33 @@ class FinitePolicies(Oracle):
     >>> best = total.leader()
     >>> best.index, best(0), best(1)
     (1, 1, 1)
+
+    Two slates of two items, without contexts:
+
+    >>> slates = hn.oracles.FinitePolicies([[[0, 2]], [[1, 2]]])
+    >>> slates.policy(1)(None)
+    array([1, 2])
     """
 
     def __init__(self, actions: ArrayLike, n_actions: int | None = None) -> None:
         self.actions = actions
-        table = _as_table(actions)
-        top = int(table.max())
-        if n_actions is not None and check_integer(self, "n_actions", n_actions, 1) <= top:
-            raise ParameterError(
-                f"FinitePolicies has action {top} in its table, which does not fit "
-                f"n_actions={n_actions}; actions are 0 to n_actions - 1."
-            )
-        self.n_actions: int = top + 1 if n_actions is None else int(n_actions)
+        if n_actions is not None:
+            check_integer(self, "n_actions", n_actions, 1)
+        table, sets, width = _as_table(actions, n_actions)
+        self.n_actions: int = width
         self.table = table
+        """Integers [N, d]: elements, or rows of `sets` where actions are sets."""
+        self.sets = sets
+        """Booleans [A, K]: the distinct sets of elements; None for single elements."""
+        if sets is not None:
+            sizes = sets.sum(axis=1)
+            self.max_chosen = int(sizes.max())
+            self.antichain = bool(sizes.min() == sizes.max())
+            self._listed = [np.flatnonzero(row) for row in sets]
+            self._matrix = sets.astype(np.float64)
         padded = -(-table.shape[0] // WIDTH) * WIDTH
-        small = np.min_scalar_type(top)
         # Transposed, so that one context's actions are contiguous; rows beyond N repeat policy 0.
+        small = np.min_scalar_type(int(table.max()))
         self._columns = np.zeros((table.shape[1], padded), dtype=small)
         self._columns[:, : table.shape[0]] = table.T
         self._columns[:, table.shape[0] :] = table[0][:, None]
@@ -101,8 +113,17 @@ class FinitePolicies(Oracle):
         """Whether policies that differ at all differ on these contexts."""
         return _distinct_rows(self.table[:, list(contexts)]) == _distinct_rows(self.table)
 
+    def action(self, code: int) -> Action:
+        """The action behind an entry of `table`."""
+        return int(code) if self.sets is None else self._listed[code].copy()
+
+    def losses_by_code(self, losses: FloatArray) -> FloatArray:
+        """The loss of each possible entry of `table`."""
+        return losses if self.sets is None else self._matrix @ losses
+
     def _make_plan(self, contexts: tuple[int, ...]) -> Plan:
-        return make_plan(self._columns[list(contexts)], self.n_actions)
+        members = None if self.sets is None else self._listed
+        return make_plan(self._columns[list(contexts)], self.n_actions, members)
 
 
 class FinitePolicy(Policy):
@@ -112,8 +133,8 @@ class FinitePolicy(Policy):
         self.oracle = oracle
         self.index = index
 
-    def __call__(self, context: Any = None) -> int:
-        return int(self.oracle.table[self.index, self.oracle.check_context(context)])
+    def __call__(self, context: Any = None) -> Action:
+        return self.oracle.action(self.oracle.table[self.index, self.oracle.check_context(context)])
 
     def __repr__(self) -> str:
         return f"<policy {self.index} of {self.oracle.n_policies}>"
@@ -129,6 +150,7 @@ class FiniteObjective(Objective):
         self._columns = oracle._columns
         self.scores = np.zeros(self._columns.shape[1])
         self.scores[oracle.n_policies :] = np.inf
+        self._tilted: FiniteObjective | None = None
 
     def copy(self) -> FiniteObjective:
         """An independent copy of the scores."""
@@ -138,48 +160,125 @@ class FiniteObjective(Objective):
 
     def add(self, context: int, losses: FloatArray) -> None:
         """Add each policy's loss to its score."""
-        kernel.add(self.scores, losses, self._columns[context])
+        kernel.add(self.scores, self.oracle.losses_by_code(losses), self._columns[context])
 
-    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
+    def tilted(self, context: int, losses: FloatArray) -> FiniteObjective:
+        """The scores with one more round, in a place kept for it."""
+        if self._tilted is None:
+            self._tilted = FiniteObjective(self.oracle)
+        by_code = self.oracle.losses_by_code(losses)
+        kernel.tilt(self.scores, by_code, self._columns[context], self._tilted.scores)
+        return self._tilted
+
+    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
         """The leader's action, in one pass over the scores."""
         if scale == 0.0:
-            return int(self._columns[context, kernel.plain_leader(self.scores)])
-        block, row = _rows(noise, draw)
-        return int(kernel.act(self.scores, block, row, scale, self._columns[context]))
+            code = self._columns[context, kernel.plain_leader(self.scores)]
+        else:
+            block, row = _rows(noise, draw)
+            code = kernel.act(self.scores, block, row, scale, self._columns[context])
+        return self.oracle.action(code)
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> int:
+    ) -> Action:
         """Add and lead in one compiled call."""
         if scale == 0.0:
             self.add(context, losses)
             return self.action(context, None, 0, 0.0)
         block, row = _rows(noise, draw)
         column = self._columns[context]
-        return int(kernel.settle(self.scores, block, row, scale, column, losses))
+        by_code = self.oracle.losses_by_code(losses)
+        return self.oracle.action(kernel.settle(self.scores, block, row, scale, column, by_code))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """One pass over the scores for each draw."""
-        found: list[Policy] = []
-        for draw in range(first, first + count):
-            if scale == 0.0:
-                index = kernel.plain_leader(self.scores)
-            else:
-                block, row = _rows(noise, draw)
-                index = kernel.leader(self.scores, block[row], scale)
-            found.append(FinitePolicy(self.oracle, int(index)))
-        return found
+        indices = self._leader_indices(noise, first, count, scale)
+        return [FinitePolicy(self.oracle, int(index)) for index in indices]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
         """The smallest perturbed score of each draw."""
         n = self.oracle.n_policies
-        values = np.empty(count)
-        for i in range(count):
-            values[i] = self.scores[:n].min()
-            if scale != 0.0:
+        values = np.full(count, self.scores[:n].min())
+        if scale != 0.0:
+            for i in range(count):
                 block, row = _rows(noise, first + i)
                 values[i] = (self.scores[:n] + scale * block[row, :n]).min()
         return values
+
+    def chosen(
+        self, context: int, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The elements of each leader's action."""
+        codes = self._columns[context, self._leader_indices(noise, first, count, scale)]
+        if self.oracle.sets is not None:
+            return np.asarray(self.oracle.sets[codes])
+        inclusion = np.zeros((count, self.n_actions), dtype=bool)
+        inclusion[np.arange(count), codes] = True
+        return inclusion
+
+    def resample(
+        self,
+        context: int,
+        elements: NDArray[np.intp],
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        """Leader after leader inside one compiled call for each block of noise."""
+        if scale == 0.0:
+            return super().resample(context, elements, noise, first, limit, successes, scale)
+        assert isinstance(noise, FiniteNoise)
+        column = self._columns[context]
+        hits = np.zeros(len(elements), np.intp)
+        reached = np.zeros(len(elements), np.intp)
+        used, short = 0, len(elements)
+        if self.oracle.sets is not None:
+            member = self.oracle.sets[:, elements]
+        while used < limit - 1 and short > 0:
+            row = noise.blocks.locate(first + used)
+            block = noise.blocks.block
+            stop = min(block.shape[0], row + limit - 1 - used)
+            if self.oracle.sets is None:
+                more, rows = kernel.resample_one(
+                    self.scores, block, row, stop, scale, column, elements[0], successes - hits[0]
+                )
+                hits[0] += more
+                reached[0] = used + rows
+                short = int(hits[0] < successes)
+            else:
+                rows, short = kernel.resample_many(
+                    self.scores, block, row, stop, scale, column, member,
+                    successes, hits, reached, used,
+                )  # fmt: skip
+            used += rows
+        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
+    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
+        """Known where the context carries all the noise: single actions, one perturbed context."""
+        assert noise is not None
+        if self.oracle.sets is not None or list(noise.contexts) != [context]:
+            return None
+        best = np.empty(self.n_actions)
+        kernel.best_by_action(self.scores, self._columns[context], best)
+        return law_of_argmin(best, scale)
+
+    def _leader_indices(
+        self, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.intp]:
+        if scale == 0.0:
+            return np.full(count, kernel.plain_leader(self.scores), np.intp)
+        assert isinstance(noise, FiniteNoise)
+        found = np.empty(count, np.intp)
+        done = 0
+        while done < count:
+            row = noise.blocks.locate(first + done)
+            rows = noise.blocks.block[row : row + count - done]
+            kernel.leaders(self.scores, rows, scale, found[done : done + len(rows)])
+            done += len(rows)
+        return found
 
 
 class FiniteNoise(LaplaceNoise):
@@ -198,15 +297,9 @@ class FiniteNoise(LaplaceNoise):
         self.blocks = Blocks(self._fill, self._plan.codes.shape[0], memory)
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
+        plan = self._plan
         kernel.fill_rows(
-            self.key,
-            self.stream,
-            first,
-            self.n_cells,
-            self._plan.steps,
-            self._plan.n_rows,
-            self._plan.codes,
-            block,
+            self.key, self.stream, first, self.n_cells, plan.steps, plan.n_rows, plan.codes, block
         )
 
 
@@ -216,71 +309,52 @@ def _rows(noise: Noise | None, draw: int) -> tuple[NDArray[np.float32], int]:
     return noise.blocks.block, row
 
 
-class Plan(NamedTuple):
-    """How to turn raw noise on (context, element) cells into noise on policies.
-
-    Contexts are taken in groups; for each group a table holds the noise of every combination of
-    its contexts' actions, and a policy adds up one row of each table.
-    """
-
-    steps: tuple[NDArray[Any], ...]
-    codes: NDArray[Any]
-    n_rows: int
-
-
-def make_plan(columns: NDArray[Any], n_actions: int) -> Plan:
-    """The cheapest grouping for a table of actions, one row of `columns` for each context."""
-    d, n_policies = columns.shape
-    starts = np.arange(d * n_actions + 1)
-    cells = np.arange(d * n_actions)
-    first_entry = n_actions * np.arange(d + 1)
-    group = _group_size(d, n_actions, n_policies)
-    group_start = np.append(np.arange(0, d, group), d)
-    rows = n_actions ** np.diff(group_start)
-    row_start = np.concatenate([[0], np.cumsum(rows)])
-    n_rows = int(row_start[-1])
-    codes = np.empty((n_policies, len(rows)), np.uint16 if n_rows <= 2**16 else np.uint32)
-    for g in range(len(rows)):
-        code = np.zeros(n_policies, np.int64)
-        for x in range(group_start[g], group_start[g + 1]):
-            code = code * n_actions + columns[x]
-        codes[:, g] = code + row_start[g]
-    return Plan((starts, cells, first_entry, group_start, row_start), codes, n_rows)
-
-
-def _group_size(d: int, n_actions: int, n_policies: int) -> int:
-    """The group size with the fewest vector additions, twice as dear beyond the cache."""
-
-    def cost(g: int) -> float:
-        rows = -(-d // g) * n_actions**g
-        dear = 2.0 if rows * WIDTH * 4 > _FIRST_LEVEL_CACHE else 1.0
-        return dear * float(n_policies * -(-d // g) + rows)
-
-    sizes = [g for g in range(1, min(d, 8) + 1) if g == 1 or n_actions**g <= 4096]
-    return min(sizes, key=cost)
-
-
-def _as_table(actions: ArrayLike) -> NDArray[Any]:
-    table = np.asarray(actions)
-    if table.ndim == 1:
-        table = table[:, None]
-    if table.ndim != 2 or 0 in table.shape:
+def _as_table(
+    actions: ArrayLike, n_actions: int | None
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
+    """The table of codes, the sets behind the codes (None for single elements), and K."""
+    given = np.asarray(actions)
+    if given.ndim == 1:
+        given = given[:, None]
+    if given.ndim not in (2, 3) or 0 in given.shape:
         raise ParameterError(
-            "FinitePolicies needs a table of actions [N, d] with at least one policy and one "
-            f"context; got an array of shape {np.shape(actions)}."
+            "FinitePolicies needs a table of actions, [N, d] or [N, d, m] integers or [N, d, K] "
+            "booleans, with at least one policy and one context; got an array of shape "
+            f"{np.shape(actions)}."
         )
-    if not np.issubdtype(table.dtype, np.integer):
-        raise InputTypeError(
-            f"FinitePolicies needs integer actions; got a table of type {table.dtype}."
-        )
-    if table.min() < 0:
-        raise ParameterError(f"Actions are 0 to K - 1; the table holds {table.min()}.")
-    return table.copy()
+    if given.dtype == bool and given.ndim == 3:
+        width = given.shape[2]
+        if n_actions not in (None, width):
+            raise ParameterError(f"A table of {width} booleans a context has n_actions={width}.")
+        inclusion = given
+    else:
+        if not np.issubdtype(given.dtype, np.integer):
+            raise InputTypeError(
+                f"FinitePolicies needs integer actions; got a table of type {given.dtype}."
+            )
+        low, top = int(given.min()), int(given.max())
+        width = top + 1 if n_actions is None else n_actions
+        if low < 0 or top >= width:
+            raise ParameterError(
+                f"Actions are 0 to n_actions - 1 = {width - 1}; the table holds "
+                f"{low if low < 0 else top}."
+            )
+        if given.ndim == 2:
+            return given.copy(), None, width
+        inclusion = np.zeros((*given.shape[:2], width), dtype=bool)
+        np.put_along_axis(inclusion, given.astype(np.intp), True, axis=2)
+        if (inclusion.sum(axis=2) != given.shape[2]).any():
+            raise ParameterError("FinitePolicies needs sets of m different elements in each cell.")
+    packed = np.packbits(inclusion.reshape(-1, width), axis=1)
+    _, first, codes = np.unique(
+        packed.view(np.dtype((np.void, packed.shape[1]))).ravel(),
+        return_index=True,
+        return_inverse=True,
+    )
+    sets = inclusion.reshape(-1, width)[first]
+    return codes.reshape(inclusion.shape[:2]), sets, width
 
 
 def _distinct_rows(table: NDArray[Any]) -> int:
     rows = np.ascontiguousarray(table)
     return len(np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))))
-
-
-__all__ = ["FinitePolicies", "FinitePolicy"]

@@ -163,7 +163,7 @@ class FunctionObjective(Objective):
     @property
     def n_actions(self) -> int:
         """K, as the losses have shown it."""
-        return self._totals.shape[1]
+        return int(self._totals.shape[1])
 
     def copy(self) -> FunctionObjective:
         """An independent copy of the totals."""

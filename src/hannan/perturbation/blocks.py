@@ -38,6 +38,10 @@ class Blocks:
         self._first = 0
         self.block = np.empty((0, width), np.float32)
 
+    def ahead(self, draw: int) -> int:
+        """How many draws from this one on are at hand, after filling a block if need be."""
+        return self.block.shape[0] - self.locate(draw)
+
     def locate(self, draw: int) -> int:
         """The row of `block` that holds a draw, after filling a new block if need be."""
         row = draw - self._first

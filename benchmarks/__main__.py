@@ -1,0 +1,98 @@
+"""`python -m benchmarks [study ...] [--write]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import platform
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import hannan as hn
+from benchmarks.measure import Line
+
+STUDIES = ("finite", "flat", "large", "tabular", "overhead", "imports", "regret")
+RESULTS = Path(__file__).with_name("RESULTS.md")
+
+Report = dict[str, list[Line]]
+
+
+def main() -> int:
+    """Run the studies; the exit status is 1 if a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("studies", nargs="*", metavar="study", help=", ".join(STUDIES))
+    parser.add_argument(
+        "--write", action="store_true", help="run all studies and renew benchmarks/RESULTS.md"
+    )
+    options = parser.parse_args()
+    unknown = [name for name in options.studies if name not in STUDIES]
+    if unknown:
+        parser.error(f"no study is called {unknown[0]!r}; there are {', '.join(STUDIES)}")
+    if options.write and options.studies:
+        parser.error("--write renews the whole file, so it takes no list of studies")
+    console = Console()
+    report: Report = {}
+    for name in options.studies or STUDIES:
+        with console.status(f"{name} ..."):
+            started = time.perf_counter()
+            report[name] = importlib.import_module(f"benchmarks.{name}").run()
+        console.print(f"{name}: {time.perf_counter() - started:.0f} s", style="dim")
+    console.print(as_table(report))
+    if options.write:
+        RESULTS.write_text(as_markdown(report), encoding="utf-8")
+    return int(any(line.passed is False for lines in report.values() for line in lines))
+
+
+def as_table(report: Report) -> Table:
+    """For the terminal."""
+    table = Table()
+    table.add_column("what", ratio=1)
+    table.add_column("measured", justify="right")
+    table.add_column("target", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    colour = {None: None, True: "green", False: "red"}
+    for lines in report.values():
+        for line in lines:
+            mark = line.mark
+            table.add_row(line.what, line.shown, line.wanted, mark, style=colour[line.passed])
+        table.add_section()
+    return table
+
+
+def as_markdown(report: Report) -> str:
+    """For the repository."""
+    text = [
+        "# Results",
+        "",
+        "Written by `python -m benchmarks --write`; not edited by hand. Contenders take turns in",
+        "one run and ratios are medians, so they say more than the rounds per second beside them.",
+        "",
+        f"- {hn.__name__} {hn.__version__}, Python {platform.python_version()}, "
+        f"NumPy {np.__version__}, Numba {numba.__version__}",
+        f"- {processor()}",
+    ]
+    for name, lines in report.items():
+        doc = importlib.import_module(f"benchmarks.{name}").__doc__ or ""
+        text += ["", f"## {name}", "", doc.splitlines()[0], ""]
+        text += ["| what | measured | target | |", "|---|---:|---:|---|"]
+        text += [f"| {x.what} | {x.shown} | {x.wanted} | {x.mark} |" for x in lines]
+    return "\n".join(text) + "\n"
+
+
+def processor() -> str:
+    """The processor's name, where the system tells it."""
+    listing = Path("/proc/cpuinfo")
+    if listing.exists():
+        for line in listing.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,39 @@
+"""Your own optimiser as an oracle: prices for customers of different income.
+
+A price is a rule "high above some income, low below it". `solve` finds the best such rule for
+any table of losses; the learner only ever calls it. Demand turns round halfway through.
+"""
+
+import numpy as np
+
+import hannan as hn
+
+INCOMES = list(range(10))
+LOW, HIGH = 0, 1
+
+
+def solve(incomes, losses):
+    """The best cut for these losses, which may be negative: they hold noise as well."""
+
+    def cost(cut):
+        rows = zip(incomes, losses, strict=True)
+        return sum(row[HIGH if income >= cut else LOW] for income, row in rows)
+
+    best = min(range(len(INCOMES) + 1), key=cost)
+    return lambda income: HIGH if income >= best else LOW
+
+
+oracle = hn.oracles.FunctionOracle(solve, n_actions=2, n_policies=len(INCOMES) + 1)
+learner = hn.ContextFTPL(oracle, contexts=INCOMES, seed=0)
+rng = np.random.default_rng(1)
+
+for t in range(2000):
+    income = int(rng.integers(len(INCOMES)))
+    price = learner.act(income)
+    turns_away = rng.random() < (0.1 if income >= (7 if t < 1000 else 3) else 0.9)
+    learner.update([0.5, float(turns_away)])
+
+best = learner.best_policy()
+cut = min((income for income in INCOMES if best(income) == HIGH), default=len(INCOMES))
+print(f"best rule in hindsight: high price from income {cut} on")
+print(learner.certificate())

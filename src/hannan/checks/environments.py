@@ -1,0 +1,167 @@
+"""What holds for every environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.checks._require import require
+from hannan.checks.parameters import PARAMETER_CHECKS
+from hannan.core import Environment, OrderError, Round
+
+EnvironmentCheck = Callable[[Environment, int, tuple[float, float]], None]
+
+
+def check_environment(
+    environment: Environment,
+    horizon: int | None = None,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+) -> None:
+    """Run all checks of an environment.
+
+    Parameters
+    ----------
+    environment
+        Is asked for several games.
+    horizon
+        Rounds of each game; by default the environment's own, or 200.
+    loss_range
+        The range its losses should lie in.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> oracle = hn.oracles.AllPolicies(3, 2)
+    >>> hn.checks.check_environment(hn.environments.PlantedPolicy(oracle))
+    """
+    for check_parameters in PARAMETER_CHECKS:
+        check_parameters(environment)
+    rounds = horizon or environment.horizon or 200
+    for check in ENVIRONMENT_CHECKS:
+        check(environment, rounds, loss_range)
+
+
+def check_rounds_are_as_many_as_asked(
+    environment: Environment, horizon: int, loss_range: tuple[float, float]
+) -> None:
+    """A game of T rounds has T rounds, and so has one of a single round."""
+    for asked in (1, horizon):
+        got = len(_game(environment, asked))
+        require(got == asked, f"{environment!r} was asked for {asked} rounds and gave {got}.")
+
+
+def check_seed_fixes_the_rounds(
+    environment: Environment, horizon: int, loss_range: tuple[float, float]
+) -> None:
+    """The same seed gives the same rounds, from a clone as well."""
+    first = _game(environment, horizon)
+    for again in (_game(environment, horizon), _game(environment.clone(), horizon)):
+        require(_same(first, again), f"{environment!r} gives other rounds for the same seed.")
+
+
+def check_losses_are_in_range(
+    environment: Environment, horizon: int, loss_range: tuple[float, float]
+) -> None:
+    """Losses are K finite numbers in the declared range."""
+    low, high = loss_range
+    for t, (_, losses) in enumerate(_game(environment, horizon)):
+        require(
+            losses.shape == (environment.n_actions,) and losses.dtype == np.float64,
+            f"Round {t} of {environment!r} has losses of shape {losses.shape} and type "
+            f"{losses.dtype}; expected {environment.n_actions} float64.",
+        )
+        require(
+            np.isfinite(losses).all() and losses.min() >= low and losses.max() <= high,
+            f"Round {t} of {environment!r} has losses {losses}, outside {loss_range}.",
+        )
+
+
+def check_contexts_are_as_declared(
+    environment: Environment, horizon: int, loss_range: tuple[float, float]
+) -> None:
+    """Every context that arrives was declared, and is known to the environment's oracle."""
+    declared, oracle = environment.contexts, environment.oracle
+    for t, (context, _) in enumerate(_game(environment, horizon)):
+        if declared is not None:
+            require(
+                any(np.array_equal(context, known) for known in declared),
+                f"Context {context!r} of round {t} of {environment!r} was not declared.",
+            )
+        if oracle is not None:
+            oracle.check_context(context)
+
+
+def check_losses_are_hidden_until_the_action(
+    environment: Environment, horizon: int, loss_range: tuple[float, float]
+) -> None:
+    """A round tells its losses only once an action is revealed to it."""
+    this_round = next(iter(environment.rounds(horizon, np.random.default_rng(0))))
+    for name in ("losses", "loss"):
+        try:
+            getattr(this_round, name)
+        except OrderError:
+            continue
+        raise AssertionError(f"A round of {environment!r} shows its {name} before any action.")
+
+
+def check_oblivious_ones_ignore_actions(
+    environment: Environment, horizon: int, loss_range: tuple[float, float]
+) -> None:
+    """An environment that calls itself oblivious gives the same rounds whatever is played."""
+    if not environment.oblivious:
+        return
+    always_first = _game(environment, horizon)
+    rng = np.random.default_rng(1)
+    played = _game(environment, horizon, lambda: int(rng.integers(environment.n_actions)))
+    require(
+        _same(always_first, played),
+        f"{environment!r} says it is oblivious, but its rounds depend on what is played.",
+    )
+
+
+def check_past_rounds_are_not_changed(
+    environment: Environment, horizon: int, loss_range: tuple[float, float]
+) -> None:
+    """Losses that have been revealed stay what they were."""
+    kept = []
+    for this_round in _played(environment, horizon):
+        kept.append((this_round, this_round.losses.copy()))
+    for t, (this_round, losses) in enumerate(kept):
+        require(
+            np.array_equal(this_round.losses, losses),
+            f"The losses of round {t} of {environment!r} were changed after it was over.",
+        )
+
+
+ENVIRONMENT_CHECKS: tuple[EnvironmentCheck, ...] = (
+    check_rounds_are_as_many_as_asked,
+    check_seed_fixes_the_rounds,
+    check_losses_are_in_range,
+    check_contexts_are_as_declared,
+    check_losses_are_hidden_until_the_action,
+    check_oblivious_ones_ignore_actions,
+    check_past_rounds_are_not_changed,
+)
+
+
+def _played(
+    environment: Environment, horizon: int, choose: Callable[[], int] = lambda: 0
+) -> Iterator[Round]:
+    for this_round in environment.rounds(horizon, np.random.default_rng(0)):
+        this_round.reveal(choose())
+        yield this_round
+
+
+def _game(
+    environment: Environment, horizon: int, choose: Callable[[], int] = lambda: 0
+) -> list[tuple[Any, NDArray[np.float64]]]:
+    return [(r.context, r.losses.copy()) for r in _played(environment, horizon, choose)]
+
+
+def _same(a: list[tuple[Any, Any]], b: list[tuple[Any, Any]]) -> bool:
+    return len(a) == len(b) and all(
+        np.array_equal(x, y) and np.array_equal(u, v) for (x, u), (y, v) in zip(a, b, strict=True)
+    )

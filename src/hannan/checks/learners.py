@@ -1,0 +1,258 @@
+"""What holds for every learner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from hannan.checks._require import require
+from hannan.checks.oracles import is_feasible
+from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
+from hannan.core import Environment, Feedback, HannanError, Learner, OrderError, Round
+from hannan.core.policy import same_action
+from hannan.core.validation import FloatArray
+from hannan.experiments import play
+
+LearnerCheck = Callable[[Learner, Environment, int], None]
+
+
+def check_learner(
+    learner: Learner, environment: Environment, horizon: int = 120, *, no_regret: bool = True
+) -> None:
+    """Run all checks of a learner.
+
+    Parameters
+    ----------
+    learner
+        With a seed, where it draws anything; only clones of it are played.
+    environment
+        Rounds to try it on.
+    horizon
+        Rounds of each game.
+    no_regret
+        Whether the learner should have no regret in the environment: then its average regret
+        has to fall.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> oracle = hn.oracles.AllPolicies(3, 2)
+    >>> world = hn.environments.LeaderPunisher(oracle)
+    >>> hn.checks.check_learner(hn.ContextFTPL(oracle, seed=0), world)
+    """
+    for check_parameters in PARAMETER_CHECKS:
+        check_parameters(learner)
+    check_docstring(type(learner))
+    for check in LEARNER_CHECKS:
+        check(learner, environment, horizon)
+    if no_regret:
+        check_average_regret_falls(learner, environment, 2 * horizon)
+
+
+def check_acts_before_any_update(learner: Learner, environment: Environment, horizon: int) -> None:
+    """A fresh learner acts on the first context."""
+    fresh = learner.clone()
+    context, _ = _rounds(environment, 1)[0]
+    fresh.act(context)
+    require(fresh.rounds == 0, f"{learner!r} counts a round before it was told the loss.")
+
+
+def check_actions_are_feasible(learner: Learner, environment: Environment, horizon: int) -> None:
+    """Every action is an int below K, or sorted distinct indices below K."""
+    m = 1 if learner.oracle is None else learner.oracle.max_chosen
+    for action in _plays(learner.clone(), _rounds(environment, horizon)):
+        require(
+            is_feasible(action, environment.n_actions, m),
+            f"{learner!r} plays {action!r}; an action is an int below {environment.n_actions}"
+            + (f", or up to {m} of them, sorted." if m > 1 else "."),
+        )
+
+
+def check_seed_fixes_the_run(learner: Learner, environment: Environment, horizon: int) -> None:
+    """Two clones with the same seed choose the same actions."""
+    rounds = _rounds(environment, horizon)
+    _require_same_run(
+        learner,
+        _plays(learner.clone(), rounds),
+        _plays(learner.clone(), rounds),
+        "two clones with the same seed differ",
+    )
+
+
+def check_reset_forgets_everything(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """After `reset` the learner plays like a fresh clone."""
+    rounds = _rounds(environment, horizon)
+    used = learner.clone()
+    first = _plays(used, rounds)
+    used.reset()
+    require(used.rounds == 0, f"{learner!r} counts {used.rounds} rounds after reset().")
+    _require_same_run(learner, first, _plays(used, rounds), "reset() does not forget")
+
+
+def check_rounds_are_counted(learner: Learner, environment: Environment, horizon: int) -> None:
+    """`rounds` is the number of rounds answered, and oracle calls never decrease."""
+    twin = learner.clone()
+    calls = twin.oracle_calls
+    for t, (context, losses) in enumerate(_rounds(environment, horizon), start=1):
+        _step(twin, context, losses)
+        require(twin.rounds == t, f"{learner!r} counts {twin.rounds} rounds after {t}.")
+        require(twin.oracle_calls >= calls, f"{learner!r} takes oracle calls back.")
+        calls = twin.oracle_calls
+
+
+def check_hidden_losses_are_not_used(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """The action of a round does not depend on its losses, nor later play on hidden ones."""
+    rounds = _rounds(environment, horizon)
+    expected = _plays(learner.clone(), rounds)
+    half = horizon // 2
+    changed = list(rounds)
+    context, losses = rounds[half]
+    if learner.feedback is Feedback.FULL:
+        changed[half] = (context, losses[::-1].copy())
+        compared = half + 1
+    else:
+        unseen = losses.max() - losses + losses.min()
+        unseen[expected[half]] = losses[expected[half]]
+        changed[half] = (context, unseen)
+        compared = horizon
+    _require_same_run(
+        learner,
+        expected[:compared],
+        _plays(learner.clone(), changed)[:compared],
+        f"losses that were hidden in round {half} changed the play",
+    )
+
+
+def check_calls_out_of_turn_are_refused(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """`update` before `act`, or twice, is refused and changes nothing."""
+    rounds = _rounds(environment, horizon)
+    expected = _plays(learner.clone(), rounds)
+    twin = learner.clone()
+    found = []
+    for context, losses in rounds:
+        _require_refusal(learner, twin, _feedback(learner, 0, losses), OrderError, "out of turn")
+        found.append(_step(twin, context, losses))
+    _require_same_run(learner, expected, found, "a refused update() changed the play")
+
+
+def check_bad_losses_are_refused(learner: Learner, environment: Environment, horizon: int) -> None:
+    """Losses that are not numbers, not finite or of the wrong shape change nothing."""
+    rounds = _rounds(environment, horizon)
+    expected = _plays(learner.clone(), rounds)
+    twin = learner.clone()
+    found = []
+    for context, losses in rounds:
+        action = twin.act(context)
+        for bad in _bad_feedback(_feedback(learner, action, losses)):
+            _require_refusal(learner, twin, bad, HannanError, "bad")
+        twin.update(_feedback(learner, action, losses))
+        found.append(action)
+    _require_same_run(learner, expected, found, "refused losses changed the play")
+
+
+def check_inputs_are_not_changed(learner: Learner, environment: Environment, horizon: int) -> None:
+    """Contexts and losses handed in are left as they are."""
+    twin = learner.clone()
+    for context, losses in _rounds(environment, horizon):
+        given_context = np.array(context) if isinstance(context, np.ndarray) else context
+        action = twin.act(given_context)
+        given = _feedback(learner, action, losses)
+        kept = np.array(given)
+        twin.update(given)
+        require(
+            np.array_equal(kept, given) and np.array_equal(given_context, context),
+            f"{learner!r} changed the context or the losses it was given.",
+        )
+
+
+LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
+    check_acts_before_any_update,
+    check_actions_are_feasible,
+    check_seed_fixes_the_run,
+    check_reset_forgets_everything,
+    check_rounds_are_counted,
+    check_hidden_losses_are_not_used,
+    check_calls_out_of_turn_are_refused,
+    check_bad_losses_are_refused,
+    check_inputs_are_not_changed,
+)
+
+
+def check_average_regret_falls(
+    learner: Learner, environment: Environment, horizon: int, seeds: int = 12
+) -> None:
+    """Average regret at 4T is below three quarters of that at T, up to three standard errors.
+
+    Regret of order √T would halve it. Games run over seeds 0, 1, … of learner and environment.
+    """
+    gaps = []
+    for seed in range(seeds):
+        twin = learner.clone(seed=seed) if "seed" in learner.params else learner.clone()
+        trace = play(twin, environment, 4 * horizon, seed=seed, oracle=environment.oracle)
+        _, regrets = trace.regret_curve(horizon)
+        early, late = regrets[0] / horizon, regrets[3] / (4 * horizon)
+        gaps.append(late - 0.75 * max(early, 0.0))
+    mean, error = float(np.mean(gaps)), float(np.std(gaps, ddof=1)) / math.sqrt(seeds)
+    require(
+        mean <= 3.0 * error,
+        f"The average regret of {learner!r} in {environment!r} does not fall: at T={4 * horizon} "
+        f"it exceeds three quarters of that at T={horizon} by {mean:.3g} ± {error:.2g}.",
+    )
+
+
+def _rounds(environment: Environment, horizon: int) -> list[tuple[Any, FloatArray]]:
+    """Rounds fixed ahead: what an adaptive environment does against constant play."""
+    rounds: Iterator[Round] = environment.rounds(horizon, np.random.default_rng(0))
+    listed = []
+    for this_round in rounds:
+        this_round.reveal(0)
+        listed.append((this_round.context, this_round.losses.copy()))
+    return listed
+
+
+def _feedback(learner: Learner, action: Any, losses: FloatArray) -> Any:
+    return Round(None, losses.copy()).reveal(action, learner.feedback)
+
+
+def _step(learner: Learner, context: Any, losses: FloatArray) -> Any:
+    action = learner.act(context)
+    learner.update(_feedback(learner, action, losses))
+    return action
+
+
+def _plays(learner: Learner, rounds: list[tuple[Any, FloatArray]]) -> list[Any]:
+    return [_step(learner, context, losses) for context, losses in rounds]
+
+
+def _bad_feedback(good: Any) -> list[Any]:
+    if isinstance(good, float):
+        return [math.nan, math.inf, "much", [good, good, good], None]
+    hole = good.copy()
+    hole[-1] = math.nan
+    return [hole, np.full(good.shape, -math.inf), np.append(good, 0.0), ["much"] * len(good), None]
+
+
+def _require_refusal(
+    learner: Learner, twin: Learner, loss: Any, error: type[Exception], what: str
+) -> None:
+    try:
+        twin.update(loss)
+    except error:
+        return
+    raise AssertionError(f"{learner!r} accepts update({loss!r}), which is {what}.")
+
+
+def _require_same_run(learner: Learner, a: list[Any], b: list[Any], message: str) -> None:
+    for t, (x, y) in enumerate(zip(a, b, strict=True)):
+        require(
+            same_action(x, y), f"{learner!r}: {message}; round {t} played {x!r} and then {y!r}."
+        )

@@ -1,0 +1,377 @@
+"""What holds for every oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hannan.checks._require import require
+from hannan.checks.parameters import PARAMETER_CHECKS
+from hannan.core import Noise, Objective, Oracle, Policy
+from hannan.core.oracle import distinct
+from hannan.core.policy import loss_of, same_action
+from hannan.core.validation import FloatArray
+from hannan.perturbation import seed_key
+
+_DRAWS = 6
+_SCALE = 2.5
+_ROUNDING = 1e-4  # projected noise is held in float32
+
+
+@dataclass(frozen=True)
+class Case:
+    """An oracle, contexts to try it on, and rounds with small signed integer losses, so that sums
+    are exact and ties occur."""
+
+    oracle: Oracle
+    contexts: list[Any]
+    policies: Sequence[Policy]
+    seed: int = 0
+
+    def rounds(self, count: int = 12, salt: int = 0) -> list[tuple[Any, FloatArray]]:
+        """Random rounds."""
+        rng = np.random.default_rng([self.seed, salt])
+        assert self.oracle.n_actions is not None
+        losses = rng.integers(-2, 3, size=(count, self.oracle.n_actions)).astype(np.float64)
+        which = rng.integers(len(self.contexts), size=count)
+        return [(self.contexts[i], row) for i, row in zip(which, losses, strict=True)]
+
+    def total(self, rounds: Sequence[tuple[Any, FloatArray]]) -> Objective:
+        """The objective after these rounds."""
+        objective = self.oracle.objective()
+        for context, losses in rounds:
+            objective.add(context, losses)
+        return objective
+
+    def noise(self, memory: int = 2**22) -> Noise:
+        """Fake outcomes on the contexts."""
+        return self.oracle.noise(self.contexts, seed_key(self.seed), 0, memory)
+
+    def plays(self, policy: Policy) -> list[Any]:
+        """What a policy does on every context."""
+        return [policy(context) for context in self.contexts]
+
+    def __str__(self) -> str:
+        return repr(self.oracle)
+
+
+OracleCheck = Callable[[Case], None]
+
+
+def check_oracle(
+    oracle: Oracle,
+    contexts: Sequence[Any] | None = None,
+    policies: Sequence[Policy] = (),
+    seed: int = 0,
+) -> None:
+    """Run all checks of an oracle.
+
+    Parameters
+    ----------
+    oracle
+        Must know `n_actions`.
+    contexts
+        Contexts to try it on; by default its own.
+    policies
+        Policies of the class, if some can be listed: leaders are compared with them, and in any
+        case with each other.
+    seed
+        Of the random losses.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> def solve(contexts, losses):
+    ...     totals = losses.sum(axis=0)
+    ...     return lambda x: int(totals.argmin())
+    >>> constant = hn.oracles.FunctionOracle(solve, n_actions=3)
+    >>> hn.checks.check_oracle(constant, contexts=["rain", "sun"])
+    """
+    for check_parameters in PARAMETER_CHECKS:
+        check_parameters(oracle)
+    case = make_case(oracle, contexts, policies, seed)
+    for check in ORACLE_CHECKS:
+        check(case)
+
+
+def make_case(
+    oracle: Oracle,
+    contexts: Sequence[Any] | None = None,
+    policies: Sequence[Policy] = (),
+    seed: int = 0,
+) -> Case:
+    """What the small checks take."""
+    given = oracle.contexts if contexts is None else contexts
+    require(oracle.n_actions, f"{oracle!r} must know n_actions to be checked.")
+    require(given, f"{oracle!r} lists no contexts: pass contexts= to try it on.")
+    assert given is not None
+    return Case(oracle, distinct([oracle.check_context(x) for x in given]), policies, seed)
+
+
+def check_contexts_are_stable(case: Case) -> None:
+    """A context that was checked passes the check again, unchanged."""
+    for context in case.contexts:
+        again = case.oracle.check_context(context)
+        require(np.array_equal(context, again), f"{case} turns context {context!r} to {again!r}.")
+
+
+def check_leaders_are_feasible(case: Case) -> None:
+    """On every context leaders choose at most m of the K elements, sorted, before any loss too."""
+    K, m = case.oracle.n_actions, case.oracle.max_chosen
+    assert K is not None
+    for objective in (case.oracle.objective(), case.total(case.rounds())):
+        for policy in [
+            objective.leader(),
+            *objective.leaders(case.noise(), 0, _DRAWS, _SCALE),
+        ]:
+            for context in case.contexts:
+                require(
+                    is_feasible(policy(context), K, m),
+                    f"{case} plays {policy(context)!r} on {context!r}; an action is an int below "
+                    f"{K}" + (f", or up to {m} of them, sorted." if m > 1 else "."),
+                )
+
+
+def check_leader_is_optimal(case: Case) -> None:
+    """No policy that can be listed does better than the leader on signed losses."""
+    if not case.oracle.exact:
+        return
+    for salt in range(4):
+        rounds = case.rounds(salt=salt)
+        total = case.total(rounds)
+        best = _value(total.leader(), rounds)
+        for policy in _members(case):
+            other = _value(policy, rounds)
+            require(
+                best <= other + 1e-9,
+                f"{case} found a leader of value {best:g}, but {policy!r} has {other:g}.",
+            )
+
+
+def check_noisy_leaders_are_optimal(case: Case) -> None:
+    """No policy that can be listed does better under a draw than the leader under that draw."""
+    if not case.oracle.exact:
+        return
+    rounds, noise = case.rounds(), case.noise()
+    leaders = case.total(rounds).leaders(noise, 0, _DRAWS, _SCALE)
+    for draw, leader in enumerate(leaders):
+        fakes = list(zip(noise.contexts, _SCALE * noise.unit(draw), strict=True))
+        best = _value(leader, rounds + fakes)
+        for policy in _members(case):
+            other = _value(policy, rounds + fakes)
+            require(
+                best <= other + _ROUNDING,
+                f"{case} found a leader of value {best:g} under draw {draw}, but {policy!r} has "
+                f"{other:g}.",
+            )
+
+
+def check_minima_are_the_leaders_values(case: Case) -> None:
+    """The minimal value is the value of the leader, with noise and without."""
+    rounds, noise = case.rounds(), case.noise()
+    total = case.total(rounds)
+    plain = float(total.minima(None, 0, 1, 0.0)[0])
+    _require_close(case, plain, _value(total.leader(), rounds))
+    values = total.minima(noise, 0, _DRAWS, _SCALE)
+    for draw, leader in enumerate(total.leaders(noise, 0, _DRAWS, _SCALE)):
+        fakes = list(zip(noise.contexts, _SCALE * noise.unit(draw), strict=True))
+        _require_close(case, float(values[draw]), _value(leader, rounds + fakes))
+
+
+def check_fast_paths_agree(case: Case) -> None:
+    """`action`, `chosen`, `settle` and `tilted` say what `leaders`, `copy` and `add` say."""
+    rounds, noise = case.rounds(), case.noise()
+    total = case.total(rounds)
+    leaders = total.leaders(noise, 0, _DRAWS, _SCALE)
+    for context, losses in case.rounds(salt=1):
+        chosen = total.chosen(context, noise, 0, _DRAWS, _SCALE)
+        tilted = total.tilted(context, losses).leaders(noise, 0, _DRAWS, _SCALE)
+        for draw in range(_DRAWS):
+            expected = leaders[draw](context)
+            _require_same(case, total.action(context, noise, draw, _SCALE), expected)
+            require(
+                same_action(np.flatnonzero(chosen[draw]), np.atleast_1d(expected)),
+                f"{case}: chosen() says {np.flatnonzero(chosen[draw])}, leaders() {expected}.",
+            )
+            after = total.copy()
+            settled = after.settle(context, losses, noise, draw, _SCALE)
+            _require_same(case, settled, tilted[draw](context))
+            _require_same(case, settled, after.action(context, noise, draw, _SCALE))
+
+
+def check_zero_losses_change_nothing(case: Case) -> None:
+    """A round without loss leaves the leader as it was."""
+    total = case.total(case.rounds())
+    before = case.plays(total.leader())
+    for context in case.contexts:
+        total.add(context, np.zeros(total.n_actions))
+    _require_same_plays(case, before, total, "rounds of zero loss change the leader")
+
+
+def check_rescaling_keeps_the_leader(case: Case) -> None:
+    """All losses times a positive number have the same leader."""
+    rounds = case.rounds()
+    before = case.plays(case.total(rounds).leader())
+    for factor in (0.25, 8.0):
+        scaled = case.total([(context, factor * losses) for context, losses in rounds])
+        _require_same_plays(case, before, scaled, f"losses times {factor} change the leader")
+
+
+def check_ties_break_the_same_way(case: Case) -> None:
+    """The leader is a function of the total alone: asked again, and after any order of rounds."""
+    rounds = case.rounds()
+    total = case.total(rounds)
+    before = case.plays(total.leader())
+    _require_same_plays(case, before, total, "asking twice gives two leaders")
+    order = np.random.default_rng(case.seed).permutation(len(rounds))
+    shuffled = case.total([rounds[i] for i in order])
+    _require_same_plays(case, before, shuffled, "the order of the rounds changes the leader")
+
+
+def check_duplicating_is_doubling(case: Case) -> None:
+    """A round played twice counts as much as one with twice the loss."""
+    rounds = case.rounds()
+    twice = case.total(rounds + rounds)
+    doubled = case.total([(context, 2.0 * losses) for context, losses in rounds])
+    before = case.plays(twice.leader())
+    _require_same_plays(case, before, doubled, "doubled losses and doubled rounds differ")
+
+
+def check_copies_are_independent(case: Case) -> None:
+    """What is added to a copy does not reach the original, nor the other way round."""
+    rounds = case.rounds()
+    total = case.total(rounds)
+    before = case.plays(total.leader())
+    twin = total.copy()
+    for context, action in zip(case.contexts, before, strict=True):
+        losses = np.zeros(total.n_actions)
+        losses[action] = 1000.0
+        twin.add(context, losses)
+    _require_same_plays(case, before, total, "adding to a copy changes the original")
+    later = case.plays(twin.leader())
+    for context, losses in rounds:
+        total.add(context, -3.0 * losses)
+    _require_same_plays(case, later, twin, "adding to the original changes its copy")
+
+
+def check_draws_are_functions_of_their_number(case: Case) -> None:
+    """A draw is the same in any order, whatever memory the noise has."""
+    total = case.total(case.rounds())
+    expected = [case.plays(p) for p in total.leaders(case.noise(), 0, 40, _SCALE)]
+    units = [case.noise().unit(draw) for draw in range(40)]
+    for memory in (1, 2**12):
+        noise = case.noise(memory)
+        for draw in (39, 0, 17, 18, 16, 3):
+            found = case.plays(total.leaders(noise, draw, 1, _SCALE)[0])
+            require(
+                _all_same(found, expected[draw]) and (noise.unit(draw) == units[draw]).all(),
+                f"Draw {draw} of {case} depends on memory={memory} or on what was drawn before.",
+            )
+
+
+def check_noise_is_fresh(case: Case) -> None:
+    """Different draws hold different noise."""
+    noise = case.noise()
+    require(
+        noise.unit(0).shape == (len(case.contexts), case.oracle.n_actions)
+        and not (noise.unit(0) == noise.unit(1)).any(),
+        f"Two draws of the noise of {case} share a value, or have the wrong shape.",
+    )
+
+
+def check_losses_are_not_changed(case: Case) -> None:
+    """The loss vectors handed in are left as they are."""
+    context, losses = case.rounds()[0]
+    kept = losses.copy()
+    total = case.total([(context, losses)])
+    total.settle(context, losses, case.noise(), 0, _SCALE)
+    total.tilted(context, losses).leader()
+    total.leader()
+    require((kept == losses).all(), f"{case} changed a loss vector from {kept} to {losses}.")
+
+
+def check_size_is_an_upper_bound(case: Case) -> None:
+    """The declared log N is not below that of the policies seen, and all contexts separate."""
+    seen = {str(case.plays(policy)) for policy in _members(case)}
+    size = case.oracle.log_size(case.contexts)
+    require(
+        size is None or np.log(len(seen)) <= size + 1e-9,
+        f"{case} declares log N = {size}, but {len(seen)} policies differ on the contexts.",
+    )
+    if case.oracle.contexts is not None:
+        require(
+            case.oracle.separates(case.oracle.contexts) is not False,
+            f"{case} says that its own contexts do not separate its policies.",
+        )
+
+
+ORACLE_CHECKS: tuple[OracleCheck, ...] = (
+    check_contexts_are_stable,
+    check_leaders_are_feasible,
+    check_leader_is_optimal,
+    check_noisy_leaders_are_optimal,
+    check_minima_are_the_leaders_values,
+    check_fast_paths_agree,
+    check_zero_losses_change_nothing,
+    check_rescaling_keeps_the_leader,
+    check_ties_break_the_same_way,
+    check_duplicating_is_doubling,
+    check_copies_are_independent,
+    check_draws_are_functions_of_their_number,
+    check_noise_is_fresh,
+    check_losses_are_not_changed,
+    check_size_is_an_upper_bound,
+)
+
+
+def is_feasible(action: Any, n_actions: int, max_chosen: int) -> bool:
+    """Whether an action has the standard form: an int, or sorted distinct indices."""
+    if max_chosen == 1:
+        return type(action) is int and 0 <= action < n_actions
+    chosen = np.asarray(action)
+    return bool(
+        chosen.ndim == 1
+        and np.issubdtype(chosen.dtype, np.integer)
+        and chosen.size <= max_chosen
+        and (np.diff(chosen) > 0).all()
+        and (chosen >= 0).all()
+        and (chosen < n_actions).all()
+    )
+
+
+def _members(case: Case) -> list[Policy]:
+    """Policies of the class: those given, and the leaders of pure noise and of some losses."""
+    found = list(case.policies)
+    found += case.oracle.objective().leaders(case.noise(), 100, 20, 1.0)
+    found += [case.total(case.rounds(salt=salt)).leader() for salt in range(10, 14)]
+    return found
+
+
+def _value(policy: Policy, rounds: Sequence[tuple[Any, FloatArray]]) -> float:
+    return float(sum(loss_of(losses, policy(context)) for context, losses in rounds))
+
+
+def _require_close(case: Case, found: float, expected: float) -> None:
+    require(
+        abs(found - expected) <= _ROUNDING * (1.0 + abs(expected)),
+        f"{case}: minima() says {found!r}, but its leader has value {expected!r}.",
+    )
+
+
+def _require_same(case: Case, found: Any, expected: Any) -> None:
+    require(
+        same_action(found, expected),
+        f"{case}: a fast path plays {found!r} where the leader plays {expected!r}.",
+    )
+
+
+def _require_same_plays(case: Case, plays: list[Any], total: Objective, message: str) -> None:
+    found = case.plays(total.leader())
+    require(_all_same(plays, found), f"{case}: {message}, from {plays} to {found}.")
+
+
+def _all_same(a: list[Any], b: list[Any]) -> bool:
+    return all(same_action(x, y) for x, y in zip(a, b, strict=True))

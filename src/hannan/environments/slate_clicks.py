@@ -1,0 +1,86 @@
+"""Slates of items, each clicked or not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Environment, Oracle, Round
+from hannan.core.validation import check_probability
+from hannan.environments.planted_policy import (
+    chosen_elements,
+    draws,
+    random_policies,
+    world_of,
+)
+
+
+class SlateClicks(Environment):
+    """Choose m of K items for a visitor; an item that is not clicked costs 1.
+
+    Visitors (contexts) come at random. An item of the planted policy's slate for this visitor is
+    clicked with probability `appeal`, any other with probability `dull`. With `fatigue` the
+    adversary adapts: the item shown most often to this kind of visitor so far is not clicked, with
+    that probability, whatever its appeal.
+
+    Parameters
+    ----------
+    oracle
+        A class of policies that choose sets of items.
+    contexts
+        The kinds of visitors; by default the oracle's own contexts.
+    appeal, dull
+        Probabilities of a click.
+    fatigue
+        Probability that the item shown most often is not clicked; 0 makes the world stochastic.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> rng = np.random.default_rng(0)
+    >>> slates = rng.permuted(np.tile(np.arange(6), (20, 3, 1)), axis=2)[:, :, :2]
+    >>> world = hn.environments.SlateClicks(hn.oracles.FinitePolicies(slates))
+    >>> learner = hn.ContextSemiBanditFTPL(world.oracle, seed=0)
+    >>> trace = hn.play(learner, world, horizon=100, seed=0)
+    >>> len(trace.actions[0])
+    2
+    """
+
+    oblivious = False
+    oracle: Oracle
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Sequence[Any] | None = None,
+        *,
+        appeal: float = 0.6,
+        dull: float = 0.2,
+        fatigue: float = 0.5,
+    ) -> None:
+        self.oracle = oracle
+        self.n_actions, self._contexts = world_of(self, oracle, contexts)
+        self.appeal = check_probability(self, "appeal", appeal)
+        self.dull = check_probability(self, "dull", dull)
+        self.fatigue = check_probability(self, "fatigue", fatigue)
+
+    @property
+    def contexts(self) -> list[Any]:
+        """The contexts that may arrive."""
+        return self._contexts
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Clicks around one policy's slates, less where visitors are tired of an item."""
+        table = chosen_elements(self, random_policies(self, 1, rng)[0])
+        shown: list[Counter[int]] = [Counter() for _ in self._contexts]
+        for i, u in draws(self, horizon, rng):
+            losses = (u >= np.where(table[i], self.appeal, self.dull)).astype(np.float64)
+            if shown[i] and rng.random() < self.fatigue:
+                losses[shown[i].most_common(1)[0][0]] = 1.0
+            this_round = Round(self._contexts[i], losses)
+            yield this_round
+            if this_round.action is not None:
+                shown[i].update(np.atleast_1d(this_round.action).tolist())

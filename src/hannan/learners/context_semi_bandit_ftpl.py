@@ -1,0 +1,531 @@
+"""Algorithm 3: contextual follow the perturbed leader with semi-bandit feedback."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.bounds import semi_bandit
+from hannan.core import (
+    Action,
+    Decision,
+    DecisionError,
+    Feedback,
+    Objective,
+    Oracle,
+    ParameterError,
+    Predictor,
+)
+from hannan.core.validation import (
+    FloatArray,
+    check_choice,
+    check_integer,
+    check_losses,
+    check_positive,
+)
+from hannan.learners.advice import PRESETS, Advice
+from hannan.learners.certificate import SemiBanditCertificate
+from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners.propensities import Propensities
+
+_PROPENSITY_STREAM = 2
+
+# sup over q of q^2 E[W^2] for weights from r successes; exact propensities have 1.
+_SECOND_MOMENT = {1: 2.0, 2: 1.5, 3: 1.5, 4: 1.32, 5: 1.32, 6: 1.32, 7: 1.32}
+
+
+@dataclass(slots=True)
+class _Ticket:
+    """A round in flight: all that its loss estimate will need."""
+
+    context: Any
+    action: Action
+    elements: NDArray[np.intp]
+    limit: int
+    scale: float
+    hint: FloatArray | None
+    baseline: FloatArray | None
+    weights: FloatArray | None = None
+
+
+class ContextSemiBanditFTPL(PerturbedLeader):
+    r"""Contextual follow the perturbed leader, semi-bandit feedback (Algorithm 3).
+
+    Plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but sees only the losses of the chosen
+    elements (of the one chosen action: a *bandit*). The others are completed by geometric
+    resampling: for a chosen element j, fresh noise is drawn until the perturbed leader chooses j
+    again on :math:`x_t`, L times at most; the number of draws J is nearly unbiased for 1/q, q
+    the probability of choosing j, and
+
+    .. math:: \hat\ell_t(j) = J_t(j)\, \ell_t(j) \text{ for } j \in a_t, \quad 0 \text{ otherwise}
+
+    enters the totals. One stream of draws serves all chosen elements, an element with loss zero
+    needs none, and L - 1 draws suffice.
+
+    Parameters
+    ----------
+    oracle
+        The policy class with its optimiser.
+    contexts, separator
+        The perturbed contexts X, as in `ContextFTPL`.
+    epsilon
+        "adaptive": self-tuned from instability measured with an independent extra draw;
+        "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, which also pays for
+        delayed feedback; "theorem": the paper's, needs `horizon`; or a positive number.
+    horizon
+        T, for epsilon="theorem" and for the cap L.
+    max_resamples
+        L; by default :math:`\lceil\sqrt{KT}\rceil`, with the number of the round in place of T
+        where no horizon is given.
+    resampling
+        "shared": one success, one stream; "separate": a stream for each element, as printed;
+        "rao-blackwell": draws until `successes` successes, the same mean with less variance;
+        "exact": the propensities computed, where the oracle can; "auto": exact if it can, else
+        rao-blackwell.
+    successes
+        r, for "rao-blackwell".
+    eagerness
+        Factor on G in self-tuning: ε = eagerness · G/D. By default 4 without a predictor, else 1.
+    predictor
+        Guesses the losses before each round: `predict(context)` returns K numbers and
+        `learn(context, action, loss)` is told what was seen.
+    trust
+        How far a predictor is believed. "strict": its guess is a hint that decides what is
+        played while a measured budget lasts; loss estimates stay plain, so guarantee and
+        certificate stay valid. "balanced": hint, and a low baseline inside the estimates.
+        "baseline": no hint, the guess is the baseline. Hints need single actions.
+    residual
+        "clipped" or "signed": what a baseline that was too high does to the estimate. Signed
+        estimates are less biased and often better, but an adaptive adversary can force linear
+        regret on them. Balanced trust is always signed.
+    hint_strength
+        How many times the whole history a hint counts; by default 30 (strict) or 10.
+    seed, loss_range, noise_memory
+        As in `ContextFTPL`; losses must not be negative.
+    noise
+        "fresh" only: loss estimates depend on past noise, so it cannot be used again.
+
+    Guarantee
+    ---------
+    With an exact oracle, losses in [0, 1] and immediate feedback, against adaptive adversaries,
+    pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned; with
+    epsilon="theorem" `bounds.semi_bandit`. [syrgkanis2016, Theorem 3]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(2, 3), seed=0)
+    >>> for t in range(200):
+    ...     action = learner.act(t % 2)
+    ...     learner.update(0.1 if action == 2 else 0.9)
+    >>> learner.best_policy()(0)
+    2
+
+    Feedback that comes later, out of order or never:
+
+    >>> first, second = learner.decide_many([0, 1])
+    >>> learner.update(0.9, decision=second)
+    >>> learner.forget(first)
+
+    References
+    ----------
+    [syrgkanis2016], [neu2016]
+    """
+
+    feedback = Feedback.SEMI
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Sequence[Any] | None = None,
+        separator: Sequence[Any] | None = None,
+        *,
+        epsilon: float | str = "adaptive",
+        horizon: int | None = None,
+        max_resamples: int | None = None,
+        resampling: str = "auto",
+        successes: int = 4,
+        eagerness: float | None = None,
+        predictor: Predictor | None = None,
+        trust: str = "strict",
+        residual: str = "clipped",
+        hint_strength: float | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        noise: str = "fresh",
+        noise_memory: int = 2**26,
+    ) -> None:
+        self.max_resamples = (
+            None
+            if max_resamples is None
+            else check_integer(self, "max_resamples", max_resamples, 1)
+        )
+        super().__init__(
+            oracle, contexts, separator, epsilon, horizon, seed, loss_range, noise, noise_memory
+        )
+        modes = ("auto", "shared", "separate", "rao-blackwell", "exact")
+        self.resampling = check_choice(self, "resampling", resampling, modes)
+        self.successes = check_integer(self, "successes", successes, 1)
+        self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
+        self.predictor = predictor
+        self.trust = check_choice(self, "trust", trust, PRESETS)
+        self.residual = check_choice(self, "residual", residual, ("clipped", "signed"))
+        self.hint_strength = (
+            None if hint_strength is None else check_positive(self, "hint_strength", hint_strength)
+        )
+        self._check_setting()
+        self._r = successes if resampling in ("auto", "rao-blackwell") else 1
+        self._exact = resampling == "exact"
+        self._eager = self.eagerness or (4.0 if predictor is None else 1.0)
+        self._signed = residual == "signed" or trust == "balanced"
+        self._advice: Advice | None = None
+        self._current: _Ticket | None = None
+        self._tickets: dict[int, _Ticket] = {}
+        self._next_id = 0
+        self._decided = 0
+        self._delayed = False
+        self._loss = 0.0
+        self._truncation = 0.0
+        self._variance = 0.0
+        self._last_scale = 0.0
+        self._start = 0.0
+        if predictor is not None:
+            K, top = self._K, self._range[1]
+            self._advice = Advice(predictor, trust, hint_strength, K, top)
+            if self._advice.hints and self._adaptive:
+                self._start = top
+                self._tune(self._start)
+
+    # The round, as in Algorithm 3 ---------------------------------------------------------
+
+    def _act(self, context: Any) -> Action:
+        self._current = self._choose(context)
+        return self._current.action
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        assert self._current is not None
+        self._learn(self._current, loss)
+        self._current = None
+
+    def _choose(self, context: Any) -> _Ticket:
+        """Draw the perturbed leader of the loss estimates so far and note the state."""
+        pending = len(self._tickets) + (self._current is not None)
+        if self._anytime:
+            m = self.oracle.max_chosen
+            spread = m * (self._moment * self._K + m * pending)
+            self._widen(self._kappa * spread * self._range[1] ** 2)
+        n = self._decided + 1
+        hint = baseline = None
+        if self._advice is not None:
+            baseline = self._advice.baseline(context)
+            hint = self._hint(context, n)
+        ticket = _Ticket(
+            context, 0, np.empty(0, np.intp), self._limit(n), self._scale, hint, baseline
+        )
+        ticket.action = self._played(ticket).action(context, self._fakes, self._draw, ticket.scale)
+        ticket.elements = np.atleast_1d(np.asarray(ticket.action, np.intp))
+        self._draw += 1
+        self.oracle_calls += 1
+        self._decided += 1
+        self._delayed |= pending > 0
+        return ticket
+
+    def _played(self, ticket: _Ticket) -> Objective:
+        """The totals whose perturbed leader is played: with the hint or the baseline included."""
+        tilt = ticket.baseline if ticket.hint is None else ticket.hint
+        return self._history if tilt is None else self._history.tilted(ticket.context, tilt)
+
+    def _weigh(self, ticket: _Ticket, elements: NDArray[np.intp]) -> FloatArray:
+        """Weights W with mean (1 - (1-q)^L)/q, or 1/q, for some of the chosen elements."""
+        if ticket.scale == 0.0:
+            return np.ones(len(elements))
+        played = self._played(ticket)
+        if self.resampling in ("auto", "exact"):
+            q = played.law(ticket.context, self._fakes, ticket.scale)
+            if q is not None:
+                self._exact = True
+                return 1.0 / q[elements]
+            if self._exact:
+                raise ParameterError(
+                    f"resampling='exact' needs the law of the action, which "
+                    f"{type(self.oracle).__name__} cannot compute here. Use 'auto'."
+                )
+        together = (
+            [elements] if self.resampling != "separate" else np.split(elements, len(elements))
+        )
+        weights = []
+        for group in together:
+            found, used = played.resample(
+                ticket.context, group, self._fakes, self._draw, ticket.limit, self._r, ticket.scale
+            )
+            self._draw += used
+            self.oracle_calls += used
+            weights.append(found)
+        return np.concatenate(weights)
+
+    def _learn(self, ticket: _Ticket, loss: Any) -> None:
+        """Complete the losses to an estimate of all of them, and add it to the totals."""
+        losses = self._check_loss(ticket, loss)
+        surprise = losses.copy()
+        if ticket.baseline is not None:
+            surprise -= ticket.baseline[ticket.elements]
+            if not self._signed:
+                np.maximum(surprise, 0.0, out=surprise)
+        felt = np.flatnonzero(surprise)
+        if len(felt):
+            weights = (
+                self._weigh(ticket, ticket.elements[felt])
+                if ticket.weights is None
+                else ticket.weights[felt]
+            )
+            self._variance += self._variance_of(ticket, weights, surprise[felt])
+            residual = np.zeros(self._K)
+            residual[ticket.elements[felt]] = weights * surprise[felt]
+            self._absorb(ticket, residual)
+        elif ticket.baseline is not None:
+            self._history.add(ticket.context, ticket.baseline)
+        if self._advice is not None:
+            seen = losses if isinstance(ticket.action, np.ndarray) else float(losses[0])
+            self._advice.learn(ticket.context, ticket.action, seen)
+        self._loss += float(losses.sum())
+        self._last_scale = ticket.scale
+        if not self._exact:
+            self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
+
+    def _absorb(self, ticket: _Ticket, residual: FloatArray) -> None:
+        """Add baseline + residual; measure with an independent draw what instability costs."""
+        context, base = ticket.context, ticket.baseline
+        estimate = residual if base is None else base + residual
+        if not self._adaptive:
+            self._history.add(context, estimate)
+            return
+        draw = self._draw
+        before = self._history if base is None else self._history.tilted(context, base)
+        calm = before.action(context, self._fakes, draw, self._scale)
+        self.oracle_calls += 1
+        bold = ticket.hint is not None
+        if bold:
+            hinted = self._played(ticket).action(context, self._fakes, draw, self._scale)
+            self.oracle_calls += 1
+        first = float(residual[calm].sum())
+        instability = 0.0
+        if first == 0.0 and not self._signed:
+            # The new leader then suffers nothing either: it would not have been preferred.
+            self._history.add(context, estimate)
+        else:
+            after = self._history.settle(context, estimate, self._fakes, draw, self._scale)
+            self.oracle_calls += 1
+            instability = max(0.0, first - float(residual[after].sum()))
+        self._draw += 1
+        if bold and self._advice is not None:
+            self._advice.over += instability
+            self._advice.S += float(estimate[hinted].sum() - estimate[calm].sum())
+        self._tune(instability)
+
+    # Decisions whose feedback comes later -------------------------------------------------
+
+    def decide(self, context: Any = None) -> Decision:
+        """An action as a ticket, to be answered by `update(loss, decision=…)` at any time.
+
+        The weights are drawn now, from the state the action was drawn from.
+        """
+        ticket = self._choose(self._check_context(context))
+        ticket.weights = self._weigh(ticket, ticket.elements)
+        number = self._next_id
+        self._next_id += 1
+        self._tickets[number] = ticket
+        return Decision(number, ticket.context, ticket.action, ticket.weights.copy())
+
+    def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
+        """A decision for each of several contexts, all from the same state."""
+        checked = [self._check_context(context) for context in contexts]
+        return [self.decide(context) for context in checked]
+
+    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
+        """Learn what the chosen elements cost: a number, or one for each chosen element.
+
+        Parameters
+        ----------
+        loss
+            In the order of `action`.
+        decision
+            The ticket (or its id) the loss belongs to; None for the round `act` opened.
+        """
+        if decision is None:
+            super().update(loss)
+            return
+        number = self._number(decision)
+        self._check_loss(self._tickets[number], loss)
+        if self._current is not None and self._current.weights is None:
+            # The open round's weights belong to the state before this update.
+            self._current.weights = self._weigh(self._current, self._current.elements)
+        self._learn(self._tickets[number], loss)
+        del self._tickets[number]
+        self.rounds += 1
+
+    def forget(self, decision: Decision | int) -> None:
+        """Give up waiting for a decision's loss."""
+        del self._tickets[self._number(decision)]
+
+    @property
+    def open_decisions(self) -> list[int]:
+        """Ids of the decisions not answered yet."""
+        return list(self._tickets)
+
+    # What can be said ---------------------------------------------------------------------
+
+    def propensities(self, context: Any = None, draws: int = 1000) -> Propensities:
+        """The probability of each element to be chosen on a context now.
+
+        Exact where the oracle can compute it; else from `draws` draws of a stream of their own,
+        so that asking never changes what is played.
+        """
+        context = self._check_context(context)
+        check_integer(self, "draws", draws, 2)
+        hint = baseline = None
+        if self._advice is not None:
+            baseline = self._advice.baseline(context)
+            hint = self._hint(context, self._decided + 1)
+        ticket = _Ticket(context, 0, np.empty(0, np.intp), 1, self._scale, hint, baseline)
+        played = self._played(ticket)
+        if self._scale == 0.0:
+            q = played.chosen(context, None, 0, 1, 0.0)[0].astype(np.float64)
+            return Propensities(q, np.zeros(self._K), 0)
+        exact = played.law(context, self._fakes, self._scale)
+        if exact is not None:
+            return Propensities(exact, np.zeros(self._K), 0)
+        own = self.oracle.noise(self._perturbed, self._key, _PROPENSITY_STREAM, self.noise_memory)
+        first = self._decided * draws
+        q = played.chosen(context, own, first, draws, self._scale).mean(axis=0)
+        return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
+
+    def certificate(self) -> SemiBanditCertificate:
+        """Estimates of an upper bound on expected regret so far; see `SemiBanditCertificate`."""
+        known: dict[str, Any] = {
+            "rounds": self.rounds,
+            "loss": self._loss,
+            "truncation": self._truncation,
+        }
+        notes = []
+        advice = self._advice
+        if not self.oracle.exact:
+            notes.append("the oracle is inexact: no theorem applies")
+        if advice is not None and advice.trust != "strict":
+            notes.append("a baseline may over-predict, which nobody can observe: estimates void")
+        if notes:
+            return SemiBanditCertificate(**known, notes=tuple(notes))
+        comparator = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
+        error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
+        stability = variance = None
+        if self._delayed and not self._anytime:
+            notes.append("feedback was delayed: only epsilon='anytime' is analysed then")
+        else:
+            if self._adaptive:
+                S = 0.0 if advice is None else advice.S
+                stability = S + self._D - self._start + error + self._truncation
+            if advice is None and not self._delayed:
+                variance = self._variance + error + self._truncation
+        return SemiBanditCertificate(
+            **known,
+            stability_estimate=stability,
+            variance_estimate=variance,
+            comparator_estimate=comparator,
+            notes=tuple(notes),
+        )
+
+    # Parts --------------------------------------------------------------------------------
+
+    @property
+    def _K(self) -> int:
+        assert self.oracle.n_actions is not None
+        return self.oracle.n_actions
+
+    @property
+    def _kappa(self) -> float:
+        if self._arrivals is not None:
+            return 1.0
+        m = self.oracle.max_chosen if self.oracle.antichain else self._K
+        return float(m * len(self._perturbed))
+
+    @property
+    def _moment(self) -> float:
+        return 1.0 if self._exact else _SECOND_MOMENT.get(self._r, 1.3)
+
+    def _hint(self, context: Any, n: int) -> FloatArray | None:
+        assert self._advice is not None
+        if not self._advice.hints:
+            return None
+        weight = self._history.hint_weight(context, self._advice.strength)
+        return self._advice.hint(context, self.complexity.value, n, weight)
+
+    def _limit(self, n: int) -> int:
+        if self.max_resamples is not None:
+            return self.max_resamples
+        limit = math.ceil(math.sqrt(self._K * (self.horizon or n)))
+        if self._advice is not None and self._advice.trust == "balanced":
+            return max(20, min(math.ceil(self._scale), limit))
+        return max(2, limit)
+
+    def _variance_of(self, ticket: _Ticket, weights: FloatArray, losses: FloatArray) -> float:
+        """What instability may cost in this round, on average over the weights."""
+        if ticket.scale == 0.0:
+            return float(losses.sum())
+        m = self.oracle.max_chosen
+        return self._moment * self._kappa * m * float((weights * losses**2).sum()) / ticket.scale
+
+    def _check_loss(self, ticket: _Ticket, loss: Any) -> FloatArray:
+        given = np.atleast_1d(np.asarray(loss, dtype=object))
+        what = "one for each chosen element"
+        return check_losses(given, len(ticket.elements), self._range, what)[0]
+
+    def _number(self, decision: Decision | int) -> int:
+        number = decision.id if isinstance(decision, Decision) else decision
+        if number not in self._tickets:
+            known = isinstance(number, int) and 0 <= number < self._next_id
+            state = "has been answered or forgotten already" if known else "was never made here"
+            raise DecisionError(
+                f"Decision {number!r} {state}; {len(self._tickets)} decisions are open."
+            )
+        return number
+
+    def _check_setting(self) -> None:
+        low = self._range[0]
+        if low < 0.0 or not math.isfinite(self._range[1]):
+            raise ParameterError(
+                f"ContextSemiBanditFTPL needs losses in a range (low, high) with 0 <= low; got "
+                f"loss_range={self.loss_range}. The theorem needs non-negative losses: add a "
+                "constant to each element's loss so that none is negative."
+            )
+        if self.noise == "once":
+            raise ParameterError(
+                "noise='once' is not possible with semi-bandit feedback: loss estimates depend on "
+                "past noise. Use noise='fresh'."
+            )
+        if self.oracle.n_actions is None:
+            raise ParameterError(
+                "ContextSemiBanditFTPL needs the number of actions: give "
+                f"{type(self.oracle).__name__} its n_actions=."
+            )
+        if self.predictor is not None and self.trust != "baseline" and self.oracle.max_chosen > 1:
+            raise ParameterError(
+                f"trust={self.trust!r} uses hints, which are for single actions; with sets of "
+                "elements use trust='baseline'."
+            )
+
+    def _theorem_epsilon(self) -> float:
+        assert self.horizon is not None
+        return semi_bandit(
+            self.horizon,
+            d=len(self._perturbed),
+            n_actions=self._K,
+            log_size=self._log_size(),
+            m=self.oracle.max_chosen,
+            loss_bound=self._range[1],
+            max_resamples=self.max_resamples,
+            setting="transductive" if self._arrivals is not None else "separator",
+        ).epsilon

@@ -1,0 +1,7 @@
+"""Guesses of the next losses, for learners that take `predictor=`."""
+
+from hannan.predictors.last import Last
+from hannan.predictors.mean import Mean
+from hannan.predictors.ridge import Ridge
+
+__all__ = ["Last", "Mean", "Ridge"]

@@ -1,0 +1,106 @@
+"""Ridge regression of the losses on the context's features."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.core.errors import ContextError
+from hannan.core.policy import Action
+from hannan.core.predictor import Predictor
+from hannan.core.validation import FloatArray, check_positive, refuse
+from hannan.kernels import ridge as kernel
+
+
+class Ridge(Predictor):
+    r"""One ridge regression for each element; guesses a lower confidence value.
+
+    With design inverse :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which
+    element k was seen, the guess is
+    :math:`\langle \hat w_k, x \rangle - \alpha \sqrt{x^\top R_k x}`, clipped to [0, 1]. `baseline`
+    uses α = 1. A round costs O(K p²) for p features, by rank-one updates.
+
+    Parameters
+    ----------
+    alpha
+        Width of the confidence interval.
+    ridge
+        λ, the penalty.
+    intercept
+        Whether a constant feature is added.
+    features
+        Array [d, p] of feature rows, where contexts are the integers 0..d-1.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> guess = hn.predictors.Ridge(alpha=0.0, ridge=1e-6)
+    >>> guess.prepare(n_actions=2)
+    >>> for x in (0.0, 0.5, 1.0):
+    ...     guess.learn([x], 1, 0.2 + 0.6 * x)
+    >>> guess.predict([0.25]).round(3)
+    array([0.  , 0.35])
+
+    References
+    ----------
+    [li2010]
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.1,
+        *,
+        ridge: float = 1.0,
+        intercept: bool = True,
+        features: ArrayLike | None = None,
+    ) -> None:
+        if not alpha >= 0.0:
+            raise refuse(self, "alpha", "a number >= 0", alpha)
+        self.alpha = alpha
+        self.ridge = check_positive(self, "ridge", ridge)
+        self.intercept = intercept
+        self.features = features
+        self._rows = None if features is None else np.atleast_2d(np.asarray(features, float))
+        self._n_actions = 0
+        self._inverse: FloatArray | None = None
+        self._moment: FloatArray = np.zeros((0, 0))
+
+    def prepare(self, n_actions: int) -> None:
+        """Make room for K regressions."""
+        self._n_actions = n_actions
+
+    def predict(self, context: Any) -> FloatArray:
+        """Lower confidence values, clipped to [0, 1]."""
+        return self._lower(context, self.alpha)
+
+    def baseline(self, context: Any) -> FloatArray:
+        """Lower confidence values with α = 1."""
+        return self._lower(context, 1.0)
+
+    def learn(self, context: Any, action: Action, loss: Any) -> None:
+        """A rank-one update for each element seen."""
+        inverse, x = self._ready(context)
+        for k, y in zip(np.atleast_1d(action), np.atleast_1d(loss), strict=True):
+            kernel.learn(inverse, self._moment, x, int(k), float(y))
+
+    def _lower(self, context: Any, alpha: float) -> FloatArray:
+        inverse, x = self._ready(context)
+        mean, width = np.empty(self._n_actions), np.empty(self._n_actions)
+        kernel.predict(inverse, self._moment, x, mean, width)
+        return np.clip(mean - alpha * width, 0.0, 1.0)
+
+    def _ready(self, context: Any) -> tuple[FloatArray, FloatArray]:
+        row = self._rows[context] if self._rows is not None else context
+        x = np.atleast_1d(np.asarray(row, dtype=np.float64))
+        if self.intercept:
+            x = np.append(x, 1.0)
+        if self._inverse is None:
+            identity = np.eye(len(x)) / self.ridge
+            self._inverse = np.tile(identity, (self._n_actions, 1, 1))
+            self._moment = np.zeros((self._n_actions, len(x)))
+        if x.ndim != 1 or len(x) != self._moment.shape[1]:
+            raise ContextError(
+                f"Ridge has seen contexts with {self._moment.shape[1] - self.intercept} features; "
+                f"got {context!r}."
+            )
+        return self._inverse, x

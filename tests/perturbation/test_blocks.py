@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from hannan.perturbation import Blocks
+
+
+def numbered(first, block):
+    block[:] = first + np.arange(block.shape[0])[:, None]
+
+
+@pytest.mark.parametrize("memory", [1, 100, 4 * 5 * 17, 4 * 5 * 64, 2**26])
+def test_every_draw_is_found_in_its_row(memory):
+    blocks = Blocks(numbered, 5, memory)
+    for draw in [*range(200), 3, 1000, 2**33, 0]:
+        row = blocks.locate(draw)
+        expected = np.float32(draw)
+        assert (blocks.block[row] == expected).all()
+
+
+@pytest.mark.parametrize("memory", [4 * 5, 4 * 5 * 17, 4 * 5 * 64, 2**26])
+def test_blocks_stay_within_their_memory(memory):
+    blocks = Blocks(numbered, 5, memory)
+    largest = 0
+    for draw in range(100_000):
+        blocks.locate(draw)
+        largest = max(largest, blocks.block.nbytes)
+    assert largest <= memory
+
+
+def test_one_draw_is_held_even_without_memory():
+    blocks = Blocks(numbered, 1000, 1)
+    blocks.locate(0)
+    assert blocks.block.shape == (1, 1000)
+
+
+def test_blocks_start_small_and_grow():
+    blocks = Blocks(numbered, 4, 2**20)
+    sizes = []
+    for draw in range(2000):
+        blocks.locate(draw)
+        if not sizes or sizes[-1] != len(blocks.block):
+            sizes.append(len(blocks.block))
+    assert sizes[:4] == [16, 32, 64, 128]
