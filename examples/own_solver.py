@@ -1,7 +1,8 @@
 """Your own optimiser as an oracle: prices for customers of different income.
 
 A price is a rule "high above some income, low below it". `solve` finds the best such rule for
-any table of losses; the learner only ever calls it. Demand turns round halfway through.
+any table of losses; the learner only ever calls it. Halfway through, more customers accept the
+high price.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ def solve(incomes, losses):
     return lambda income: HIGH if income >= best else LOW
 
 
-oracle = hn.oracles.FunctionOracle(solve, n_actions=2, n_policies=len(INCOMES) + 1)
+oracle = hn.oracles.FunctionOracle(solve, n_actions=2)
 learner = hn.ContextFTPL(oracle, contexts=INCOMES, seed=0)
 rng = np.random.default_rng(1)
 

@@ -62,7 +62,7 @@ def quickstart(horizon: int, seed: int) -> None:
     for title, world in _WORLDS.items():
         console.print(_games(console, title, world(oracle), oracle, horizon, seed))
     console.print(
-        "certificate: an estimated upper bound on expected regret, measured while playing,\n"
+        "certificate: an estimated upper bound on expected regret, measured in play,\n"
         "without knowing the horizon or the range of the losses."
     )
 

@@ -34,10 +34,10 @@ class Hedge(Learner):
     Parameters
     ----------
     actions
-        Integers [N, d]: policy n plays `actions[n, i]` on context i; or a `FinitePolicies`.
+        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
     learning_rate
         η; if None, the anytime rate :math:`\eta_t = \sqrt{8 \log N / t}` divided by the width
-        of `loss_range`.
+        of `loss_range` (times m, where policies choose m elements).
     seed
         Fixes the play; None takes fresh entropy.
     loss_range
@@ -96,19 +96,20 @@ class Hedge(Learner):
         weights = self._weights
         np.multiply(self._totals, -rate, out=weights)
         np.exp(weights, out=weights)
-        return int(self._columns[context, _choose(weights, self._rng.random())])
+        return self.oracle.action(self._columns[context, _choose(weights, self._rng.random())])
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses, low, high = check_losses(loss, self.oracle.n_actions, self._range)
         # The column was checked with the table; "clip" spares NumPy a buffer.
-        losses.take(self._columns[context], out=self._weights, mode="clip")
+        by_code = self.oracle.losses_by_code(losses)
+        by_code.take(self._columns[context], out=self._weights, mode="clip")
         self._totals += self._weights
-        self._drift += max(high, -low)
+        self._drift += self.oracle.max_chosen * max(high, -low)
 
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        width = self._range[1] - self._range[0]
+        width = self.oracle.max_chosen * (self._range[1] - self._range[0])
         return math.sqrt(8.0 * math.log(len(self._totals)) / (self.rounds + 1)) / width
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Oracle
+from hannan.core import Oracle, ParameterError
+from hannan.core.oracle import distinct
 from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
 
@@ -69,7 +70,8 @@ def laplace_complexity(
     check_integer("laplace_complexity", "pairs", pairs, 2)
     known = oracle.contexts if contexts is None else contexts
     if known is None:
-        raise ValueError(f"laplace_complexity needs contexts= for {type(oracle).__name__}.")
+        raise ParameterError(f"laplace_complexity needs contexts= for {type(oracle).__name__}.")
+    known = distinct([oracle.check_context(x) for x in known])
     exact = oracle.complexity(known)
     if exact is not None:
         return Complexity(exact, 0.0, "closed form")

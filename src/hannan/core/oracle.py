@@ -88,6 +88,22 @@ class Objective(ABC):
             inclusion[i, policy(context)] = True
         return inclusion
 
+    def resample_one(
+        self,
+        context: Any,
+        element: int,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[float, int]:
+        """`resample` for a single element: its weight, and draws used."""
+        weights, used = self.resample(
+            context, np.array([element]), noise, first, limit, successes, scale
+        )
+        return float(weights[0]), used
+
     def resample(
         self,
         context: Any,

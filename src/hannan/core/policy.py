@@ -23,9 +23,8 @@ class Policy(ABC):
 
 def loss_of(losses: NDArray[np.float64], action: Action) -> float:
     """Linear loss of an action: the sum over its chosen elements."""
-    if isinstance(action, int | np.integer):
-        return float(losses[action])
-    return float(losses[action].sum())
+    chosen = losses[action]
+    return float(chosen) if isinstance(chosen, float) else float(chosen.sum())
 
 
 def same_action(a: Action, b: Action) -> bool:

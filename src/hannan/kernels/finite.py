@@ -11,7 +11,7 @@ from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
 
-CHUNK = 2048  # policies projected before their noise is turned from lanes into rows
+CHUNK = 256  # policies projected before their noise is turned from lanes into rows
 _BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
 
 
@@ -62,19 +62,35 @@ def fill_tables(key, stream, first, n_cells, plan, out):
 
 @njit(cache=True)
 def project(tables, codes, start, stop, out):
-    """out[n - start, b] = noise of policy n in draw b: one table row for each group."""
-    groups = codes.shape[1]
+    """out[n - start, b] = noise of policy n in draw b: one table row for each group.
+
+    Four policies at a time, to hide the latency of additions; start and stop are multiples of
+    four.
+    """
+    groups = uint64(codes.shape[1])
     flat = codes.reshape(codes.size)
-    k = uint64(start * groups)
-    one = uint64(1)
     shift = uint64(4)
-    for n in range(stop - start):
-        total = lanes.load(tables, uint64(flat[k]) << shift)
-        k += one
-        for _ in range(1, groups):
-            total = lanes.add(total, lanes.load(tables, uint64(flat[k]) << shift))
-            k += one
-        lanes.store(out, n * WIDTH, total)
+    zero = lanes.splat(float32(0.0))
+    for n in range(start, stop, 4):
+        k0 = uint64(n) * groups
+        k1 = k0 + groups
+        k2 = k1 + groups
+        k3 = k2 + groups
+        a, b, c, d = zero, zero, zero, zero
+        for _ in range(codes.shape[1]):
+            a = lanes.add(a, lanes.load(tables, uint64(flat[k0]) << shift))
+            b = lanes.add(b, lanes.load(tables, uint64(flat[k1]) << shift))
+            c = lanes.add(c, lanes.load(tables, uint64(flat[k2]) << shift))
+            d = lanes.add(d, lanes.load(tables, uint64(flat[k3]) << shift))
+            k0 += uint64(1)
+            k1 += uint64(1)
+            k2 += uint64(1)
+            k3 += uint64(1)
+        here = (n - start) * WIDTH
+        lanes.store(out, here, a)
+        lanes.store(out, here + WIDTH, b)
+        lanes.store(out, here + 2 * WIDTH, c)
+        lanes.store(out, here + 3 * WIDTH, d)
 
 
 @njit(cache=True)
@@ -99,7 +115,7 @@ def _transpose(tile, policies, out, width, column):
         _shuffle(s, WIDTH, 0, out, width, column + n)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
     """block[i, n] = noise of policy n in draw first + i."""
     draws, policies = block.shape
@@ -153,7 +169,7 @@ def leader(scores, z, scale):
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def act(scores, block, row, scale, column):
     """Action of the leader under one draw; `column` holds each policy's action."""
     return column[leader(scores, block[row], scale)]
@@ -166,7 +182,7 @@ def add(scores, losses, column):
         scores[n] += losses[column[n]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def settle(scores, block, row, scale, column, losses):
     """Add the losses, then the action of the leader under the same draw."""
     add(scores, losses, column)
@@ -211,7 +227,7 @@ def tilt(scores, losses, column, out):
         out[n] = scores[n] + losses[column[n]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def resample_one(scores, block, start, stop, scale, column, target, successes):
     """Go through rows until the leader's action was `target` `successes` times.
 
@@ -226,7 +242,7 @@ def resample_one(scores, block, start, stop, scale, column, target, successes):
     return hits, stop - start
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def resample_many(
     scores, block, start, stop, scale, column, member, successes, hits, reached, used
 ):

@@ -9,7 +9,7 @@ from typing import Any
 from hannan.bounds import complete_information
 from hannan.core import Action, Oracle
 from hannan.core.policy import loss_of
-from hannan.core.validation import check_losses, check_probability
+from hannan.core.validation import FloatArray, check_losses, check_probability
 from hannan.learners.certificate import Certificate
 from hannan.learners.perturbed_leader import PerturbedLeader
 
@@ -105,21 +105,33 @@ class ContextFTPL(PerturbedLeader):
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses, low, high = check_losses(loss, self._n_actions, self._range)
         suffered = loss_of(losses, action)
-        instability = 0.0
-        if self._adaptive:
-            foreseeing = self._history.settle(context, losses, self._fakes, self._draw, self._scale)
-            self.oracle_calls += 1
-            # Never negative, but for rounding in the totals.
-            instability = suffered - loss_of(losses, foreseeing)
-        else:
+        known = self._sized is not None
+        try:
+            self._learn_size(losses.shape[0])
+            if self._adaptive and suffered > min(low, low * self.oracle.max_chosen):
+                # Instability may show, and then G is asked for. If the oracle fails at that, it
+                # must be now, while nothing has been changed.
+                _ = self.complexity
+            instability = suffered - self._settle(context, losses) if self._adaptive else 0.0
+        except BaseException:
+            if not known:
+                self._sized = self._complexity = None
+            raise
+        if not self._adaptive:
             self._history.add(context, losses)
         self._loss += suffered
         self._stability += self._stability_bound(low, high)
         self._last_scale = self._scale
-        self._learn_size(losses.shape[0])
+        # Never negative, but for rounding in the totals.
         self._tune(instability)
         if self.noise == "fresh":
             self._draw += 1
+
+    def _settle(self, context: Any, losses: FloatArray) -> float:
+        """Add the round; what the leader under the same draw would then have lost in it."""
+        foreseeing = self._history.settle(context, losses, self._fakes, self._draw, self._scale)
+        self.oracle_calls += 1
+        return loss_of(losses, foreseeing)
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret so far.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.bounds import semi_bandit
 from hannan.core import (
@@ -21,6 +20,7 @@ from hannan.core import (
     ParameterError,
     Predictor,
 )
+from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -45,12 +45,11 @@ class _Ticket:
 
     context: Any
     action: Action
-    elements: NDArray[np.intp]
     limit: int
     scale: float
     hint: FloatArray | None
     baseline: FloatArray | None
-    weights: FloatArray | None = None
+    weights: Any = None  # one for each chosen element; a number for a single action
 
 
 class ContextSemiBanditFTPL(PerturbedLeader):
@@ -209,7 +208,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         assert self._current is not None
-        self._learn(self._current, loss)
+        self._learn(self._current, self._check_loss(action, loss))
         self._current = None
 
     def _choose(self, context: Any) -> _Ticket:
@@ -220,18 +219,12 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             spread = m * (self._moment * self._K + m * pending)
             self._widen(self._kappa * spread * self._range[1] ** 2)
         n = self._decided + 1
-        hint = baseline = None
-        if self._advice is not None:
-            baseline = self._advice.baseline(context)
-            hint = self._hint(context, n)
-        ticket = _Ticket(
-            context, 0, np.empty(0, np.intp), self._limit(n), self._scale, hint, baseline
-        )
-        ticket.action = self._played(ticket).action(context, self._fakes, self._draw, ticket.scale)
-        ticket.elements = np.atleast_1d(np.asarray(ticket.action, np.intp))
+        hint, baseline = self._advise(context, n)
+        ticket = _Ticket(context, -1, self._limit(n), self._scale, hint, baseline)
+        ticket.action = self._played(ticket).action(context, self._fakes, self._draw, self._scale)
         self._draw += 1
         self.oracle_calls += 1
-        self._decided += 1
+        self._decided = n
         self._delayed |= pending > 0
         return ticket
 
@@ -240,62 +233,74 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         tilt = ticket.baseline if ticket.hint is None else ticket.hint
         return self._history if tilt is None else self._history.tilted(ticket.context, tilt)
 
-    def _weigh(self, ticket: _Ticket, elements: NDArray[np.intp]) -> FloatArray:
-        """Weights W with mean (1 - (1-q)^L)/q, or 1/q, for some of the chosen elements."""
-        if ticket.scale == 0.0:
-            return np.ones(len(elements))
+    def _learn(self, ticket: _Ticket, losses: Any) -> None:
+        """Complete the losses to an estimate of all of them, and add it to the totals."""
+        context, action = ticket.context, ticket.action
+        surprise = losses
+        if ticket.baseline is not None:
+            surprise = losses - ticket.baseline[action]
+            if not self._signed:
+                surprise = np.maximum(surprise, 0.0)
+        if np.any(surprise) if isinstance(surprise, np.ndarray) else surprise != 0.0:
+            if ticket.weights is None:
+                self._weigh(ticket, surprise)
+            self._variance += self._variance_of(ticket, surprise)
+            residual = np.zeros(self._K)
+            residual[action] = ticket.weights * surprise
+            self._absorb(ticket, residual)
+        elif ticket.baseline is not None:
+            self._history.add(context, ticket.baseline)
+        if self._advice is not None:
+            self._advice.learn(context, action, losses)
+        self._loss += _total(losses)
+        self._last_scale = ticket.scale
+        if not self._exact:
+            self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
+
+    def _weigh(self, ticket: _Ticket, needed: Any = None) -> None:
+        """Draw the weights W of the chosen elements: mean (1 - (1-q)^L)/q, or 1/q exactly.
+
+        Elements for which `needed` is zero are left out; their weight is of no use.
+        """
+        context, action, scale = ticket.context, ticket.action, ticket.scale
+        if scale == 0.0:
+            ticket.weights = 1.0 if isinstance(action, int) else np.ones(len(action))
+            return
         played = self._played(ticket)
         if self.resampling in ("auto", "exact"):
-            q = played.law(ticket.context, self._fakes, ticket.scale)
+            q = played.law(context, self._fakes, scale)
             if q is not None:
                 self._exact = True
-                return 1.0 / q[elements]
+                ticket.weights = 1.0 / q[action]
+                return
             if self._exact:
                 raise ParameterError(
                     f"resampling='exact' needs the law of the action, which "
                     f"{type(self.oracle).__name__} cannot compute here. Use 'auto'."
                 )
-        together = (
-            [elements] if self.resampling != "separate" else np.split(elements, len(elements))
-        )
-        weights = []
-        for group in together:
-            found, used = played.resample(
-                ticket.context, group, self._fakes, self._draw, ticket.limit, self._r, ticket.scale
+        if isinstance(action, int):
+            ticket.weights, used = played.resample_one(
+                context, action, self._fakes, self._draw, ticket.limit, self._r, scale
             )
-            self._draw += used
-            self.oracle_calls += used
-            weights.append(found)
-        return np.concatenate(weights)
+            self._count(used)
+            return
+        some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
+        ticket.weights = np.zeros(len(action))
+        if self.resampling == "separate":
+            for i in some:
+                ticket.weights[i], used = played.resample_one(
+                    context, int(action[i]), self._fakes, self._draw, ticket.limit, self._r, scale
+                )
+                self._count(used)
+        else:
+            ticket.weights[some], used = played.resample(
+                context, action[some], self._fakes, self._draw, ticket.limit, self._r, scale
+            )
+            self._count(used)
 
-    def _learn(self, ticket: _Ticket, loss: Any) -> None:
-        """Complete the losses to an estimate of all of them, and add it to the totals."""
-        losses = self._check_loss(ticket, loss)
-        surprise = losses.copy()
-        if ticket.baseline is not None:
-            surprise -= ticket.baseline[ticket.elements]
-            if not self._signed:
-                np.maximum(surprise, 0.0, out=surprise)
-        felt = np.flatnonzero(surprise)
-        if len(felt):
-            weights = (
-                self._weigh(ticket, ticket.elements[felt])
-                if ticket.weights is None
-                else ticket.weights[felt]
-            )
-            self._variance += self._variance_of(ticket, weights, surprise[felt])
-            residual = np.zeros(self._K)
-            residual[ticket.elements[felt]] = weights * surprise[felt]
-            self._absorb(ticket, residual)
-        elif ticket.baseline is not None:
-            self._history.add(ticket.context, ticket.baseline)
-        if self._advice is not None:
-            seen = losses if isinstance(ticket.action, np.ndarray) else float(losses[0])
-            self._advice.learn(ticket.context, ticket.action, seen)
-        self._loss += float(losses.sum())
-        self._last_scale = ticket.scale
-        if not self._exact:
-            self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
+    def _count(self, draws: int) -> None:
+        self._draw += draws
+        self.oracle_calls += draws
 
     def _absorb(self, ticket: _Ticket, residual: FloatArray) -> None:
         """Add baseline + residual; measure with an independent draw what instability costs."""
@@ -304,27 +309,27 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         if not self._adaptive:
             self._history.add(context, estimate)
             return
-        draw = self._draw
+        draw, scale = self._draw, self._scale
         before = self._history if base is None else self._history.tilted(context, base)
-        calm = before.action(context, self._fakes, draw, self._scale)
+        calm = before.action(context, self._fakes, draw, scale)
         self.oracle_calls += 1
-        bold = ticket.hint is not None
-        if bold:
-            hinted = self._played(ticket).action(context, self._fakes, draw, self._scale)
+        if ticket.hint is not None:
+            assert self._advice is not None
+            bold = self._played(ticket).action(context, self._fakes, draw, scale)
+            self._advice.S += loss_of(estimate, bold) - loss_of(estimate, calm)
             self.oracle_calls += 1
-        first = float(residual[calm].sum())
+        at_first = loss_of(residual, calm)
         instability = 0.0
-        if first == 0.0 and not self._signed:
+        if at_first == 0.0 and not self._signed:
             # The new leader then suffers nothing either: it would not have been preferred.
             self._history.add(context, estimate)
         else:
-            after = self._history.settle(context, estimate, self._fakes, draw, self._scale)
+            after = self._history.settle(context, estimate, self._fakes, draw, scale)
             self.oracle_calls += 1
-            instability = max(0.0, first - float(residual[after].sum()))
+            instability = max(0.0, at_first - loss_of(residual, after))
         self._draw += 1
-        if bold and self._advice is not None:
+        if ticket.hint is not None and self._advice is not None:
             self._advice.over += instability
-            self._advice.S += float(estimate[hinted].sum() - estimate[calm].sum())
         self._tune(instability)
 
     # Decisions whose feedback comes later -------------------------------------------------
@@ -335,11 +340,12 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         The weights are drawn now, from the state the action was drawn from.
         """
         ticket = self._choose(self._check_context(context))
-        ticket.weights = self._weigh(ticket, ticket.elements)
+        self._weigh(ticket)
         number = self._next_id
         self._next_id += 1
         self._tickets[number] = ticket
-        return Decision(number, ticket.context, ticket.action, ticket.weights.copy())
+        weights = np.atleast_1d(np.array(ticket.weights, dtype=np.float64))
+        return Decision(number, ticket.context, ticket.action, weights)
 
     def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
         """A decision for each of several contexts, all from the same state."""
@@ -360,11 +366,12 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             super().update(loss)
             return
         number = self._number(decision)
-        self._check_loss(self._tickets[number], loss)
+        ticket = self._tickets[number]
+        losses = self._check_loss(ticket.action, loss)
         if self._current is not None and self._current.weights is None:
             # The open round's weights belong to the state before this update.
-            self._current.weights = self._weigh(self._current, self._current.elements)
-        self._learn(self._tickets[number], loss)
+            self._weigh(self._current)
+        self._learn(ticket, losses)
         del self._tickets[number]
         self.rounds += 1
 
@@ -387,11 +394,8 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         """
         context = self._check_context(context)
         check_integer(self, "draws", draws, 2)
-        hint = baseline = None
-        if self._advice is not None:
-            baseline = self._advice.baseline(context)
-            hint = self._hint(context, self._decided + 1)
-        ticket = _Ticket(context, 0, np.empty(0, np.intp), 1, self._scale, hint, baseline)
+        hint, baseline = self._advise(context, self._decided + 1)
+        ticket = _Ticket(context, -1, 1, self._scale, hint, baseline)
         played = self._played(ticket)
         if self._scale == 0.0:
             q = played.chosen(context, None, 0, 1, 0.0)[0].astype(np.float64)
@@ -456,12 +460,16 @@ class ContextSemiBanditFTPL(PerturbedLeader):
     def _moment(self) -> float:
         return 1.0 if self._exact else _SECOND_MOMENT.get(self._r, 1.3)
 
-    def _hint(self, context: Any, n: int) -> FloatArray | None:
-        assert self._advice is not None
-        if not self._advice.hints:
-            return None
-        weight = self._history.hint_weight(context, self._advice.strength)
-        return self._advice.hint(context, self.complexity.value, n, weight)
+    def _advise(self, context: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:
+        """The predictor's hint and baseline for round n."""
+        advice = self._advice
+        if advice is None:
+            return None, None
+        hint = None
+        if advice.hints:
+            weight = self._history.hint_weight(context, advice.strength)
+            hint = advice.hint(context, self.complexity.value, n, weight)
+        return hint, advice.baseline(context)
 
     def _limit(self, n: int) -> int:
         if self.max_resamples is not None:
@@ -471,17 +479,21 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             return max(20, min(math.ceil(self._scale), limit))
         return max(2, limit)
 
-    def _variance_of(self, ticket: _Ticket, weights: FloatArray, losses: FloatArray) -> float:
+    def _variance_of(self, ticket: _Ticket, losses: Any) -> float:
         """What instability may cost in this round, on average over the weights."""
         if ticket.scale == 0.0:
-            return float(losses.sum())
-        m = self.oracle.max_chosen
-        return self._moment * self._kappa * m * float((weights * losses**2).sum()) / ticket.scale
+            return _total(losses)
+        total = _total(ticket.weights * losses * losses)
+        return self._moment * self._kappa * self.oracle.max_chosen * total / ticket.scale
 
-    def _check_loss(self, ticket: _Ticket, loss: Any) -> FloatArray:
-        given = np.atleast_1d(np.asarray(loss, dtype=object))
-        what = "one for each chosen element"
-        return check_losses(given, len(ticket.elements), self._range, what)[0]
+    def _check_loss(self, action: Action, loss: Any) -> Any:
+        if not isinstance(action, int):
+            return check_losses(loss, len(action), self._range, "one for each chosen element")[0]
+        low, high = self._range
+        if isinstance(loss, float) and low <= loss <= high:
+            return loss
+        one = check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0]
+        return float(one[0])
 
     def _number(self, decision: Decision | int) -> int:
         number = decision.id if isinstance(decision, Decision) else decision
@@ -529,3 +541,8 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             max_resamples=self.max_resamples,
             setting="transductive" if self._arrivals is not None else "separator",
         ).epsilon
+
+
+def _total(values: Any) -> float:
+    """The sum of an array, or a number itself."""
+    return float(values) if isinstance(values, float) else float(values.sum())

@@ -162,24 +162,23 @@ class TableObjective(Objective):
         )
         return np.asarray(actions[:, None] == np.arange(self.n_actions))
 
-    def resample(
+    def resample_one(
         self,
         context: int,
-        elements: NDArray[np.intp],
+        element: int,
         noise: Noise | None,
         first: int,
         limit: int,
         successes: int,
         scale: float,
-    ) -> tuple[FloatArray, int]:
+    ) -> tuple[float, int]:
         """Draw after draw of one row inside one compiled call."""
         key, stream, place = _address(noise, context)
+        x = self._row(context)
         hits, used = kernel.resample(
-            self.totals, self._row(context), key, stream, first, limit - 1, place, scale,
-            elements[0], successes,
-        )  # fmt: skip
-        weight = used / successes if hits == successes else limit / (hits + 1.0)
-        return np.array([weight]), int(used)
+            self.totals, x, key, stream, first, limit - 1, place, scale, element, successes
+        )
+        return (used / successes if hits == successes else limit / (hits + 1.0)), int(used)
 
     def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray:
         """A one-dimensional integral: contexts decouple."""

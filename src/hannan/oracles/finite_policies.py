@@ -217,6 +217,33 @@ class FiniteObjective(Objective):
         inclusion[np.arange(count), codes] = True
         return inclusion
 
+    def resample_one(
+        self,
+        context: int,
+        element: int,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[float, int]:
+        """Leader after leader inside one compiled call for each block of noise."""
+        if self.oracle.sets is not None or scale == 0.0:
+            return super().resample_one(context, element, noise, first, limit, successes, scale)
+        assert isinstance(noise, FiniteNoise)
+        column = self._columns[context]
+        hits = used = 0
+        while used < limit - 1 and hits < successes:
+            row = noise.blocks.locate(first + used)
+            block = noise.blocks.block
+            stop = min(block.shape[0], row + limit - 1 - used)
+            more, rows = kernel.resample_one(
+                self.scores, block, row, stop, scale, column, element, successes - hits
+            )
+            hits += more
+            used += rows
+        return (used / successes if hits >= successes else limit / (hits + 1.0)), used
+
     def resample(
         self,
         context: int,
@@ -227,32 +254,23 @@ class FiniteObjective(Objective):
         successes: int,
         scale: float,
     ) -> tuple[FloatArray, int]:
-        """Leader after leader inside one compiled call for each block of noise."""
-        if scale == 0.0:
+        """One compiled call for each block of noise, for sets of elements."""
+        sets = self.oracle.sets
+        if sets is None or scale == 0.0:
             return super().resample(context, elements, noise, first, limit, successes, scale)
         assert isinstance(noise, FiniteNoise)
         column = self._columns[context]
+        member = sets[:, elements]
         hits = np.zeros(len(elements), np.intp)
         reached = np.zeros(len(elements), np.intp)
         used, short = 0, len(elements)
-        if self.oracle.sets is not None:
-            member = self.oracle.sets[:, elements]
         while used < limit - 1 and short > 0:
             row = noise.blocks.locate(first + used)
             block = noise.blocks.block
             stop = min(block.shape[0], row + limit - 1 - used)
-            if self.oracle.sets is None:
-                more, rows = kernel.resample_one(
-                    self.scores, block, row, stop, scale, column, elements[0], successes - hits[0]
-                )
-                hits[0] += more
-                reached[0] = used + rows
-                short = int(hits[0] < successes)
-            else:
-                rows, short = kernel.resample_many(
-                    self.scores, block, row, stop, scale, column, member,
-                    successes, hits, reached, used,
-                )  # fmt: skip
+            rows, short = kernel.resample_many(
+                self.scores, block, row, stop, scale, column, member, successes, hits, reached, used
+            )
             used += rows
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
 

@@ -12,6 +12,7 @@ from hannan.core import (
     Action,
     ContextError,
     InputTypeError,
+    LossError,
     Objective,
     Oracle,
     ParameterError,
@@ -175,6 +176,11 @@ class FunctionObjective(Objective):
     def add(self, context: Hashable, losses: FloatArray) -> None:
         """Add a loss vector to its context's row."""
         if self._totals.shape[1] != losses.shape[0]:
+            if self._totals.shape[1]:
+                raise LossError(
+                    f"The losses so far had {self._totals.shape[1]} entries, one for each action; "
+                    f"got {losses.shape[0]}."
+                )
             self._totals = np.zeros((self._totals.shape[0], losses.shape[0]))
         row = self._row(context)  # may move the totals, so before they are looked at
         self._totals[row] += losses
@@ -190,7 +196,7 @@ class FunctionObjective(Objective):
         values = np.empty(count)
         for i in range(count):
             contexts, losses = self._problem(noise, first + i, scale)
-            policy = self._solve(contexts, losses.copy())
+            policy = self._solve(list(contexts), losses.copy())
             values[i] = sum(
                 loss_of(row, policy(x)) for x, row in zip(contexts, losses, strict=True)
             )

@@ -1,6 +1,11 @@
 """Blocks of projected noise, filled ahead of use and never larger than a memory budget."""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,45 +16,76 @@ LANES = 16
 _IN_CACHE = 2**20
 """Bytes of a block that still sits in the second-level cache."""
 
+Block = NDArray[np.float32]
+
 
 class Blocks:
     """Consecutive draws, each projected to `width` float32 numbers.
 
     Blocks start small and double, so that a short game pays for few draws and a long one fills
-    large blocks. What a draw holds does not depend on the block it came in.
+    large blocks. Once they are large, and if the budget allows two, the next one is filled by a
+    second thread while this one is used. What a draw holds depends on none of this.
 
     Parameters
     ----------
     fill
-        `fill(first, block)` writes draws first, first + 1, … into the rows of the block.
+        `fill(first, block)` writes draws first, first + 1, … into the rows of the block; it
+        should release the interpreter lock.
     width
         Numbers in one projected draw.
     memory
-        Largest size of the block in bytes; one draw is always held.
+        Bytes held at most; one draw is always held.
     """
 
-    def __init__(
-        self, fill: Callable[[int, NDArray[np.float32]], None], width: int, memory: int
-    ) -> None:
+    def __init__(self, fill: Callable[[int, Block], None], width: int, memory: int) -> None:
         self._fill = fill
+        self._width = width
         row = 4 * width
-        limit = min(memory, max(_IN_CACHE, LANES * row)) // row
-        self._limit = max(1, limit - limit % LANES if limit >= LANES else limit)
+        most = max(1, memory // row)
+        self._ahead = most >= 2 * LANES
+        limit = min(most // 2 if self._ahead else most, max(_IN_CACHE // row, LANES))
+        self._limit = limit - limit % LANES if limit >= LANES else limit
         self._first = 0
-        self.block = np.empty((0, width), np.float32)
-
-    def ahead(self, draw: int) -> int:
-        """How many draws from this one on are at hand, after filling a block if need be."""
-        return self.block.shape[0] - self.locate(draw)
+        self.block: Block = np.empty((0, width), np.float32)
+        self._spare: Block = self.block
+        self._next: Future[None] | None = None
+        self._process = 0
 
     def locate(self, draw: int) -> int:
-        """The row of `block` that holds a draw, after filling a new block if need be."""
+        """The row of `block` that holds a draw, after moving on to another block if need be."""
         row = draw - self._first
         if 0 <= row < self.block.shape[0]:
             return row
-        size = min(max(LANES, 2 * self.block.shape[0]), self._limit)
-        if size != self.block.shape[0]:
-            self.block = np.empty((size, self.block.shape[1]), np.float32)
-        self._fill(draw, self.block)
+        ready = self._collect()
+        if ready and draw == self._first + self.block.shape[0]:
+            self.block, self._spare = self._spare, self.block
+        else:
+            size = min(max(LANES, 2 * self.block.shape[0]), self._limit)
+            if size != self.block.shape[0]:
+                self.block = np.empty((size, self._width), np.float32)
+            self._fill(draw, self.block)
         self._first = draw
+        if self._ahead and self.block.shape[0] == self._limit:
+            if self._spare.shape != self.block.shape:
+                self._spare = np.empty_like(self.block)
+            self._process = os.getpid()
+            self._next = _worker(self._process).submit(self._fill, draw + self._limit, self._spare)
         return 0
+
+    def _collect(self) -> bool:
+        """Whether the next block has been filled, waiting for it if it is under way."""
+        under_way, self._next = self._next, None
+        if under_way is None or self._process != os.getpid():
+            return False  # threads do not survive a fork
+        under_way.result()
+        return True
+
+    def __getstate__(self) -> dict[str, object]:
+        self._collect()
+        return self.__dict__.copy()
+
+
+@cache
+def _worker(process: int) -> ThreadPoolExecutor:
+    """One thread for all learners of a process."""
+    return ThreadPoolExecutor(1, thread_name_prefix="hannan-noise")
