@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import platform
 import time
 from pathlib import Path
@@ -74,7 +75,7 @@ def as_markdown(report: Report) -> str:
         "",
         f"- {hn.__name__} {hn.__version__}, Python {platform.python_version()}, "
         f"NumPy {np.__version__}, Numba {numba.__version__}",
-        f"- {processor()}",
+        f"- {processor()}, {os.cpu_count()} cores",
     ]
     for name, lines in report.items():
         doc = importlib.import_module(f"benchmarks.{name}").__doc__ or ""

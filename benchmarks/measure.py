@@ -42,7 +42,8 @@ class Line:
         """The target in words."""
         if self.target is None:
             return ""
-        return f"{'≥' if self.at_least else '≤'} {self.target:,.4g}"
+        number = f"{self.target:,.0f}" if self.target >= 1000 else f"{self.target:.4g}"
+        return f"{'≥' if self.at_least else '≤'} {number}"
 
 
 def random_rounds(count: int, n_contexts: int, n_actions: int, seed: int = 0) -> Rounds:

@@ -225,7 +225,11 @@ def test_a_confidence_that_is_no_probability_is_refused(confidence):
 def test_every_error_is_also_of_a_standard_kind():
     for name in hn.__all__:
         item = getattr(hn, name)
-        if isinstance(item, type) and issubclass(item, hn.HannanError) and item is not hn.HannanError:
+        if (
+            isinstance(item, type)
+            and issubclass(item, hn.HannanError)
+            and item is not hn.HannanError
+        ):
             assert issubclass(item, ValueError | TypeError)
 
 

@@ -24,9 +24,7 @@ def instance(kind, seed):
 
 def simulated(rows, X, history, context, epsilon, K, seed=0, samples=SAMPLES):
     rng = np.random.default_rng([seed, 99])
-    return [
-        naive.algorithm_2(rows, X, history, context, epsilon, rng, K) for _ in range(samples)
-    ]
+    return [naive.algorithm_2(rows, X, history, context, epsilon, rng, K) for _ in range(samples)]
 
 
 def played(history, context, make, samples=SAMPLES):

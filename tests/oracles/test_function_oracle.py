@@ -190,9 +190,7 @@ def test_actions_may_be_sets_of_elements():
         assert action.tolist() == sorted(set(action.tolist()))
         assert len(action) == 2
         assert suffered == losses[action].sum()
-    best = min(
-        trace.outcomes[:, [i, j]].sum() for i in range(4) for j in range(i)
-    )
+    best = min(trace.outcomes[:, [i, j]].sum() for i in range(4) for j in range(i))
     assert trace.regret() == pytest.approx(trace.losses.sum() - best)
     assert learner.certificate().realised_regret == pytest.approx(trace.regret())
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Oracle, ParameterError
-from hannan.core.oracle import distinct
 from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
 
@@ -71,7 +70,7 @@ def laplace_complexity(
     known = oracle.contexts if contexts is None else contexts
     if known is None:
         raise ParameterError(f"laplace_complexity needs contexts= for {type(oracle).__name__}.")
-    known = distinct([oracle.check_context(x) for x in known])
+    known = oracle.check_contexts(known)
     exact = oracle.complexity(known)
     if exact is not None:
         return Complexity(exact, 0.0, "closed form")

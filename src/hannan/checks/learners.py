@@ -62,11 +62,12 @@ def check_acts_before_any_update(learner: Learner, environment: Environment, hor
 
 def check_actions_are_feasible(learner: Learner, environment: Environment, horizon: int) -> None:
     """Every action is an int below K, or sorted distinct indices below K."""
+    who = repr(learner)
     m = 1 if learner.oracle is None else learner.oracle.max_chosen
     for action in _plays(learner.clone(), _rounds(environment, horizon)):
         require(
             is_feasible(action, environment.n_actions, m),
-            f"{learner!r} plays {action!r}; an action is an int below {environment.n_actions}"
+            f"{who} plays {action!r}; an action is an int below {environment.n_actions}"
             + (f", or up to {m} of them, sorted." if m > 1 else "."),
         )
 
@@ -96,12 +97,13 @@ def check_reset_forgets_everything(
 
 def check_rounds_are_counted(learner: Learner, environment: Environment, horizon: int) -> None:
     """`rounds` is the number of rounds answered, and oracle calls never decrease."""
+    who = repr(learner)
     twin = learner.clone()
     calls = twin.oracle_calls
     for t, (context, losses) in enumerate(_rounds(environment, horizon), start=1):
         _step(twin, context, losses)
-        require(twin.rounds == t, f"{learner!r} counts {twin.rounds} rounds after {t}.")
-        require(twin.oracle_calls >= calls, f"{learner!r} takes oracle calls back.")
+        require(twin.rounds == t, f"{who} counts {twin.rounds} rounds after {t}.")
+        require(twin.oracle_calls >= calls, f"{who} takes oracle calls back.")
         calls = twin.oracle_calls
 
 
@@ -161,6 +163,7 @@ def check_bad_losses_are_refused(learner: Learner, environment: Environment, hor
 
 def check_inputs_are_not_changed(learner: Learner, environment: Environment, horizon: int) -> None:
     """Contexts and losses handed in are left as they are."""
+    who = repr(learner)
     twin = learner.clone()
     for context, losses in _rounds(environment, horizon):
         given_context = np.array(context) if isinstance(context, np.ndarray) else context
@@ -170,7 +173,7 @@ def check_inputs_are_not_changed(learner: Learner, environment: Environment, hor
         twin.update(given)
         require(
             np.array_equal(kept, given) and np.array_equal(given_context, context),
-            f"{learner!r} changed the context or the losses it was given.",
+            f"{who} changed the context or the losses it was given.",
         )
 
 
@@ -253,6 +256,5 @@ def _require_refusal(
 
 def _require_same_run(learner: Learner, a: list[Any], b: list[Any], message: str) -> None:
     for t, (x, y) in enumerate(zip(a, b, strict=True)):
-        require(
-            same_action(x, y), f"{learner!r}: {message}; round {t} played {x!r} and then {y!r}."
-        )
+        if not same_action(x, y):
+            raise AssertionError(f"{learner!r}: {message}; round {t} played {x!r} and {y!r}.")

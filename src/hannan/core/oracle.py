@@ -160,6 +160,9 @@ class Oracle(Parametrised, ABC):
     exact: ClassVar[bool] = True
     """Whether leaders are true minimisers; theorems need it."""
 
+    open_world: ClassVar[bool] = False
+    """Whether contexts may stay unknown: noise is then put on those seen so far."""
+
     n_actions: int | None
     """K, the number of elements a loss vector has entries for."""
 
@@ -189,6 +192,15 @@ class Oracle(Parametrised, ABC):
     def check_context(self, context: Any) -> Any:
         """The context in the form objectives take, or a `ContextError`."""
 
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """Several contexts at once, without repetition, in order of first appearance."""
+        checked = [self.check_context(context) for context in contexts]
+        return list({self.key(context): context for context in reversed(checked)}.values())[::-1]
+
+    def key(self, context: Any) -> Hashable:
+        """What tells a checked context from others; by default the context itself."""
+        return context  # type: ignore[no-any-return]
+
     def log_size(self, contexts: Sequence[Any]) -> float | None:
         """An upper bound on log N, N the number of distinct policies on these contexts."""
         return None
@@ -200,11 +212,6 @@ class Oracle(Parametrised, ABC):
     def separates(self, contexts: Sequence[Any]) -> bool | None:
         """Whether distinct policies differ somewhere on these contexts; None if not known."""
         return None
-
-
-def distinct(contexts: Sequence[Any]) -> list[Any]:
-    """The contexts without repetition, in order of first appearance."""
-    return list(dict.fromkeys(contexts))
 
 
 def positions(contexts: Sequence[Any], n_contexts: int) -> NDArray[np.intp]:

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
 
 class Parametrised:
     """A class whose constructor stores each argument under its own name."""
@@ -13,8 +15,9 @@ class Parametrised:
     @property
     def params(self) -> Mapping[str, Any]:
         """Constructor arguments by name, as given."""
-        names = list(inspect.signature(type(self).__init__).parameters)[1:]
-        return {name: getattr(self, name) for name in names}
+        given = list(inspect.signature(type(self).__init__).parameters.values())[1:]
+        # A class without a constructor of its own has that of `object`: (*args, **kwargs).
+        return {p.name: getattr(self, p.name) for p in given if p.kind not in _VARIADIC}
 
     def clone(self, **changes: Any) -> Self:
         """A new object with the same parameters, some of them changed, and nothing learned.

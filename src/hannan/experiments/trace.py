@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Objective, Oracle, ParameterError, Policy, Round
+from hannan.core import Action, Oracle, ParameterError, Policy, Round
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
 
@@ -67,12 +68,15 @@ class Trace:
     @cached_property
     def best_policy(self) -> Policy:
         """The best policy in hindsight: one oracle call."""
-        return self._total(len(self)).leader()
+        total = self._need_oracle().objective()
+        for context, losses in self._totals():
+            total.add(context, losses)
+        return total.leader()
 
     def regret(self) -> float:
         """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact)."""
         total = 0.0
-        for context, losses in self._totals(len(self)).items():
+        for context, losses in self._totals():
             total += loss_of(losses, self.best_policy(context))
         return float(self.losses.sum() - total)
 
@@ -94,23 +98,15 @@ class Trace:
             best[i] = total.minima(None, 0, 1, 0.0)[0]
         return at, np.cumsum(self.losses)[at - 1] - best
 
-    def _total(self, rounds: int) -> Objective:
-        total = self._need_oracle().objective()
-        for context, losses in self._totals(rounds).items():
-            total.add(context, losses)
-        return total
-
-    def _totals(self, rounds: int) -> dict[Any, FloatArray]:
+    def _totals(self) -> list[tuple[Any, FloatArray]]:
         """The losses of each distinct context, added up."""
         oracle = self._need_oracle()
-        totals: dict[Any, FloatArray] = {}
-        for context, losses in zip(self._contexts[:rounds], self._losses, strict=False):
-            key = oracle.check_context(context)
-            if key in totals:
-                totals[key] += losses
-            else:
-                totals[key] = losses.copy()
-        return totals
+        totals: dict[Hashable, tuple[Any, FloatArray]] = {}
+        for given, losses in zip(self._contexts, self._losses, strict=True):
+            context = oracle.check_context(given)
+            known = totals.setdefault(oracle.key(context), (context, np.zeros(len(losses))))
+            known[1][:] += losses
+        return list(totals.values())
 
     def _need_oracle(self) -> Oracle:
         if self.oracle is None:

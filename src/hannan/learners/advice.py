@@ -10,6 +10,8 @@ observe.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,13 @@ class Advice:
     """What a learner does with a predictor: see `ContextSemiBanditFTPL`, parameter `trust`."""
 
     def __init__(
-        self, predictor: Predictor, trust: str, strength: float | None, K: int, top: float
+        self,
+        predictor: Predictor,
+        trust: str,
+        strength: float | None,
+        K: int,
+        top: float,
+        key: Callable[[Any], Hashable],
     ) -> None:
         self.predictor: Any = predictor.clone() if hasattr(predictor, "clone") else predictor
         if hasattr(self.predictor, "prepare"):
@@ -36,7 +44,8 @@ class Advice:
         self._factor = math.sqrt(2.0 * K) if trust == "strict" else 1.0
         self._K = K
         self._top = top
-        self._visits: dict[Any, int] = {}
+        self._key = key
+        self._visits: Counter[Hashable] = Counter()
 
     @property
     def hints(self) -> bool:
@@ -49,7 +58,7 @@ class Advice:
         if not self.hints or spent > self._factor * self._top * math.sqrt(G * n):
             return None
         if weight is None:
-            weight = max(1.0, self.strength * self._visits.get(context, 0))
+            weight = max(1.0, self.strength * self._visits[self._key(context)])
         return weight * self._checked(self.predictor.predict(context))
 
     def baseline(self, context: Any) -> FloatArray | None:
@@ -63,7 +72,7 @@ class Advice:
         """Pass on what was seen."""
         self.predictor.learn(context, action, loss)
         if self.hints:
-            self._visits[context] = self._visits.get(context, 0) + 1
+            self._visits[self._key(context)] += 1
 
     def _cautious(self, context: Any) -> Any:
         lower = getattr(self.predictor, "baseline", self.predictor.predict)

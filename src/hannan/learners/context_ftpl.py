@@ -33,7 +33,10 @@ class ContextFTPL(PerturbedLeader):
     contexts
         X in the transductive setting; by default the oracle's own contexts.
     separator
-        X in the small-separator setting; give one of the two.
+        X in the small-separator setting.
+    pool
+        Contexts like those that may arrive, for X without a theorem. Give one of the three.
+        Feature classes need none: X is then a sample of the contexts seen so far.
     epsilon
         "adaptive": self-tuned from what instability has cost so far, needs nothing else;
         "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, from `loss_range`;
@@ -80,6 +83,7 @@ class ContextFTPL(PerturbedLeader):
         contexts: Sequence[Any] | None = None,
         separator: Sequence[Any] | None = None,
         *,
+        pool: Sequence[Any] | None = None,
         epsilon: float | str = "adaptive",
         horizon: int | None = None,
         seed: int | None = None,
@@ -88,13 +92,23 @@ class ContextFTPL(PerturbedLeader):
         noise_memory: int = 2**26,
     ) -> None:
         super().__init__(
-            oracle, contexts, separator, epsilon, horizon, seed, loss_range, noise, noise_memory
+            oracle,
+            contexts,
+            separator,
+            pool,
+            epsilon,
+            horizon,
+            seed,
+            loss_range,
+            noise,
+            noise_memory,
         )
         self._loss = 0.0
         self._stability = 0.0
         self._last_scale = 0.0
 
     def _act(self, context: Any) -> Action:
+        self._see(context)
         if self._anytime and self._open is None:
             v = self._stability_range(*self._range)
             self._widen(self._kappa * v * v)
@@ -145,17 +159,20 @@ class ContextFTPL(PerturbedLeader):
         regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
         known = {"rounds": self.rounds, "loss": self._loss, "realised_regret": regret}
         notes = []
+        if not self._covered:
+            notes.append("contexts were not known in advance: no theorem applies")
         if not self.oracle.exact:
             notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
         if self.noise == "once":
             notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
-        if not self.oracle.exact or (self.noise == "once" and self._adaptive):
+        covered = self._covered and self.oracle.exact
+        if not covered or (self.noise == "once" and self._adaptive):
             return Certificate(**known, notes=tuple(notes))  # type: ignore[arg-type]
         # G/ε of the last round; three standard errors are added where G is an estimate.
         error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
         measured = self._D + error if self._adaptive else None
         certain = None
-        width = self.oracle.max_chosen * (self._range[1] - self._range[0])
+        width = self._stability_range(*self._range)
         if measured is not None and math.isfinite(width) and confidence < 1.0:
             certain = measured + width * math.sqrt(self.rounds * -math.log1p(-confidence) / 2.0)
         return Certificate(

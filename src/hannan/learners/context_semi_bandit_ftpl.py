@@ -70,7 +70,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
     ----------
     oracle
         The policy class with its optimiser.
-    contexts, separator
+    contexts, separator, pool
         The perturbed contexts X, as in `ContextFTPL`.
     epsilon
         "adaptive": self-tuned from instability measured with an independent extra draw;
@@ -89,7 +89,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
     successes
         r, for "rao-blackwell".
     eagerness
-        Factor on G in self-tuning: ε = eagerness · G/D. By default 4 without a predictor, else 1.
+        Factor on G in self-tuning: ε = eagerness · G/D. By default 2 without a predictor, else 1.
     predictor
         Guesses the losses before each round: `predict(context)` returns K numbers and
         `learn(context, action, loss)` is told what was seen.
@@ -144,11 +144,12 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         contexts: Sequence[Any] | None = None,
         separator: Sequence[Any] | None = None,
         *,
+        pool: Sequence[Any] | None = None,
         epsilon: float | str = "adaptive",
         horizon: int | None = None,
         max_resamples: int | None = None,
         resampling: str = "auto",
-        successes: int = 4,
+        successes: int = 2,
         eagerness: float | None = None,
         predictor: Predictor | None = None,
         trust: str = "strict",
@@ -165,7 +166,16 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             else check_integer(self, "max_resamples", max_resamples, 1)
         )
         super().__init__(
-            oracle, contexts, separator, epsilon, horizon, seed, loss_range, noise, noise_memory
+            oracle,
+            contexts,
+            separator,
+            pool,
+            epsilon,
+            horizon,
+            seed,
+            loss_range,
+            noise,
+            noise_memory,
         )
         modes = ("auto", "shared", "separate", "rao-blackwell", "exact")
         self.resampling = check_choice(self, "resampling", resampling, modes)
@@ -180,7 +190,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._check_setting()
         self._r = successes if resampling in ("auto", "rao-blackwell") else 1
         self._exact = resampling == "exact"
-        self._eager = self.eagerness or (4.0 if predictor is None else 1.0)
+        self._eager = self.eagerness or (2.0 if predictor is None else 1.0)
         self._signed = residual == "signed" or trust == "balanced"
         self._advice: Advice | None = None
         self._current: _Ticket | None = None
@@ -195,7 +205,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._start = 0.0
         if predictor is not None:
             K, top = self._K, self._range[1]
-            self._advice = Advice(predictor, trust, hint_strength, K, top)
+            self._advice = Advice(predictor, trust, hint_strength, K, top, oracle.key)
             if self._advice.hints and self._adaptive:
                 self._start = top
                 self._tune(self._start)
@@ -213,6 +223,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     def _choose(self, context: Any) -> _Ticket:
         """Draw the perturbed leader of the loss estimates so far and note the state."""
+        self._see(context)
         pending = len(self._tickets) + (self._current is not None)
         if self._anytime:
             m = self.oracle.max_chosen
@@ -417,6 +428,8 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         }
         notes = []
         advice = self._advice
+        if not self._covered:
+            notes.append("contexts were not known in advance: no theorem applies")
         if not self.oracle.exact:
             notes.append("the oracle is inexact: no theorem applies")
         if advice is not None and advice.trust != "strict":

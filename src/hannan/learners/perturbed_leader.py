@@ -9,7 +9,6 @@ from typing import Any
 
 from hannan.bounds import Complexity, laplace_complexity
 from hannan.core import ContextError, Learner, Noise, Oracle, ParameterError, Policy
-from hannan.core.oracle import distinct
 from hannan.core.validation import (
     check_choice,
     check_integer,
@@ -18,8 +17,10 @@ from hannan.core.validation import (
     check_seed,
     refuse,
 )
+from hannan.learners.reservoir import Reservoir
 from hannan.perturbation import seed_key
 
+_RESERVOIR = 512  # contexts kept in an open world
 _STREAM = 0  # `laplace_complexity` uses another one
 
 
@@ -29,6 +30,11 @@ class PerturbedLeader(Learner):
     Self-tuning keeps D, the sum of what instability has cost so far, and sets ε = G/D: expected
     regret is then at most 2 E[D], whatever the horizon or the range of the losses. While D = 0
     the plain leader is played. G is estimated through the oracle when D first moves.
+
+    X is what is known of the contexts: all that may arrive (`contexts=`, transductive), a set on
+    which all policies differ (`separator=`), or without any theorem a sample of their like
+    (`pool=`); and where nothing is given and the class has no contexts of its own, a reservoir of
+    those seen so far (an *open world*, not covered by a theorem either).
     """
 
     oracle: Oracle
@@ -39,6 +45,7 @@ class PerturbedLeader(Learner):
         oracle: Oracle,
         contexts: Sequence[Any] | None,
         separator: Sequence[Any] | None,
+        pool: Sequence[Any] | None,
         epsilon: float | str,
         horizon: int | None,
         seed: int | None,
@@ -50,6 +57,7 @@ class PerturbedLeader(Learner):
         self.oracle = oracle
         self.contexts = contexts
         self.separator = separator
+        self.pool = pool
         self.epsilon = epsilon
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.seed = check_seed(self, seed)
@@ -58,9 +66,12 @@ class PerturbedLeader(Learner):
         self.noise_memory = check_integer(self, "noise_memory", noise_memory, 1)
 
         self._range = check_loss_range(self, loss_range)
-        self._perturbed = self._context_set()
-        self._arrivals = frozenset(self._perturbed) if separator is None else None
         self._key = seed_key(seed)
+        self._reservoir: Reservoir | None = None
+        self._perturbed = self._context_set()
+        known = separator is None and pool is None and self._reservoir is None
+        self._arrivals = frozenset(map(oracle.key, self._perturbed)) if known else None
+        self._covered = separator is not None or known  # whether a theorem speaks of X
         self._sized = oracle if oracle.n_actions is not None else None
         self._fakes: Noise | None = None
         self._complexity: Complexity | None = None
@@ -100,7 +111,7 @@ class PerturbedLeader(Learner):
 
     def _check_context(self, context: Any) -> Any:
         context = self.oracle.check_context(context)
-        if self._arrivals is not None and context not in self._arrivals:
+        if self._arrivals is not None and self.oracle.key(context) not in self._arrivals:
             raise ContextError(
                 f"Context {context!r} is not among the {len(self._arrivals)} contexts declared to "
                 "arrive (transductive setting). Declare it in contexts=, or give a separator= "
@@ -114,8 +125,8 @@ class PerturbedLeader(Learner):
             return
         if self._fakes is None:
             self._make_fakes()
-        self._D += instability
         G = self.complexity.value
+        self._D += instability
         self._scale = self._D / (self._eager * G) if G > 0.0 else 0.0
 
     def _widen(self, variance: float) -> None:
@@ -132,27 +143,41 @@ class PerturbedLeader(Learner):
                 self._make_fakes()
 
     def _make_fakes(self) -> None:
-        if self._sized is not None:
+        if self._sized is not None and self._perturbed:
             self._fakes = self._sized.noise(self._perturbed, self._key, _STREAM, self.noise_memory)
 
+    def _see(self, context: Any) -> None:
+        """In an open world, let the noise follow the contexts seen so far."""
+        if self._reservoir is not None and self._reservoir.offer(context):
+            self._perturbed = self._reservoir.contexts
+            self._complexity = None
+            if self._scale > 0.0 or self._fakes is not None:
+                self._make_fakes()
+            if self._adaptive and self._D > 0.0:
+                self._scale = self._D / (self._eager * self.complexity.value)
+
     def _context_set(self) -> list[Any]:
-        if self.contexts is not None and self.separator is not None:
+        choices = {"contexts": self.contexts, "separator": self.separator, "pool": self.pool}
+        given = {name: value for name, value in choices.items() if value is not None}
+        if len(given) > 1:
             raise ParameterError(
-                "Give contexts= (the contexts that may arrive) or separator= (contexts on which "
-                "all policies differ), not both."
+                "Give one of contexts= (the contexts that may arrive), separator= (contexts on "
+                "which all policies differ) and pool= (contexts like those that may arrive), not "
+                f"{' and '.join(given)}."
             )
-        name = "contexts" if self.separator is None else "separator"
-        given = self.contexts if self.separator is None else self.separator
-        given = self.oracle.contexts if given is None else given
-        if given is None:
+        if not given and self.oracle.contexts is None:
+            if self.oracle.open_world:
+                self._reservoir = Reservoir(_RESERVOIR, self._key)
+                return []
             raise ParameterError(
                 f"{type(self.oracle).__name__} does not list its contexts: give contexts= (those "
                 "that may arrive) or separator= (contexts on which all policies differ)."
             )
-        found = distinct([self.oracle.check_context(x) for x in given])
+        name, value = next(iter(given.items()), ("contexts", self.oracle.contexts))
+        found = self.oracle.check_contexts(value)
         if not found:
-            raise refuse(self, name, "a non-empty sequence of contexts", given)
-        if self.separator is not None and self.oracle.separates(found) is False:
+            raise refuse(self, name, "a non-empty sequence of contexts", value)
+        if name == "separator" and self.oracle.separates(found) is False:
             raise ParameterError(
                 f"separator= holds {len(found)} contexts on which two different policies agree, so "
                 "it does not separate the class. Add contexts on which they differ."

@@ -22,7 +22,8 @@ class TablePredictor(Predictor):
 
     def _row(self, context: Any, numbers: int) -> FloatArray:
         """The numbers of a context, [numbers, K], zero at first."""
-        row = self._rows.get(context)
+        key = context.tobytes() if isinstance(context, np.ndarray) else context
+        row = self._rows.get(key)
         if row is None:
-            row = self._rows[context] = np.zeros((numbers, self._n_actions))
+            row = self._rows[key] = np.zeros((numbers, self._n_actions))
         return row

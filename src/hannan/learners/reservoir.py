@@ -1,0 +1,36 @@
+"""Contexts seen so far, as a sample of bounded size."""
+
+from typing import Any
+
+import numpy as np
+
+
+class Reservoir:
+    """A uniform sample of at most `capacity` of the contexts seen.
+
+    `offer` says when the sample should be looked at anew: whenever the number of contexts seen
+    has doubled, so that what is built on it is rebuilt only O(log t) times.
+    """
+
+    def __init__(self, capacity: int, key: np.uint64) -> None:
+        self.capacity = capacity
+        self.contexts: list[Any] = []
+        self.seen = 0
+        self._sample: list[Any] = []
+        self._rng = np.random.default_rng(int(key))
+        self._look = 1
+
+    def offer(self, context: Any) -> bool:
+        """Take notice of a context; True when `contexts` has been renewed."""
+        self.seen += 1
+        if len(self._sample) < self.capacity:
+            self._sample.append(context)
+        else:
+            place = int(self._rng.integers(self.seen))
+            if place < self.capacity:
+                self._sample[place] = context
+        if self.seen < self._look:
+            return False
+        self._look = 2 * self.seen
+        self.contexts = list(self._sample)
+        return True

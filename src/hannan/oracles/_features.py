@@ -1,0 +1,78 @@
+"""What policy classes on feature vectors have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, Oracle
+from hannan.core.validation import FloatArray
+
+
+class FeatureOracle(Oracle):
+    """A policy class on rows of features.
+
+    A context is a row of a two-dimensional array: a one-dimensional array, a sequence of numbers,
+    or a row of a pandas or polars frame. Contexts need not be known in advance.
+    """
+
+    open_world = True
+
+    def check_context(self, context: Any) -> FloatArray:
+        """The row as float64; every feature must be a finite number."""
+        if type(context) is np.ndarray and context.dtype == np.float64:
+            row = context
+        else:
+            row = as_numbers(context, 1)
+        if row.ndim != 1:
+            raise ContextError(
+                f"A context is one row of features; got an array of shape {row.shape}."
+            )
+        if not np.isfinite(row).all():
+            raise _not_finite(row[None, :], context)
+        return row
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """The distinct rows of a two-dimensional array or a frame."""
+        table = as_numbers(contexts, 2)
+        if not np.isfinite(table).all():
+            raise _not_finite(table, contexts)
+        return list({row.tobytes(): row for row in table}.values())
+
+    def key(self, context: FloatArray) -> bytes:
+        """The row's bytes."""
+        return context.tobytes()
+
+
+def as_numbers(given: Any, ndim: int) -> FloatArray:
+    """A frame, array or sequence as contiguous float64, with negative zeros made positive."""
+    try:
+        found = np.ascontiguousarray(given, dtype=np.float64) + 0.0
+    except (TypeError, ValueError):
+        raise ContextError(
+            f"Features must be numbers; got {str(given)[:100]!r}. Encode categories as numbers."
+        ) from None
+    if found.ndim == 1 and ndim == 2:
+        found = found[:, None]
+    if found.ndim != ndim or found.size == 0:
+        what = "one row of features" if ndim == 1 else "rows of features, a two-dimensional array"
+        raise ContextError(f"Expected {what}; got an array of shape {found.shape}.")
+    return found
+
+
+def _not_finite(table: FloatArray, given: Any) -> ContextError:
+    row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
+    names: Sequence[Any] | None = getattr(given, "columns", getattr(given, "index", None))
+    name = f" ({names[column]!r})" if names is not None and len(names) > column else ""
+    return ContextError(
+        f"Features must be finite; feature {column}{name} of row {row} is {table[row, column]}. "
+        "Fill in or drop missing values first."
+    )
+
+
+def distinct_rows(rows: Sequence[FloatArray]) -> NDArray[np.float64]:
+    """The distinct rows, stacked."""
+    return np.array(list({row.tobytes(): row for row in rows}.values()))

@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+import hannan as hn
+from tests import naive, problems
+
+
+@pytest.mark.parametrize("kind", problems.KINDS)
+def test_follow_the_leader_plays_the_best_policy_so_far(kind):
+    oracle, rows = problems.make(kind)
+    learner = hn.baselines.FollowTheLeader(oracle)
+    history = []
+    for context, losses in problems.rounds(3, 3, 50):
+        assert learner.act(context) == rows[naive.leader(rows, history)][context]
+        learner.update(losses)
+        history.append((context, losses))
+    assert [learner.best_policy()(x) for x in range(3)] == rows[naive.leader(rows, history)]
+
+
+@pytest.mark.stat
+def test_uniform_play_is_uniform():
+    learner = hn.baselines.UniformRandom(4, seed=0)
+    plays = problems.play(learner, [("any", np.array([1.0, 0.0, 0.0, 0.0]))] * 4000)
+    assert stats.chisquare(np.bincount(plays, minlength=4)).pvalue > 1e-4
+
+
+def test_uniform_play_still_checks_its_losses():
+    learner = hn.baselines.UniformRandom(2, seed=0)
+    learner.act()
+    with pytest.raises(hn.LossError):
+        learner.update([0.0, 2.0])
+    with pytest.raises(hn.ParameterError, match="'n_actions' parameter"):
+        hn.baselines.UniformRandom(0)

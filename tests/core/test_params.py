@@ -1,0 +1,53 @@
+import numpy as np
+
+import hannan as hn
+
+
+def test_parameters_are_those_of_the_constructor():
+    oracle = hn.oracles.AllPolicies(3, 2)
+    learner = hn.ContextFTPL(oracle, contexts=[0, 1], epsilon=0.5, seed=4)
+    assert learner.params["oracle"] is oracle
+    assert learner.params["contexts"] == [0, 1]
+    assert learner.params["epsilon"] == 0.5
+
+
+def test_a_clone_has_learned_nothing():
+    learner = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+    learner.act()
+    learner.update([1.0, 0.0])
+    twin = learner.clone()
+    assert twin.rounds == 0
+    assert twin.best_policy()(None) == 0
+    assert learner.best_policy()(None) == 1
+
+
+def test_a_clone_may_change_some_parameters():
+    learner = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), epsilon=0.5, seed=0)
+    twin = learner.clone(seed=7)
+    assert (twin.seed, twin.epsilon) == (7, 0.5)
+
+
+def test_repr_shows_what_differs_from_the_defaults():
+    learner = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), seed=3)
+    assert repr(learner) == "ContextFTPL(oracle=AllPolicies(n_contexts=1, n_actions=2), seed=3)"
+
+
+def test_repr_abbreviates_large_arrays():
+    oracle = hn.oracles.FinitePolicies(np.zeros((20, 3), int), n_actions=2)
+    assert "array [20, 3]" in repr(oracle)
+
+
+def test_reset_forgets_everything_but_the_seed():
+    learner = hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), epsilon=0.3, seed=0)
+
+    def plays():
+        found = []
+        for t in range(40):
+            found.append(learner.act())
+            learner.update(np.eye(3)[t % 3])
+        return found
+
+    first = plays()
+    learner.reset()
+    assert learner.rounds == learner.oracle_calls == 0
+    assert plays() == first

@@ -1,0 +1,30 @@
+"""Plays of a few small games as JSON, for comparison between processes."""
+
+import json
+
+import numpy as np
+
+import hannan as hn
+
+
+def games():
+    """Actions, and certificates to the last bit, of one game for each oracle."""
+    rng = np.random.default_rng(0)
+    oracles = {
+        "finite": hn.oracles.FinitePolicies(rng.integers(0, 3, size=(20, 3)), n_actions=3),
+        "all": hn.oracles.AllPolicies(3, 3),
+    }
+    found = {}
+    for name, oracle in oracles.items():
+        for epsilon in ("adaptive", 0.5):
+            learner = hn.ContextFTPL(oracle, epsilon=epsilon, seed=1)
+            world = hn.environments.LeaderPunisher(oracle)
+            trace = hn.play(learner, world, 40, seed=2)
+            certificate = learner.certificate()
+            bits = [float(x).hex() for x in (certificate.loss, certificate.a_priori)]
+            found[f"{name}, {epsilon}"] = [trace.actions.tolist(), bits]
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(games()))
