@@ -44,7 +44,7 @@ def semi_bandit(
     --------
     >>> bound = semi_bandit(20_000, d=50, n_actions=5, log_size=math.log(1000))
     >>> round(bound.epsilon, 4), round(bound.value)
-    (0.0494, 19880)
+    (0.0494, 19884)
     """
     T = check_integer("semi_bandit", "horizon", horizon, 1)
     d = check_integer("semi_bandit", "d", d, 1)

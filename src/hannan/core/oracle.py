@@ -49,13 +49,19 @@ class Objective(ABC):
     def add(self, context: Any, losses: FloatArray) -> None:
         """Add one round."""
 
+    def observe(self, context: Any) -> None:  # noqa: B027
+        """Add one round in which every loss was zero; most totals do not change."""
+
     @abstractmethod
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """The minimisers under each of the draws first .. first + count - 1."""
 
     @abstractmethod
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The minimal values under each of the draws first .. first + count - 1."""
+        """The minimal values under each of the draws first .. first + count - 1.
+
+        NaN where the class cannot tell (inexact classes only).
+        """
 
     def leader(self) -> Policy:
         """The minimiser without noise."""

@@ -68,9 +68,14 @@ class Trace:
     @cached_property
     def best_policy(self) -> Policy:
         """The best policy in hindsight: one oracle call."""
-        total = self._need_oracle().objective()
-        for context, losses in self._totals():
-            total.add(context, losses)
+        oracle = self._need_oracle()
+        total = oracle.objective()
+        if oracle.exact:
+            for context, losses in self._totals():
+                total.add(context, losses)
+        else:  # a reduction may care how often a context came
+            for given, losses in zip(self._contexts, self._losses, strict=True):
+                total.add(oracle.check_context(given), losses)
         return total.leader()
 
     def regret(self) -> float:

@@ -5,21 +5,24 @@ from numba import njit
 
 
 @njit(cache=True)
-def predict(inverse, moment, x, mean, width):
-    """mean[k] = x' R_k b_k and width[k] = sqrt(x' R_k x), for each of K regressions."""
+def lower(inverse, moment, x, alpha, out):
+    """out[k] = x' R_k b_k - alpha sqrt(x' R_k x), clipped to [0, 1], for each of K regressions."""
     K, p = moment.shape
+    projected = np.empty(p)
     for k in range(K):
-        m = 0.0
-        w = 0.0
+        projected[:] = 0.0
+        for j in range(p):
+            # R is symmetric; row by row the sums run along contiguous memory.
+            row = inverse[k, j]
+            factor = x[j]
+            for i in range(p):
+                projected[i] += factor * row[i]
+        mean = 0.0
+        square = 0.0
         for i in range(p):
-            row = inverse[k, i]
-            r = 0.0
-            for j in range(p):
-                r += row[j] * x[j]
-            m += r * moment[k, i]
-            w += r * x[i]
-        mean[k] = m
-        width[k] = np.sqrt(max(w, 0.0))
+            mean += projected[i] * moment[k, i]
+            square += projected[i] * x[i]
+        out[k] = min(max(mean - alpha * np.sqrt(max(square, 0.0)), 0.0), 1.0)
 
 
 @njit(cache=True)

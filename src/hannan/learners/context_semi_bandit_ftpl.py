@@ -35,8 +35,9 @@ from hannan.learners.propensities import Propensities
 
 _PROPENSITY_STREAM = 2
 
-# sup over q of q^2 E[W^2] for weights from r successes; exact propensities have 1.
-_SECOND_MOMENT = {1: 2.0, 2: 1.5, 3: 1.5, 4: 1.32, 5: 1.32, 6: 1.32, 7: 1.32}
+# c with q E[W^2] <= c E[W] for every q and L, W from r successes; exact propensities have 1.
+# It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
+_SECOND_MOMENT = {1: 2.0, 2: 1.51, 3: 1.38}
 
 
 @dataclass(slots=True)
@@ -84,7 +85,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
     resampling
         "shared": one success, one stream; "separate": a stream for each element, as printed;
         "rao-blackwell": draws until `successes` successes, the same mean with less variance;
-        "exact": the propensities computed, where the oracle can; "auto": exact if it can, else
+        "exact": that mean itself, where the oracle can compute q; "auto": exact if it can, else
         rao-blackwell.
     successes
         r, for "rao-blackwell".
@@ -190,6 +191,8 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._check_setting()
         self._r = successes if resampling in ("auto", "rao-blackwell") else 1
         self._exact = resampling == "exact"
+        if self._exact:
+            self._check_law()
         self._eager = self.eagerness or (2.0 if predictor is None else 1.0)
         self._signed = residual == "signed" or trust == "balanced"
         self._advice: Advice | None = None
@@ -213,7 +216,8 @@ class ContextSemiBanditFTPL(PerturbedLeader):
     # The round, as in Algorithm 3 ---------------------------------------------------------
 
     def _act(self, context: Any) -> Action:
-        self._current = self._choose(context)
+        # A round that was open is dropped, so it is not waited for.
+        self._current = self._choose(context, pending=len(self._tickets))
         return self._current.action
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
@@ -221,10 +225,9 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._learn(self._current, self._check_loss(action, loss))
         self._current = None
 
-    def _choose(self, context: Any) -> _Ticket:
+    def _choose(self, context: Any, pending: int) -> _Ticket:
         """Draw the perturbed leader of the loss estimates so far and note the state."""
         self._see(context)
-        pending = len(self._tickets) + (self._current is not None)
         if self._anytime:
             m = self.oracle.max_chosen
             spread = m * (self._moment * self._K + m * pending)
@@ -255,21 +258,22 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         if np.any(surprise) if isinstance(surprise, np.ndarray) else surprise != 0.0:
             if ticket.weights is None:
                 self._weigh(ticket, surprise)
-            self._variance += self._variance_of(ticket, surprise)
             residual = np.zeros(self._K)
             residual[action] = ticket.weights * surprise
             self._absorb(ticket, residual)
+            self._variance += self._variance_of(ticket, surprise)
         elif ticket.baseline is not None:
             self._history.add(context, ticket.baseline)
+        else:
+            self._history.observe(context)
         if self._advice is not None:
             self._advice.learn(context, action, losses)
         self._loss += _total(losses)
         self._last_scale = ticket.scale
-        if not self._exact:
-            self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
+        self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
 
     def _weigh(self, ticket: _Ticket, needed: Any = None) -> None:
-        """Draw the weights W of the chosen elements: mean (1 - (1-q)^L)/q, or 1/q exactly.
+        """Draw the weights W of the chosen elements, with mean (1 - (1-q)^L)/q.
 
         Elements for which `needed` is zero are left out; their weight is of no use.
         """
@@ -280,15 +284,12 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         played = self._played(ticket)
         if self.resampling in ("auto", "exact"):
             q = played.law(context, self._fakes, scale)
+            self._exact = q is not None
             if q is not None:
-                self._exact = True
-                ticket.weights = 1.0 / q[action]
+                ticket.weights = _mean_weight(float(q[action]), ticket.limit)
                 return
-            if self._exact:
-                raise ParameterError(
-                    f"resampling='exact' needs the law of the action, which "
-                    f"{type(self.oracle).__name__} cannot compute here. Use 'auto'."
-                )
+            if self.resampling == "exact":
+                raise self._no_law()
         if isinstance(action, int):
             ticket.weights, used = played.resample_one(
                 context, action, self._fakes, self._draw, ticket.limit, self._r, scale
@@ -317,17 +318,22 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         """Add baseline + residual; measure with an independent draw what instability costs."""
         context, base = ticket.context, ticket.baseline
         estimate = residual if base is None else base + residual
-        if not self._adaptive:
+        if not self._adaptive and ticket.hint is None:
             self._history.add(context, estimate)
             return
         draw, scale = self._draw, self._scale
         before = self._history if base is None else self._history.tilted(context, base)
+        if self.resampling in ("auto", "exact"):
+            q = before.law(context, self._fakes, scale)
+            if q is not None:
+                self._absorb_exactly(ticket, residual, estimate, q)
+                return
         calm = before.action(context, self._fakes, draw, scale)
         self.oracle_calls += 1
+        boldness = 0.0
         if ticket.hint is not None:
-            assert self._advice is not None
             bold = self._played(ticket).action(context, self._fakes, draw, scale)
-            self._advice.S += loss_of(estimate, bold) - loss_of(estimate, calm)
+            boldness = loss_of(estimate, bold) - loss_of(estimate, calm)
             self.oracle_calls += 1
         at_first = loss_of(residual, calm)
         instability = 0.0
@@ -339,9 +345,33 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             self.oracle_calls += 1
             instability = max(0.0, at_first - loss_of(residual, after))
         self._draw += 1
+        self._measured(ticket, boldness, instability)
+
+    def _absorb_exactly(
+        self, ticket: _Ticket, residual: FloatArray, estimate: FloatArray, calm: FloatArray
+    ) -> None:
+        """The same with laws in place of draws: `calm` is the law of the unhinted action."""
+        context, scale = ticket.context, self._scale
+        after = self._history.tilted(context, estimate).law(context, self._fakes, scale)
+        assert after is not None
+        instability = max(0.0, float(residual @ (calm - after)))
+        self.oracle_calls += 2
+        boldness = 0.0
+        if ticket.hint is not None:
+            bold = self._played(ticket).law(context, self._fakes, scale)
+            assert bold is not None
+            boldness = float(estimate @ (bold - calm))
+            self.oracle_calls += 1
+        self._history.add(context, estimate)
+        self._measured(ticket, boldness, instability)
+
+    def _measured(self, ticket: _Ticket, boldness: float, instability: float) -> None:
+        """Charge the hint's budget with what it cost, and self-tuning with the instability."""
         if ticket.hint is not None and self._advice is not None:
+            self._advice.S += boldness
             self._advice.over += instability
-        self._tune(instability)
+        if self._adaptive:
+            self._tune(instability)
 
     # Decisions whose feedback comes later -------------------------------------------------
 
@@ -350,7 +380,8 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
         The weights are drawn now, from the state the action was drawn from.
         """
-        ticket = self._choose(self._check_context(context))
+        pending = len(self._tickets) + (self._current is not None)
+        ticket = self._choose(self._check_context(context), pending)
         self._weigh(ticket)
         number = self._next_id
         self._next_id += 1
@@ -471,7 +502,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     @property
     def _moment(self) -> float:
-        return 1.0 if self._exact else _SECOND_MOMENT.get(self._r, 1.3)
+        return 1.0 if self._exact else _SECOND_MOMENT.get(self._r, 1.34)
 
     def _advise(self, context: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:
         """The predictor's hint and baseline for round n."""
@@ -489,7 +520,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             return self.max_resamples
         limit = math.ceil(math.sqrt(self._K * (self.horizon or n)))
         if self._advice is not None and self._advice.trust == "balanced":
-            return max(20, min(math.ceil(self._scale), limit))
+            return max(20, min(math.ceil(self._scale / self._range[1]), limit))
         return max(2, limit)
 
     def _variance_of(self, ticket: _Ticket, losses: Any) -> float:
@@ -510,7 +541,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     def _number(self, decision: Decision | int) -> int:
         number = decision.id if isinstance(decision, Decision) else decision
-        if number not in self._tickets:
+        if not isinstance(number, int) or number not in self._tickets:
             known = isinstance(number, int) and 0 <= number < self._next_id
             state = "has been answered or forgotten already" if known else "was never made here"
             raise DecisionError(
@@ -542,6 +573,19 @@ class ContextSemiBanditFTPL(PerturbedLeader):
                 "elements use trust='baseline'."
             )
 
+    def _check_law(self) -> None:
+        """Refuse resampling="exact" before any round, where that is possible."""
+        if self._perturbed:
+            self._make_fakes()
+            if self._history.law(self._perturbed[0], self._fakes, 1.0) is None:
+                raise self._no_law()
+
+    def _no_law(self) -> ParameterError:
+        return ParameterError(
+            f"resampling='exact' needs the law of the action, which "
+            f"{type(self.oracle).__name__} cannot compute here. Use 'auto'."
+        )
+
     def _theorem_epsilon(self) -> float:
         assert self.horizon is not None
         return semi_bandit(
@@ -554,6 +598,13 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             max_resamples=self.max_resamples,
             setting="transductive" if self._arrivals is not None else "separator",
         ).epsilon
+
+
+def _mean_weight(q: float, limit: int) -> float:
+    """(1 - (1-q)^L)/q"""
+    if q <= 0.0:
+        return float(limit)
+    return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q
 
 
 def _total(values: Any) -> float:

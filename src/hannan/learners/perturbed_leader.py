@@ -123,9 +123,9 @@ class PerturbedLeader(Learner):
         """Count what instability cost in a round, and set the next ε."""
         if instability <= 0.0:
             return
+        G = self.complexity.value if self._perturbed else 0.0
         if self._fakes is None:
             self._make_fakes()
-        G = self.complexity.value
         self._D += instability
         self._scale = self._D / (self._eager * G) if G > 0.0 else 0.0
 
@@ -151,8 +151,7 @@ class PerturbedLeader(Learner):
         if self._reservoir is not None and self._reservoir.offer(context):
             self._perturbed = self._reservoir.contexts
             self._complexity = None
-            if self._scale > 0.0 or self._fakes is not None:
-                self._make_fakes()
+            self._make_fakes()
             if self._adaptive and self._D > 0.0:
                 self._scale = self._D / (self._eager * self.complexity.value)
 

@@ -24,7 +24,7 @@ class FeatureOracle(Oracle):
     def check_context(self, context: Any) -> FloatArray:
         """The row as float64; every feature must be a finite number."""
         if type(context) is np.ndarray and context.dtype == np.float64:
-            row = context
+            row = context.copy()  # the caller may use its array again
         else:
             row = as_numbers(context, 1)
         if row.ndim != 1:

@@ -64,6 +64,7 @@ class Ridge(Predictor):
         self._n_actions = 0
         self._inverse: FloatArray | None = None
         self._moment: FloatArray = np.zeros((0, 0))
+        self._last: tuple[Any, FloatArray] | None = None
 
     def prepare(self, n_actions: int) -> None:
         """Make room for K regressions."""
@@ -85,22 +86,25 @@ class Ridge(Predictor):
 
     def _lower(self, context: Any, alpha: float) -> FloatArray:
         inverse, x = self._ready(context)
-        mean, width = np.empty(self._n_actions), np.empty(self._n_actions)
-        kernel.predict(inverse, self._moment, x, mean, width)
-        return np.clip(mean - alpha * width, 0.0, 1.0)
+        guess = np.empty(self._n_actions)
+        kernel.lower(inverse, self._moment, x, alpha, guess)
+        return guess
 
     def _ready(self, context: Any) -> tuple[FloatArray, FloatArray]:
+        if self._last is not None and self._last[0] is context and self._inverse is not None:
+            return self._inverse, self._last[1]
         row = self._rows[context] if self._rows is not None else context
-        x = np.atleast_1d(np.asarray(row, dtype=np.float64))
-        if self.intercept:
-            x = np.append(x, 1.0)
+        given = np.asarray(row, dtype=np.float64).reshape(-1)
+        x = np.ones(len(given) + self.intercept)
+        x[: len(given)] = given
         if self._inverse is None:
             identity = np.eye(len(x)) / self.ridge
             self._inverse = np.tile(identity, (self._n_actions, 1, 1))
             self._moment = np.zeros((self._n_actions, len(x)))
-        if x.ndim != 1 or len(x) != self._moment.shape[1]:
+        if len(x) != self._moment.shape[1]:
             raise ContextError(
                 f"Ridge has seen contexts with {self._moment.shape[1] - self.intercept} features; "
                 f"got {context!r}."
             )
+        self._last = (context, x) if isinstance(context, np.ndarray) else None
         return self._inverse, x

@@ -1,0 +1,299 @@
+"""Linear scores, one for each action."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, Objective, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_integer, check_positive
+from hannan.kernels import linear as kernel
+from hannan.oracles._features import FeatureOracle
+from hannan.perturbation import Blocks
+
+_COMPLEXITY_ROWS = 500
+_COMPLEXITY_PAIRS = 8
+
+
+class LinearPolicies(FeatureOracle):
+    r"""Policies :math:`x \mapsto \arg\min_k \langle w_k, x \rangle`, fitted by ridge regression.
+
+    Each action's losses are regressed on the features of the rounds played,
+    :math:`w_k = A^{-1} b_k` with :math:`A = \lambda I + \sum_t x_t x_t^\top` and
+    :math:`b_k = \sum_t \ell_t(k) x_t`, and the action with the smallest predicted loss is played.
+    A round costs O(p² + pK) for p features, whatever t is. This is a *reduction*: the fit is not
+    the policy with the smallest loss, so the oracle is inexact and no theorem covers it.
+
+    Fake losses on d contexts enter through b alone: :math:`\sum_x x \zeta_x^\top` is close to
+    Gaussian, and with the contexts' second moments taken from the rounds played its covariance is
+    :math:`2 \frac dn A` for each action after n rounds. That is the noise used. So on a context
+    the K scores have independent normal noise of equal variance, and the probability of each
+    action is a one-dimensional integral: bandit feedback needs no resampling.
+
+    Parameters
+    ----------
+    n_actions
+        K.
+    ridge
+        λ, the penalty.
+    intercept
+        Whether a constant feature is added.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> total = hn.oracles.LinearPolicies(n_actions=2).objective()
+    >>> for x in (0.0, 0.2, 0.8, 1.0):
+    ...     total.add(np.array([x]), np.array([x, 0.5]))
+    >>> total.leader()([0.1]), total.leader()([0.9])
+    (0, 1)
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    exact = False
+
+    def __init__(self, n_actions: int, *, ridge: float = 1.0, intercept: bool = True) -> None:
+        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+        self.ridge = check_positive(self, "ridge", ridge)
+        self.intercept = intercept
+
+    def objective(self) -> LinearObjective:
+        """An empty regression."""
+        return LinearObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> LinearNoise:
+        """Gaussian noise on the moments."""
+        return LinearNoise(self, contexts, key, stream, memory)
+
+    def complexity(self, contexts: Sequence[Any]) -> float:
+        r"""G by simulation: how well a ridge fit to pure noise on the contexts does on it.
+
+        At most 500 contexts are used; G grows like :math:`\sqrt d`.
+        """
+        some = list(contexts)[:_COMPLEXITY_ROWS]
+        X = np.array([self.features(x) for x in some])
+        fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        rng = np.random.default_rng(0)
+        value = 0.0
+        for _ in range(_COMPLEXITY_PAIRS):
+            zeta = rng.laplace(size=(len(X), self.n_actions))
+            scores = fit @ zeta
+            rows = np.arange(len(X))
+            value += float((zeta[rows, scores.argmax(1)] - zeta[rows, scores.argmin(1)]).sum()) / 2
+        return max(value / _COMPLEXITY_PAIRS, 1e-9) * math.sqrt(len(contexts) / len(some))
+
+    def features(self, context: FloatArray) -> FloatArray:
+        """The row with its constant feature."""
+        if not self.intercept:
+            return context
+        row = np.ones(len(context) + 1)
+        row[:-1] = context
+        return row
+
+
+class LinearPolicy(Policy):
+    """The action with the smallest linear score."""
+
+    def __init__(self, oracle: LinearPolicies, weights: FloatArray) -> None:
+        self.oracle = oracle
+        self.weights = weights
+
+    def __call__(self, context: Any = None) -> int:
+        row = self.oracle.features(self.oracle.check_context(context))
+        if not len(self.weights):
+            return 0
+        return int(np.argmin(row @ self.weights))
+
+    def __repr__(self) -> str:
+        return f"<linear policy on {len(self.weights) - self.oracle.intercept} features>"
+
+
+class LinearNoise:
+    """Standard normal numbers for each feature and action, by counter."""
+
+    def __init__(
+        self,
+        oracle: LinearPolicies,
+        contexts: Sequence[Any],
+        key: np.uint64,
+        stream: int,
+        memory: int,
+    ) -> None:
+        self.oracle = oracle
+        self.contexts = contexts
+        self.key = key
+        self.stream = np.uint64(stream)
+        self._memory = memory
+        self._blocks: Blocks | None = None
+
+    def normal(self, draw: int, p: int) -> NDArray[np.float32]:
+        """g [p, K] of one draw."""
+        K = self.oracle.n_actions
+        if self._blocks is None:
+            self._blocks = Blocks(self._fill, p * K, self._memory)
+        row = self._blocks.locate(draw)
+        return np.asarray(self._blocks.block[row].reshape(p, K))
+
+    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
+        kernel.fill_normals(self.key, self.stream, first, block)
+
+    def unit(self, draw: int) -> FloatArray:
+        r"""Fake losses [d, K] for which :math:`\sum_x x\zeta_x^\top` has covariance
+        :math:`2X^\top X` for each action."""
+        X = np.array([self.oracle.features(x) for x in self.contexts])
+        Q, _ = np.linalg.qr(X)
+        return math.sqrt(2.0) * Q @ self.normal(draw, X.shape[1])[: Q.shape[1]]
+
+
+class LinearObjective(Objective):
+    """Design and moments of the regressions."""
+
+    oracle: LinearPolicies
+
+    def __init__(self, oracle: LinearPolicies) -> None:
+        self.oracle = oracle
+        self.rounds = 0
+        self._U: FloatArray = np.empty((0, 0))
+        self._b: FloatArray = np.empty((0, oracle.n_actions))
+        self._cache: tuple[Any, FloatArray, FloatArray, float] | None = None
+        self._features: tuple[Any, FloatArray] | None = None
+
+    def copy(self) -> LinearObjective:
+        """An independent copy of the regressions."""
+        twin = LinearObjective(self.oracle)
+        twin.rounds = self.rounds
+        twin._U, twin._b = self._U.copy(), self._b.copy()
+        return twin
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        """One more observation for every action."""
+        x = self._row(context)
+        kernel.add(self._U, self._b, x, losses)
+        self.rounds += 1
+        self._cache = None
+
+    def observe(self, context: FloatArray) -> None:
+        """An observation of losses that were all zero."""
+        self.add(context, np.zeros(self.n_actions))
+
+    def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
+        """The scores on one context with one more round in the moments, not in the design."""
+        return TiltedLinear(self, context, losses)
+
+    def hint_weight(self, context: FloatArray, strength: float) -> float:
+        """strength / x'A⁻¹x: a hint H then moves the score by strength · H."""
+        return strength / max(self._solved(context)[2], 1e-12)
+
+    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> int:
+        """The smallest perturbed score."""
+        scores, v, _ = self._solved(context)
+        if scale != 0.0:
+            assert isinstance(noise, LinearNoise)
+            scores = scores.copy()
+            kernel.perturb(v, noise.normal(draw, len(v)), self._factor(noise, scale), scores)
+        return int(scores.argmin())
+
+    def chosen(
+        self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The best score under each draw."""
+        actions = [self.action(context, noise, first + i, scale) for i in range(count)]
+        return np.asarray(np.array(actions)[:, None] == np.arange(self.n_actions))
+
+    def law(self, context: FloatArray, noise: Noise | None, scale: float) -> FloatArray:
+        """A one-dimensional integral, by 48-point quadrature."""
+        scores, _, h = self._solved(context)
+        q = np.zeros(self.n_actions)
+        sigma = 0.0
+        if scale != 0.0:
+            assert isinstance(noise, LinearNoise)
+            sigma = self._factor(noise, scale) * math.sqrt(h)
+        if sigma == 0.0:
+            q[scores.argmin()] = 1.0
+        else:
+            kernel.normal_law(scores, sigma, q)
+        return q
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """Weights of the regressions with the noise in their moments."""
+        if not len(self._U):
+            return [LinearPolicy(self.oracle, np.empty(0)) for _ in range(count)]
+        found: list[Policy] = []
+        for draw in range(first, first + count):
+            b = self._b
+            if scale != 0.0:
+                assert isinstance(noise, LinearNoise)
+                g = noise.normal(draw, len(b))
+                b = b + self._factor(noise, scale) * (self._U.T @ g)
+            weights = np.linalg.solve(self._U, np.linalg.solve(self._U.T, b))
+            found.append(LinearPolicy(self.oracle, weights))
+        return found
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """Not known: the regressions do not remember what a policy lost."""
+        return np.full(count, np.nan)
+
+    def _factor(self, noise: LinearNoise, scale: float) -> float:
+        return scale * math.sqrt(2.0 * len(noise.contexts) / max(self.rounds, 1))
+
+    def _row(self, context: FloatArray) -> FloatArray:
+        if self._features is not None and self._features[0] is context:
+            return self._features[1]
+        x = self.oracle.features(context)
+        if not len(self._U):
+            self._U = math.sqrt(self.oracle.ridge) * np.eye(len(x))
+            self._b = np.zeros((len(x), self.n_actions))
+        if len(x) != len(self._U):
+            raise ContextError(
+                f"LinearPolicies has seen contexts with {len(self._U) - self.oracle.intercept} "
+                f"features; got one with {len(context)}."
+            )
+        self._features = (context, x)
+        return x
+
+    def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """Scores, U⁻ᵀx and x'A⁻¹x of a context; kept, as a round asks several times."""
+        if self._cache is None or self._cache[0] is not context:
+            x = self._row(context)
+            v, scores = np.empty(len(x)), np.empty(self.n_actions)
+            h = kernel.solve(self._U, self._b, x, v, scores)
+            self._cache = (context, scores, v, h)
+        return self._cache[1:]
+
+
+class TiltedLinear(LinearObjective):
+    """Regressions with one more round in the moments, for questions about its context."""
+
+    def __init__(self, base: LinearObjective, context: FloatArray, losses: FloatArray) -> None:
+        super().__init__(base.oracle)
+        scores, v, h = base._solved(context)
+        self.rounds = base.rounds
+        self._U = base._U
+        self._base, self._losses = base, losses
+        self._cache = (context, scores + h * losses, v, h)
+
+    def copy(self) -> LinearObjective:
+        """The regressions with the moments changed."""
+        twin = self._base.copy()
+        assert self._cache is not None
+        twin._b += np.outer(twin._row(self._cache[0]), self._losses)
+        return twin
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """From a copy."""
+        return self.copy().leaders(noise, first, count, scale)
+
+    def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        assert self._cache is not None
+        assert context is self._cache[0], "tilted regressions answer for their own context"
+        return self._cache[1:]

@@ -1,0 +1,339 @@
+"""A free choice on every context, from one feasible set."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Hashable, MutableMapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, ContextError, InputTypeError, Objective, Oracle, ParameterError
+from hannan.core import Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.oracles._tables import check_table_context
+from hannan.perturbation.blocks import LANES
+
+_DRAW_BITS = 40  # draws of one context; the bits above hold the context's place
+_MOST_CONTEXTS = 2 ** (63 - _DRAW_BITS)
+
+
+class PerContext(Oracle):
+    r"""Every map from contexts to the feasible actions of a problem without contexts.
+
+    With A the actions of `base`, :math:`\Pi = A^X`. Contexts decouple: on context x every leader
+    plays :math:`\arg\min_{a \in A} \sum_{s : x_s = x} \ell_s(a)`, and only the noise on x
+    matters. So a round costs as much as one of `base`, whatever the number of contexts is. Ties
+    go to the smallest action of `base` on every context.
+
+    Parameters
+    ----------
+    base
+        The optimiser for one context: an oracle that takes None as its context, such as
+        `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`.
+    contexts
+        The contexts, any hashables; or an integer d for 0..d-1; or None where they are not known:
+        then any hashable may come, and learners are told where noise goes by `contexts=`.
+
+    Examples
+    --------
+    Two of three items, for each kind of visitor:
+
+    >>> import hannan as hn
+    >>> pairs = hn.oracles.FinitePolicies([[[0, 1]], [[0, 2]], [[1, 2]]])
+    >>> total = hn.oracles.PerContext(pairs, ["new", "known"]).objective()
+    >>> total.add("known", np.array([1.0, 0.0, 0.5]))
+    >>> total.leader()("new"), total.leader()("known")
+    (array([0, 1]), array([1, 2]))
+    """
+
+    def __init__(self, base: Oracle, contexts: Sequence[Hashable] | int | None = None) -> None:
+        if not isinstance(base, Oracle):
+            raise InputTypeError(f"PerContext needs an oracle as its base; got {base!r}.")
+        self.base = base
+        try:
+            self.alone = base.check_context(None)
+        except ContextError:
+            raise ParameterError(
+                f"PerContext needs a base without contexts, one that takes None; {base!r} does "
+                "not. Give it a class with a single context."
+            ) from None
+        if base.n_actions is None:
+            raise ParameterError(
+                f"PerContext needs a base that knows its number of actions; give {base!r} its "
+                "n_actions=."
+            )
+        self.n_actions: int = base.n_actions
+        self.max_chosen = base.max_chosen
+        self.antichain = base.antichain
+        self.exact = base.exact  # type: ignore[misc]
+        self._listed = _as_list(self, contexts)
+        self._known = (
+            None
+            if self._listed is None or isinstance(self._listed, range)
+            else {x: x for x in self._listed}
+        )
+
+    @property
+    def contexts(self) -> Sequence[Hashable] | None:
+        """The contexts as listed, without repetition; None if they are not."""
+        return self._listed
+
+    def check_context(self, context: Any) -> Hashable:
+        """A listed context, or where none are listed anything hashable."""
+        if isinstance(self._listed, range):
+            return check_table_context(self, context, len(self._listed))
+        try:
+            if self._known is None:
+                hash(context)
+                return context  # type: ignore[no-any-return]
+            return self._known[context]
+        except TypeError:
+            raise ContextError(
+                f"The contexts of PerContext are hashable; got {context!r}. Use a tuple in place "
+                "of a list or an array."
+            ) from None
+        except KeyError:
+            assert self._known is not None
+            raise ContextError(
+                f"Context {context!r} is not among the {len(self._known)} contexts of this "
+                "PerContext. List it, or leave contexts=None to allow any."
+            ) from None
+
+    def objective(self) -> PerContextObjective:
+        """An empty total: a total of the base for each context seen."""
+        return PerContextObjective(self, {})
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> PerContextNoise:
+        """The base's fake outcomes, for each context from addresses of its own."""
+        return PerContextNoise(self, contexts, key, stream, memory)
+
+    def log_size(self, contexts: Sequence[Any]) -> float | None:
+        """d times the base's."""
+        size = self.base.log_size([self.alone])
+        return None if size is None else len(contexts) * size
+
+    def complexity(self, contexts: Sequence[Any]) -> float | None:
+        """d times the base's, where that is known in closed form."""
+        one = self.base.complexity([self.alone])
+        return None if one is None else len(contexts) * one
+
+    @property
+    def complexity_pairs(self) -> int:
+        """Pairs of draws that estimate G well: each of them holds d independent contexts."""
+        return max(8, 64 // len(self._listed or (None,)))
+
+    def separates(self, contexts: Sequence[Any]) -> bool | None:
+        """Only the set of all contexts separates (any set, if there is one action)."""
+        if self.base.log_size([self.alone]) == 0.0:
+            return True
+        if self._listed is None:
+            return None
+        return len(set(contexts)) == len(self._listed)
+
+
+class PerContextPolicy(Policy):
+    """A policy of the base for each context; on contexts never seen, the one for no losses."""
+
+    def __init__(
+        self, oracle: PerContext, choices: dict[Hashable, Policy], elsewhere: Policy
+    ) -> None:
+        self.oracle = oracle
+        self.choices = choices
+        self.elsewhere = elsewhere
+
+    def __call__(self, context: Any = None) -> Action:
+        return self.choices.get(self.oracle.check_context(context), self.elsewhere)(None)
+
+    def __repr__(self) -> str:
+        return f"<policy on {len(self.choices)} contexts>"
+
+
+class PerContextNoise:
+    """The base's noise, where draw n of the i-th context is the base's draw i 2^40 + n.
+
+    Consecutive draws of a context are consecutive in the base too, and stay fresh when the list
+    of contexts changes.
+    """
+
+    def __init__(
+        self,
+        oracle: PerContext,
+        contexts: Sequence[Any],
+        key: np.uint64,
+        stream: int,
+        memory: int,
+    ) -> None:
+        if len(contexts) > _MOST_CONTEXTS:
+            raise ParameterError(
+                f"PerContext can put noise on {_MOST_CONTEXTS} contexts at most; got "
+                f"{len(contexts)}."
+            )
+        self.contexts = contexts
+        self.n_actions = oracle.n_actions
+        self.first = {x: i << _DRAW_BITS for i, x in enumerate(contexts)}
+        self.base = oracle.base.noise([oracle.alone], key, stream, 1)
+        blocks = getattr(self.base, "blocks", None)
+        if blocks is not None:
+            # Every round comes from another context, so what is filled ahead is thrown away.
+            draw = 4 * blocks.block.shape[1]
+            self.base = oracle.base.noise(
+                [oracle.alone], key, stream, min(memory, LANES * draw)
+            )
+
+    def unit(self, draw: int) -> FloatArray:
+        """One draw of the fake losses, [d, K], at scale 1."""
+        rows = [self.base.unit(first + draw) for first in self.first.values()]
+        return np.concatenate(rows) if rows else np.empty((0, self.n_actions))
+
+
+class PerContextObjective(Objective):
+    """A total of the base for every context seen."""
+
+    oracle: PerContext
+
+    def __init__(self, oracle: PerContext, parts: MutableMapping[Hashable, Objective]) -> None:
+        self.oracle = oracle
+        self._parts = parts
+        self._empty = oracle.base.objective()
+        self._alone = oracle.alone
+
+    def copy(self) -> PerContextObjective:
+        """An independent copy of all totals."""
+        parts = {context: part.copy() for context, part in self._parts.items()}
+        return PerContextObjective(self.oracle, parts)
+
+    def add(self, context: Hashable, losses: FloatArray) -> None:
+        """Add a loss vector to its context's total."""
+        self._own(context).add(self._alone, losses)
+
+    def action(self, context: Hashable, noise: Noise | None, draw: int, scale: float) -> Action:
+        """The base's action for one context."""
+        return self._part(context).action(self._alone, *_address(noise, context, draw, scale))
+
+    def settle(
+        self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """Add and lead on one context."""
+        fake, first, scale = _address(noise, context, draw, scale)
+        return self._own(context).settle(self._alone, losses, fake, first, scale)
+
+    def tilted(self, context: Hashable, losses: FloatArray) -> PerContextObjective:
+        """One context's total with one more round; the others are shared."""
+        part = self._part(context).tilted(self._alone, losses)
+        return PerContextObjective(self.oracle, ChainMap({context: part}, self._parts))
+
+    def chosen(
+        self, context: Hashable, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The base's elements for one context."""
+        fake, first, scale = _address(noise, context, first, scale)
+        return self._part(context).chosen(self._alone, fake, first, count, scale)
+
+    def resample_one(
+        self,
+        context: Hashable,
+        element: int,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[float, int]:
+        """The base's resampling for one context."""
+        fake, first, scale = _address(noise, context, first, scale)
+        return self._part(context).resample_one(
+            self._alone, element, fake, first, limit, successes, scale
+        )
+
+    def resample(
+        self,
+        context: Hashable,
+        elements: NDArray[np.intp],
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        """The base's resampling for one context."""
+        fake, first, scale = _address(noise, context, first, scale)
+        return self._part(context).resample(
+            self._alone, elements, fake, first, limit, successes, scale
+        )
+
+    def hint_weight(self, context: Hashable, strength: float) -> float | None:
+        """The base's, for one context."""
+        return self._part(context).hint_weight(self._alone, strength)
+
+    def law(self, context: Hashable, noise: Noise | None, scale: float) -> FloatArray | None:
+        """The base's, for one context."""
+        fake, _, scale = _address(noise, context, 0, scale)
+        return None if fake is None else self._part(context).law(self._alone, fake, scale)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """The base's leaders, context by context."""
+        elsewhere = self._empty.leader()
+        choices: list[dict[Hashable, Policy]] = [{} for _ in range(count)]
+        for context in self._contexts(noise):
+            fake, start, factor = _address(noise, context, first, scale)
+            found = self._part(context).leaders(fake, start, count, factor)
+            for chosen, policy in zip(choices, found, strict=True):
+                chosen[context] = policy
+        return [PerContextPolicy(self.oracle, chosen, elsewhere) for chosen in choices]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The sum of the base's minimal values over the contexts."""
+        values = np.zeros(count)
+        for context in self._contexts(noise):
+            fake, start, factor = _address(noise, context, first, scale)
+            values += self._part(context).minima(fake, start, count, factor)
+        return values
+
+    def _part(self, context: Hashable) -> Objective:
+        return self._parts.get(context, self._empty)
+
+    def _own(self, context: Hashable) -> Objective:
+        part = self._parts.get(context)
+        if part is None:
+            part = self._parts[context] = self.oracle.base.objective()
+        return part
+
+    def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
+        """Contexts with losses or noise, in an order that rounds do not change where listed."""
+        noisy = () if noise is None else noise.contexts
+        found = dict.fromkeys([*self._parts, *noisy])
+        listed = self.oracle.contexts
+        return found if listed is None else dict.fromkeys(x for x in listed if x in found)
+
+
+def _address(
+    noise: Noise | None, context: Hashable, draw: int, scale: float
+) -> tuple[Noise | None, int, float]:
+    """The base's noise, draw and scale for a context; scale 0 where no noise is put on it."""
+    if isinstance(noise, PerContextNoise):
+        first = noise.first.get(context)
+        return (noise.base, 0, 0.0) if first is None else (noise.base, first + draw, scale)
+    return None, 0, 0.0
+
+
+def _as_list(oracle: PerContext, given: Any) -> Sequence[Hashable] | None:
+    if given is None:
+        return None
+    if isinstance(given, Integral):
+        return range(check_integer(oracle, "contexts", given, 1))
+    if isinstance(given, range) and given == range(len(given)) and given:
+        return given
+    try:
+        found = list(dict.fromkeys(given))
+    except TypeError:
+        accepted = "a sequence of hashable contexts, an integer or None"
+        raise refuse(oracle, "contexts", accepted, given) from None
+    if not found:
+        raise refuse(oracle, "contexts", "a non-empty sequence of contexts", given)
+    return found
