@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 import hannan as hn
+from hannan.kernels import finite
 
 
 def games():
@@ -27,4 +28,4 @@ def games():
 
 
 if __name__ == "__main__":
-    print(json.dumps(games()))
+    print(json.dumps({"compiled": hasattr(finite.leader, "py_func"), "games": games()}))

@@ -45,6 +45,11 @@ ORACLES = {
     "AllPolicies, no contexts": (hn.oracles.AllPolicies(1, 4), None, ()),
     "AllPolicies, one action": (hn.oracles.AllPolicies(2, 1), None, ()),
     "FunctionOracle": (FUNCTION, range(4), [FINITE.policy(n) for n in range(9)]),
+    "LinearPolicies": (
+        hn.oracles.LinearPolicies(n_actions=3),
+        np.random.default_rng(1).normal(size=(5, 2)),
+        (),
+    ),
     "FunctionOracle, sets": (
         hn.oracles.FunctionOracle(pairs, n_actions=4, max_chosen=2),
         ["rain", "sun"],

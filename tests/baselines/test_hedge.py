@@ -42,6 +42,21 @@ def test_policies_are_followed_in_proportion_to_their_weights(rate):
         assert stats.chisquare(found[kept], scaled).pvalue > 1e-4
 
 
+@pytest.mark.stat
+@pytest.mark.parametrize("loss_range", [(0.0, 1.0), (-1.0, 3.0)])
+def test_the_anytime_rate_falls_like_the_root_of_the_round(loss_range):
+    rows = [[i] for i in range(3)]
+    history = [(0, np.array([1.0, 0.5, 0.0]))] * 4
+    found = []
+    for seed in range(2500):
+        learner = Hedge(rows, seed=seed, loss_range=loss_range)
+        problems.play(learner, history)
+        found.append(learner.act(0))
+    rate = math.sqrt(8 * math.log(3) / 5) / (loss_range[1] - loss_range[0])
+    expected = 2500 * np.array(naive.hedge_weights(rows, history, rate))
+    assert stats.chisquare(np.bincount(found, minlength=3), expected).pvalue > 1e-4
+
+
 def test_long_runs_with_large_totals_neither_overflow_nor_vanish():
     learner = Hedge([[0], [1]], learning_rate=5.0, seed=0)
     rounds = [(0, np.array([1.0, 0.99]))] * 3000

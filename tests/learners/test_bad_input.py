@@ -173,7 +173,7 @@ def test_an_empty_separator_is_refused():
 
 
 def test_contexts_and_separator_together_are_refused():
-    with pytest.raises(hn.ParameterError, match="not both"):
+    with pytest.raises(hn.ParameterError, match="not contexts and separator"):
         hn.ContextFTPL(hn.oracles.AllPolicies(2, 2), contexts=[0, 1], separator=[0, 1])
 
 

@@ -241,7 +241,7 @@ def test_repeated_contexts_carry_noise_once():
     oracle = hn.oracles.AllPolicies(2, 3)
     rounds = hard_rounds(2, 3, 80)
     plain = hn.ContextFTPL(oracle, [0, 1], epsilon=0.5, seed=0)
-    repeated = hn.ContextFTPL(oracle, [0, 1, 0, 0, 1], epsilon=0.5, seed=0)
+    repeated = hn.ContextFTPL(oracle, [0, 1, 0], epsilon=0.5, seed=0)
     assert problems.play(plain, rounds) == problems.play(repeated, rounds)
 
 

@@ -55,6 +55,14 @@ def test_rows_do_not_depend_on_the_block_they_came_in(N):
             assert (first == other).all()
 
 
+def test_blocks_filled_ahead_hold_the_same_draws():
+    oracle = class_of(2100, d=9)
+    ahead, single = (oracle.noise(range(9), seed_key(4), 0, memory) for memory in (2**21, 1))
+    for draw in range(700):
+        assert (row_of(ahead, draw) == row_of(single, draw)).all()
+    assert len(ahead.blocks.block) > 16
+
+
 @pytest.mark.parametrize("N", SIZES)
 def test_the_leader_is_the_first_smallest_score_whatever_the_number_of_policies(N):
     oracle = class_of(N, d=3, K=2)

@@ -13,6 +13,7 @@ from hannan.core.errors import (
     ParameterError,
 )
 from hannan.core.learner import Learner
+from hannan.core.loss import LossFunction
 from hannan.core.oracle import Noise, Objective, Oracle
 from hannan.core.policy import Action, Policy
 from hannan.core.predictor import Predictor
@@ -29,6 +30,7 @@ __all__ = [
     "InputTypeError",
     "Learner",
     "LossError",
+    "LossFunction",
     "Noise",
     "Objective",
     "Oracle",

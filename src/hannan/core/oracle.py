@@ -166,6 +166,9 @@ class Oracle(Parametrised, ABC):
     exact: ClassVar[bool] = True
     """Whether leaders are true minimisers; theorems need it."""
 
+    takes_functions: ClassVar[bool] = False
+    """Whether totals also take `LossFunction` objects, not only loss vectors."""
+
     open_world: ClassVar[bool] = False
     """Whether contexts may stay unknown: noise is then put on those seen so far."""
 
@@ -200,8 +203,11 @@ class Oracle(Parametrised, ABC):
 
     def check_contexts(self, contexts: Any) -> list[Any]:
         """Several contexts at once, without repetition, in order of first appearance."""
-        checked = [self.check_context(context) for context in contexts]
-        return list({self.key(context): context for context in reversed(checked)}.values())[::-1]
+        found: dict[Hashable, Any] = {}
+        for context in contexts:
+            checked = self.check_context(context)
+            found.setdefault(self.key(checked), checked)
+        return list(found.values())
 
     def key(self, context: Any) -> Hashable:
         """What tells a checked context from others; by default the context itself."""

@@ -21,8 +21,10 @@ class Policy(ABC):
         """The action this policy takes on a context."""
 
 
-def loss_of(losses: NDArray[np.float64], action: Action) -> float:
-    """Linear loss of an action: the sum over its chosen elements."""
+def loss_of(losses: Any, action: Action) -> float:
+    """Loss of an action: the sum over its chosen elements, or a loss function's value."""
+    if not isinstance(losses, np.ndarray):
+        return float(losses(action))
     chosen = losses[action]
     return float(chosen) if isinstance(chosen, float) else float(chosen.sum())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -70,18 +70,14 @@ class Trace:
         """The best policy in hindsight: one oracle call."""
         oracle = self._need_oracle()
         total = oracle.objective()
-        if oracle.exact:
-            for context, losses in self._totals():
-                total.add(context, losses)
-        else:  # a reduction may care how often a context came
-            for given, losses in zip(self._contexts, self._losses, strict=True):
-                total.add(oracle.check_context(given), losses)
+        for context, losses in self._totals() if self._summable else self._rounds():
+            total.add(context, losses)
         return total.leader()
 
     def regret(self) -> float:
         """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact)."""
         total = 0.0
-        for context, losses in self._totals():
+        for context, losses in self._totals() if self._linear else self._rounds():
             total += loss_of(losses, self.best_policy(context))
         return float(self.losses.sum() - total)
 
@@ -102,6 +98,23 @@ class Trace:
             done = t
             best[i] = total.minima(None, 0, 1, 0.0)[0]
         return at, np.cumsum(self.losses)[at - 1] - best
+
+    @property
+    def _linear(self) -> bool:
+        return all(isinstance(losses, np.ndarray) for losses in self._losses)
+
+    @property
+    def _summable(self) -> bool:
+        """Whether rounds with the same context may be added up first.
+
+        A reduction may care how often a context came, and loss functions do not add.
+        """
+        return self._need_oracle().exact and self._linear
+
+    def _rounds(self) -> Iterator[tuple[Any, Any]]:
+        oracle = self._need_oracle()
+        for given, losses in zip(self._contexts, self._losses, strict=True):
+            yield oracle.check_context(given), losses
 
     def _totals(self) -> list[tuple[Any, FloatArray]]:
         """The losses of each distinct context, added up."""

@@ -90,6 +90,12 @@ def add(typing_context, a, b):
 
 
 @intrinsic
+def sub(typing_context, a, b):
+    """a - b"""
+    return a(a, b), lambda context, builder, signature, args: builder.fsub(*args)
+
+
+@intrinsic
 def mul(typing_context, a, b):
     """a * b"""
     return a(a, b), lambda context, builder, signature, args: builder.fmul(*args)
@@ -138,6 +144,7 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
         store=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
         splat=lambda number: np.full(WIDTH, number),
         add=np.add,
+        sub=np.subtract,
         mul=np.multiply,
         widen=lambda a: a.astype(np.float64),
         where_less=lambda a, b, x, y: np.where(a < b, x, y),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hannan.bounds import complete_information
-from hannan.core import Action, Oracle
+from hannan.core import Action, LossError, LossFunction, Oracle
 from hannan.core.policy import loss_of
-from hannan.core.validation import FloatArray, check_losses, check_probability
+from hannan.core.validation import check_losses, check_probability
 from hannan.learners.certificate import Certificate
 from hannan.learners.perturbed_leader import PerturbedLeader
 
@@ -110,42 +110,51 @@ class ContextFTPL(PerturbedLeader):
     def _act(self, context: Any) -> Action:
         self._see(context)
         if self._anytime and self._open is None:
-            v = self._stability_range(*self._range)
-            self._widen(self._kappa * v * v)
+            self._widen(self._kappa * self._width**2)
         action = self._history.action(context, self._fakes, self._draw, self._scale)
         self.oracle_calls += 1
         return action
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
-        losses, low, high = check_losses(loss, self._n_actions, self._range)
-        suffered = loss_of(losses, action)
-        known = self._sized is not None
+        unsized = self._sized is None
         try:
-            self._learn_size(losses.shape[0])
-            if self._adaptive and suffered > min(low, low * self.oracle.max_chosen):
-                # Instability may show, and then G is asked for. If the oracle fails at that, it
-                # must be now, while nothing has been changed.
-                _ = self.complexity
-            instability = suffered - self._settle(context, losses) if self._adaptive else 0.0
+            self._learn(context, action, loss)
         except BaseException:
-            if not known:
-                self._sized = self._complexity = None
+            if unsized:  # a refused loss vector does not say how many actions there are
+                self._sized = self._complexity = self._fakes = None
             raise
-        if not self._adaptive:
-            self._history.add(context, losses)
+
+    def _learn(self, context: Any, action: Action, loss: Any) -> None:
+        losses, low, high = self._check_loss(loss)
+        suffered = loss_of(losses, action)
+        sized = self._sized
+        if sized is None:
+            self._learn_size(len(losses))
+        try:
+            instability = self._settle(context, losses, suffered, low)
+        except BaseException:
+            self._sized = sized
+            raise
         self._loss += suffered
         self._stability += self._stability_bound(low, high)
         self._last_scale = self._scale
-        # Never negative, but for rounding in the totals.
         self._tune(instability)
         if self.noise == "fresh":
             self._draw += 1
 
-    def _settle(self, context: Any, losses: FloatArray) -> float:
-        """Add the round; what the leader under the same draw would then have lost in it."""
+    def _settle(self, context: Any, losses: Any, suffered: float, low: float) -> float:
+        """Add the round; what it cost not to have known it, where that is measured."""
+        if not self._adaptive:
+            self._history.add(context, losses)
+            return 0.0
+        if suffered > low and self._perturbed:
+            # Instability may show, and then G is asked for. If the oracle fails at that, it must
+            # be now, while nothing has been changed.
+            _ = self.complexity
         foreseeing = self._history.settle(context, losses, self._fakes, self._draw, self._scale)
         self.oracle_calls += 1
-        return loss_of(losses, foreseeing)
+        # Never negative, but for rounding in the totals.
+        return suffered - loss_of(losses, foreseeing)
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret so far.
@@ -172,9 +181,9 @@ class ContextFTPL(PerturbedLeader):
         error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
         measured = self._D + error if self._adaptive else None
         certain = None
-        width = self._stability_range(*self._range)
-        if measured is not None and math.isfinite(width) and confidence < 1.0:
-            certain = measured + width * math.sqrt(self.rounds * -math.log1p(-confidence) / 2.0)
+        if measured is not None and math.isfinite(self._width) and confidence < 1.0:
+            spread = math.sqrt(self.rounds * -math.log1p(-confidence) / 2.0)
+            certain = measured + self._width * spread
         return Certificate(
             **known,  # type: ignore[arg-type]
             measured=measured,
@@ -183,6 +192,32 @@ class ContextFTPL(PerturbedLeader):
             confidence=confidence,
             notes=tuple(notes),
         )
+
+    def _check_loss(self, loss: Any) -> tuple[Any, float, float]:
+        """The loss in the form the oracle takes, and the range to bound instability with."""
+        if not isinstance(loss, LossFunction):
+            losses, low, high = check_losses(loss, self._n_actions, self._range)
+            m = self.oracle.max_chosen
+            if m > 1:
+                low, high = m * min(low, 0.0), m * max(high, 0.0)
+            return losses, low, high
+        if not self.oracle.takes_functions:
+            raise LossError(
+                f"{type(self.oracle).__name__} takes a loss for each element, not a loss function; "
+                f"got {loss!r}."
+            )
+        if loss.n_actions != self._n_actions:
+            raise LossError(
+                f"The loss function is on {loss.n_actions} elements; the oracle has "
+                f"{self._n_actions}."
+            )
+        low, high = loss.extremes()
+        if not (self._range[0] <= low and high <= self._range[1]):
+            raise LossError(
+                f"Losses must lie in loss_range={self._range}; this function ranges from {low:g} "
+                f"to {high:g}. Pass the range losses really have as loss_range=(low, high)."
+            )
+        return loss, low, high
 
     @property
     def _n_actions(self) -> int | None:
@@ -193,30 +228,37 @@ class ContextFTPL(PerturbedLeader):
 
         By the shift lemma it is at most :math:`\min(v, \epsilon\kappa v^2)`; κ and v go together.
         """
-        kappa, v = self._kappa, self._stability_range(low, high)
+        kappa, v = self._kappa, high - low
         return kappa * v * v / self._scale if kappa * v < self._scale else v
 
-    def _stability_range(self, low: float, high: float) -> float:
-        m = self.oracle.max_chosen
-        return high - low if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
+    @property
+    def _width(self) -> float:
+        """How much more than another an action can lose in a round."""
+        low, high = self._range
+        if self.oracle.max_chosen == 1 or self.oracle.takes_functions:
+            return high - low
+        return self.oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
 
     @property
     def _kappa(self) -> float:
         m = self.oracle.max_chosen if self.oracle.antichain else self._n_actions or 1
         if self._arrivals is None:
             return float(m * len(self._perturbed))
-        return 1.0 if self._range[0] >= 0.0 else float(m)
+        linear = not self.oracle.takes_functions
+        return 1.0 if linear and self._range[0] >= 0.0 else float(m)
 
     def _theorem_epsilon(self) -> float:
         assert self.horizon is not None
         low, high = self._range
+        m = self.oracle.max_chosen
+        functions = self.oracle.takes_functions
         return complete_information(
             self.horizon,
             d=len(self._perturbed),
             n_actions=self.oracle.n_actions or 1,
             log_size=self._log_size(),
-            m=self.oracle.max_chosen,
-            loss_bound=max(abs(low), abs(high)),
+            m=m,
+            loss_bound=max(abs(low), abs(high)) / (m if functions else 1),
             setting="transductive" if self._arrivals is not None else "separator",
-            nonnegative=low >= 0.0,
+            nonnegative=low >= 0.0 and not functions,
         ).epsilon

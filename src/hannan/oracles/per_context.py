@@ -182,9 +182,7 @@ class PerContextNoise:
         if blocks is not None:
             # Every round comes from another context, so what is filled ahead is thrown away.
             draw = 4 * blocks.block.shape[1]
-            self.base = oracle.base.noise(
-                [oracle.alone], key, stream, min(memory, LANES * draw)
-            )
+            self.base = oracle.base.noise([oracle.alone], key, stream, min(memory, LANES * draw))
 
     def unit(self, draw: int) -> FloatArray:
         """One draw of the fake losses, [d, K], at scale 1."""

@@ -1,0 +1,131 @@
+"""Bandit feedback: ContextSemiBanditFTPL, Algorithm 3 written out, and Exp4."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+import hannan as hn
+from benchmarks.measure import Line, Rounds, random_rounds, rate, ratio, take_turns
+from benchmarks.transcription import Transcription
+
+N, D, K, EARLY, LATE = 1000, 50, 5, 2000, 100_000
+MANY, MANY_D, MANY_K = 10**6, 20, 4
+
+
+class BanditTranscription(Transcription):
+    """Algorithm 3 as printed: every resampling draw is a call on the whole history."""
+
+    def update(self, loss: float) -> None:
+        """Draw until the action comes again, L times at most; lengthen the history."""
+        t = len(self.contexts) + 1
+        context, action = self._open, self._played
+        count = 1
+        while count < math.ceil(math.sqrt(self.n_actions * t)) and self._draw(context) != action:
+            count += 1
+        proxy = np.zeros(self.n_actions)
+        proxy[action] = count * loss
+        self.contexts.append(context)
+        self.losses.append(proxy)
+
+    def act(self, context: int) -> int:
+        """The perturbed leader's action."""
+        self._played = self._draw(context)
+        return self._played
+
+    def _draw(self, context: int) -> int:
+        return super().act(context)
+
+
+def run() -> list[Line]:
+    """Contenders take turns, in one loop of act and update with the loss of the action played."""
+    return [*_thousand(), *_million()]
+
+
+def _thousand() -> list[Line]:
+    actions = np.random.default_rng(0).integers(K, size=(N, D))
+    oracle = hn.oracles.FinitePolicies(actions, n_actions=K)
+    warm_up, window = random_rounds(EARLY, D, K), random_rounds(1000, D, K, seed=1)
+    late = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    for _ in range(LATE // len(window)):
+        seconds_per_round(late, window)
+    learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    exp4 = hn.baselines.Exp4(oracle, seed=0)
+    written_out = BanditTranscription(actions, K, 0.3, seed=0)
+    for player in (learner, exp4):
+        seconds_per_round(player, warm_up)
+    written_out.contexts = [context for context, _ in warm_up]
+    written_out.losses = [losses / K for _, losses in warm_up]
+
+    def early() -> float:
+        fresh = hn.ContextSemiBanditFTPL(oracle, seed=0)
+        seconds_per_round(fresh, warm_up)
+        return seconds_per_round(fresh, window)
+
+    ours, exponential, direct, now, then = take_turns(
+        [
+            lambda: seconds_per_round(learner, window),
+            lambda: seconds_per_round(exp4, window),
+            lambda: seconds_per_round(written_out, window[:3]),
+            lambda: seconds_per_round(late, window),
+            early,
+        ],
+        repetitions=9,
+    )
+    size = f"N={N:,}, d={D}, K={K}"
+    speeds = ratio(direct, ours), ratio(exponential, ours), ratio(now, then)
+    return [
+        Line(
+            f"{size}: speed over Algorithm 3 written out, t={EARLY:,}",
+            speeds[0],
+            f"{speeds[0]:,.0f} x ({rate(ours)} : {rate(direct)})",
+            300.0,
+        ),
+        Line(
+            f"{size}: speed over Exp4",
+            speeds[1],
+            f"{speeds[1]:.2f} x ({rate(ours)} : {rate(exponential)})",
+            0.5,
+        ),
+        Line(
+            f"{size}: time of a round around t={LATE:,} over that around t={EARLY:,}",
+            speeds[2],
+            f"{speeds[2]:.3f} ({rate(now)} : {rate(then)})",
+            1.15,
+            at_least=False,
+        ),
+    ]
+
+
+def _million() -> list[Line]:
+    table = np.random.default_rng(0).integers(MANY_K, size=(MANY, MANY_D))
+    oracle = hn.oracles.FinitePolicies(table, n_actions=MANY_K)
+    del table
+    learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    exp4 = hn.baselines.Exp4(oracle, seed=0)
+    rounds = random_rounds(32, MANY_D, MANY_K)
+    for player in (learner, exp4):
+        seconds_per_round(player, rounds)
+    ours, exponential = take_turns(
+        [lambda: seconds_per_round(learner, rounds), lambda: seconds_per_round(exp4, rounds)],
+        repetitions=11,
+    )
+    speed = ratio(exponential, ours)
+    return [
+        Line(
+            f"N={MANY:,}, d={MANY_D}, K={MANY_K}: speed over Exp4",
+            speed,
+            f"{speed:.2f} x ({rate(ours)} : {rate(exponential)})",
+            0.5,
+        )
+    ]
+
+
+def seconds_per_round(player: hn.Learner | Transcription, rounds: Rounds) -> float:
+    """The ordinary loop, showing the loss of what was played."""
+    started = time.perf_counter()
+    for context, losses in rounds:
+        player.update(float(losses[player.act(context)]))
+    return (time.perf_counter() - started) / len(rounds)

@@ -1,0 +1,120 @@
+"""Bandit regret of ContextSemiBanditFTPL beside Exp4 at its best learning rate, mean over seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+import hannan as hn
+from benchmarks.measure import Line
+from hannan.environments.planted_policy import chosen_elements, random_policies
+
+N, D, K, HORIZON, SEEDS = 1000, 50, 5, 20_000, 20
+RATES = (0.012, 0.018, 0.025, 0.035, 0.05, 0.07)
+WORLDS = (
+    hn.environments.PlantedPolicy,
+    hn.environments.LeaderPunisher,
+    hn.environments.Switching,
+)
+MODES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "one success": {"successes": 1},
+    "four successes": {"successes": 4},
+    "four successes, eagerness 4": {"successes": 4, "eagerness": 4.0},
+}
+
+Found = dict[str, tuple[float, float]]
+
+
+def run() -> list[Line]:
+    """All worlds; all learners of a seed meet the same policies and the same losses."""
+    cells = [(world, seed) for world in WORLDS for seed in range(SEEDS)]
+    found = Parallel(n_jobs=2)(delayed(one_seed)(world, seed) for world, seed in cells)
+    lines: list[Line] = []
+    for i, world in enumerate(WORLDS):
+        lines += _lines(world.__name__, found[i * SEEDS : (i + 1) * SEEDS])
+    return lines
+
+
+def one_seed(world: Any, seed: int) -> Found:
+    """For each learner its regret, and its loss less that of the planted sequence if there is one.
+
+    Under "certificate" the default learner's own estimate of a bound.
+    """
+    table = np.random.default_rng(seed).integers(K, size=(N, D))
+    oracle = hn.oracles.FinitePolicies(table, n_actions=K)
+    learners: dict[str, hn.Learner] = {
+        name: hn.ContextSemiBanditFTPL(oracle, seed=seed, **options)
+        for name, options in MODES.items()
+    }
+    for rate in RATES:
+        learners[f"Exp4, rate {rate:g}"] = hn.baselines.Exp4(oracle, learning_rate=rate, seed=seed)
+    environment = world(oracle)
+    found: Found = {}
+    for name, learner in learners.items():
+        trace = hn.play(learner, environment, HORIZON, seed=seed)
+        regret = trace.regret()
+        moving = regret
+        if isinstance(environment, hn.environments.Switching):
+            moving = trace.losses.sum() - planted_loss(environment, trace, seed)
+        found[name] = (regret, float(moving))
+    certificate = float(learners["default"].certificate())
+    return {**found, "certificate": (certificate, certificate)}
+
+
+def planted_loss(world: hn.environments.Switching, trace: Any, seed: int) -> float:
+    """What the planted policies lost, each in its own stretch of rounds."""
+    policies = random_policies(world, world.switches + 1, np.random.default_rng(seed))
+    tables = [chosen_elements(world, policy).argmax(axis=1) for policy in policies]
+    T = len(trace)
+    return float(
+        sum(
+            losses[tables[t * len(tables) // T][x]]
+            for t, (x, losses) in enumerate(zip(trace.contexts, trace.outcomes, strict=True))
+        )
+    )
+
+
+def _lines(world: str, results: list[Found]) -> list[Line]:
+    fixed = {name: np.array([r[name][0] for r in results]) for name in results[0]}
+    moving = {name: np.array([r[name][1] for r in results]) for name in results[0]}
+    mean = {name: float(values.mean()) for name, values in moving.items()}
+    exp4 = min((name for name in mean if name.startswith("Exp4")), key=mean.__getitem__)
+    mode = min(MODES, key=mean.__getitem__)
+    kind = "regret to the planted sequence" if world == "Switching" else "regret"
+    bound = hn.bounds.semi_bandit(HORIZON, d=D, n_actions=K, log_size=np.log(N)).value
+    lines = [
+        Line(
+            f"{world}: {kind}, {name}, over that of {exp4}",
+            mean[name] / mean[exp4],
+            f"{mean[name] / mean[exp4]:.2f} ({_shown(moving[name])} : {_shown(moving[exp4])})",
+            allowed,
+            at_least=False,
+        )
+        for name, allowed in (("default", 1.5), (mode, 1.35))
+    ]
+    worst = max(float(fixed[name].max()) for name in MODES)
+    own = mean["certificate"]
+    lines += [
+        Line(f"{world}: largest regret of any run", worst, f"{worst:,.0f}", bound, at_least=False),
+        Line(
+            f"{world}: regret, default, allowed the mean certificate",
+            float(fixed["default"].mean()),
+            _shown(fixed["default"]),
+            own,
+            at_least=False,
+        ),
+    ]
+    for name in [*MODES, *(name for name in mean if name.startswith("Exp4"))]:
+        shown = _shown(fixed[name])
+        if world == "Switching":
+            shown += f"; to the planted sequence {_shown(moving[name])}"
+        lines.append(Line(f"{world}: regret of {name}", float(fixed[name].mean()), shown))
+    return lines
+
+
+def _shown(values: np.ndarray) -> str:
+    """Mean and standard error."""
+    return f"{values.mean():,.0f} ± {values.std(ddof=1) / np.sqrt(len(values)):.0f}"

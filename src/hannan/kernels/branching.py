@@ -1,0 +1,348 @@
+"""The best set of variables for signed weights, by branch and bound.
+
+A set S of variables costs
+
+    sum_{i in S} w[i] + sum_c weight[c] [S misses context c],
+
+where a context is a set of variables and S misses it if they have none in common. A positive
+weight is a *penalty* for missing, a negative one a *reward*. Masks are unsigned 64-bit words, bit
+i for variable i.
+"""
+
+import numpy as np
+from numba import njit, uint64
+
+from hannan.kernels import bits
+
+_ONE = np.uint64(1)
+_NONE = np.uint64(0)
+_ROUNDING = 1e-12  # of the sum of all weights: what a bound may be off
+
+
+@njit(cache=True)
+def cost(mask, w, masks, weights):
+    """The cost of one set, always summed in the same order."""
+    total = 0.0
+    for i in range(w.size):
+        if mask >> uint64(i) & _ONE:
+            total += w[i]
+    for c in range(masks.size):
+        if mask & masks[c] == _NONE:
+            total += weights[c]
+    return total
+
+
+@njit(cache=True)
+def split(all_masks, all_weights, w):
+    """Contexts of no variable are a constant, contexts of one are linear; the others stay.
+
+    Fills w; returns the constant and the masks and weights that stay, weight zero left out.
+    """
+    constant = 0.0
+    w[:] = 0.0
+    kept = 0
+    masks = np.empty(all_masks.size, np.uint64)
+    weights = np.empty(all_masks.size, np.float64)
+    for c in range(all_masks.size):
+        mask, weight = all_masks[c], all_weights[c]
+        if weight == 0.0:
+            continue
+        if mask & (mask - _ONE) != _NONE:
+            masks[kept] = mask
+            weights[kept] = weight
+            kept += 1
+            continue
+        constant += weight
+        if mask != _NONE:
+            w[bits.lowest(mask)] -= weight
+    return constant, masks[:kept], weights[:kept]
+
+
+@njit(cache=True)
+def _descend(mask, w, masks, weights):
+    """Flip the variable that helps most until none does."""
+    n = w.size
+    gain = np.empty(n, np.float64)
+    for _ in range(4 * n):
+        for i in range(n):
+            gain[i] = -w[i] if mask >> uint64(i) & _ONE else w[i]
+        for c in range(masks.size):
+            common = mask & masks[c]
+            if common == _NONE:
+                rest = masks[c]
+                while rest != _NONE:
+                    gain[bits.lowest(rest)] -= weights[c]
+                    rest &= rest - _ONE
+            elif common & (common - _ONE) == _NONE:
+                gain[bits.lowest(common)] += weights[c]
+        at = 0
+        for i in range(1, n):
+            if gain[i] < gain[at]:
+                at = i
+        if gain[at] >= -1e-12:
+            break
+        mask ^= _ONE << uint64(at)
+    return mask
+
+
+@njit(cache=True)
+def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_rewards):
+    """Decide variables, in place: drop what is settled, make single variables linear.
+
+    Returns what the decisions cost, and how many penalties and rewards are left.
+    """
+    lost = 0.0
+    kept = 0
+    for c in range(n_penalties):
+        mask, weight = penalty[c], pw[c]
+        if mask & inside != _NONE:
+            continue
+        mask &= ~outside
+        if mask & (mask - _ONE) != _NONE:
+            penalty[kept] = mask
+            pw[kept] = weight
+            kept += 1
+            continue
+        lost += weight
+        if mask != _NONE:
+            w[bits.lowest(mask)] -= weight
+    n_penalties = kept
+    kept = 0
+    for c in range(n_rewards):
+        mask, weight = reward[c], rw[c]
+        if mask & inside != _NONE:
+            lost += weight
+            continue
+        mask &= ~outside
+        if mask & (mask - _ONE) != _NONE:
+            reward[kept] = mask
+            rw[kept] = weight
+            kept += 1
+        elif mask != _NONE:
+            w[bits.lowest(mask)] += weight
+    return lost, n_penalties, kept
+
+
+@njit(cache=True)
+def _sums(masks, weights, count, out):
+    """out[i] = total weight of the contexts that hold variable i."""
+    out[:] = 0.0
+    for c in range(count):
+        rest = masks[c]
+        while rest != _NONE:
+            out[bits.lowest(rest)] += weights[c]
+            rest &= rest - _ONE
+
+
+@njit(cache=True)
+def _gather(i, need, reward, budget, n_rewards, at):
+    """Take up to `need` from the rewards that variable i would forfeit.
+
+    What lies before at[i] is used up.
+    """
+    got = 0.0
+    while at[i] < n_rewards:
+        c = at[i]
+        if reward[c] >> uint64(i) & _ONE:
+            t = min(budget[c], need - got)
+            budget[c] -= t
+            got += t
+            if got >= need:
+                break
+        at[i] += 1
+    return got
+
+
+@njit(cache=True)
+def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, at):
+    """A feasible dual solution: what any choice of the free variables costs at least.
+
+    Rewards are shared out among the variables that would forfeit them; penalties are charged as
+    far as every variable that would avoid them stays too dear. r[i] becomes the reduced cost of
+    variable i: taking it in (r > 0) or leaving it out (r < 0) adds |r[i]| to the bound.
+    """
+    budget[:n_rewards] = rw[:n_rewards]
+    rest = free
+    while rest != _NONE:
+        i = bits.lowest(rest)
+        rest &= rest - _ONE
+        r[i] = w[i]
+        at[i] = 0
+        if r[i] < 0.0:
+            r[i] += _gather(i, -r[i], reward, budget, n_rewards, at)
+    total = 0.0
+    dry = _NONE  # variables that have nothing left, so that their penalties cannot be charged
+    for c in range(n_penalties):
+        if penalty[c] & dry != _NONE:
+            continue
+        t = pw[c]
+        rest = penalty[c]
+        while rest != _NONE:
+            i = bits.lowest(rest)
+            rest &= rest - _ONE
+            if r[i] < t:
+                r[i] += _gather(i, t - r[i], reward, budget, n_rewards, at)
+                if r[i] < t:
+                    t = r[i]
+                    if t <= 0.0:
+                        dry |= _ONE << i
+                        break
+        if t > 0.0:
+            total += t
+            rest = penalty[c]
+            while rest != _NONE:
+                r[bits.lowest(rest)] -= t
+                rest &= rest - _ONE
+    rest = free
+    while rest != _NONE:
+        i = bits.lowest(rest)
+        rest &= rest - _ONE
+        if r[i] < 0.0:
+            total += r[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def search(w, masks, weights, guess):
+    """The smallest best mask, its cost, and the number of nodes looked at.
+
+    `guess` is a set to start from; it does not change the answer.
+    """
+    n, C = w.size, masks.size
+    everything = ~_NONE if n == 64 else (_ONE << uint64(n)) - _ONE
+    size = np.abs(w).sum() + np.abs(weights).sum()
+    slack = _ROUNDING * size
+
+    # Good sets to begin with: the signs of w, nothing, and the guess, each made better by flips.
+    best, best_mask = np.inf, _NONE
+    signs = _NONE
+    for i in range(n):
+        if w[i] < 0.0:
+            signs |= _ONE << uint64(i)
+    for start in range(3):
+        mask = signs if start == 0 else (_NONE if start == 1 else guess & everything)
+        mask = _descend(mask, w, masks, weights)
+        value = cost(mask, w, masks, weights)
+        if value < best or (value == best and mask < best_mask):
+            best, best_mask = value, mask
+
+    n_penalties = int((weights > 0.0).sum())
+    n_rewards = C - n_penalties
+    top = n + 2
+    ins = np.zeros(top, np.uint64)
+    frees = np.zeros(top, np.uint64)
+    curs = np.zeros(top, np.float64)
+    takes = np.zeros(top, np.uint64)
+    leaves = np.zeros(top, np.uint64)
+    counts = np.zeros((top, 2), np.int64)
+    W = np.zeros((top, n), np.float64)
+    PENALTY = np.empty((top, n_penalties), np.uint64)
+    PW = np.empty((top, n_penalties), np.float64)
+    REWARD = np.empty((top, n_rewards), np.uint64)
+    RW = np.empty((top, n_rewards), np.float64)
+    p = np.empty(n, np.float64)
+    q = np.empty(n, np.float64)
+    r = np.empty(n, np.float64)
+    budget = np.empty(n_rewards, np.float64)
+    at = np.empty(n, np.int64)
+
+    # Small contexts first: their penalties are charged before variables run dry.
+    kept = 0
+    for wanted in range(2, n + 1):
+        for c in range(C):
+            if weights[c] > 0.0 and bits.count(masks[c]) == uint64(wanted):
+                PENALTY[0, kept] = masks[c]
+                PW[0, kept] = weights[c]
+                kept += 1
+    kept = 0
+    for wanted in range(2, n + 1):
+        for c in range(C):
+            if weights[c] < 0.0 and bits.count(masks[c]) == uint64(wanted):
+                REWARD[0, kept] = masks[c]
+                RW[0, kept] = -weights[c]
+                curs[0] += weights[c]
+                kept += 1
+    counts[0, 0], counts[0, 1] = n_penalties, n_rewards
+    frees[0] = everything
+    W[0] = w
+
+    nodes = 0
+    depth = 0
+    while depth >= 0:
+        nodes += 1
+        inside, free, cur = ins[depth], frees[depth], curs[depth]
+        n_penalties, n_rewards = counts[depth]
+        v, penalty, pw, reward, rw = W[depth], PENALTY[depth], PW[depth], REWARD[depth], RW[depth]
+        take, leave = takes[depth], leaves[depth]
+        pruned = False
+        while True:
+            while take | leave != _NONE:
+                rest = take
+                while rest != _NONE:
+                    cur += v[bits.lowest(rest)]
+                    rest &= rest - _ONE
+                inside |= take
+                free &= ~(take | leave)
+                lost, n_penalties, n_rewards = _restrict(
+                    take, leave, v, penalty, pw, n_penalties, reward, rw, n_rewards
+                )
+                cur += lost
+                _sums(penalty, pw, n_penalties, p)
+                _sums(reward, rw, n_rewards, q)
+                take, leave = _NONE, _NONE
+                rest = free
+                while rest != _NONE:
+                    i = bits.lowest(rest)
+                    rest &= rest - _ONE
+                    if v[i] - p[i] >= 0.0:  # never of use
+                        leave |= _ONE << i
+                    elif v[i] + q[i] < 0.0:  # always of use
+                        take |= _ONE << i
+            low = cur + _bound(
+                free, v, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, at
+            )
+            if low > best + slack or (low >= best - slack and inside > best_mask):
+                pruned = True
+                break
+            rest = free
+            while rest != _NONE:
+                i = bits.lowest(rest)
+                rest &= rest - _ONE
+                if r[i] > 0.0 and low + r[i] > best + slack:
+                    leave |= _ONE << i
+                elif r[i] < 0.0 and low - r[i] > best + slack:
+                    take |= _ONE << i
+            if take | leave == _NONE:
+                break
+        if pruned:
+            depth -= 1
+            continue
+        if free == _NONE:
+            value = cost(inside, w, masks, weights)
+            if value < best or (value == best and inside < best_mask):
+                best, best_mask = value, inside
+            depth -= 1
+            continue
+
+        branch, impact = _NONE, -1.0
+        rest = free
+        while rest != _NONE:
+            i = bits.lowest(rest)
+            rest &= rest - _ONE
+            if p[i] + q[i] > impact:
+                branch, impact = i, p[i] + q[i]
+        bit = _ONE << branch
+        promising = v[branch] + q[branch] - p[branch] < 0.0
+        for child in (depth, depth + 1):
+            ins[child], frees[child], curs[child] = inside, free, cur
+            counts[child, 0], counts[child, 1] = n_penalties, n_rewards
+            take_it = promising == (child > depth)
+            takes[child] = bit if take_it else _NONE
+            leaves[child] = _NONE if take_it else bit
+        W[depth + 1] = v
+        PENALTY[depth + 1, :n_penalties] = penalty[:n_penalties]
+        PW[depth + 1, :n_penalties] = pw[:n_penalties]
+        REWARD[depth + 1, :n_rewards] = reward[:n_rewards]
+        RW[depth + 1, :n_rewards] = rw[:n_rewards]
+        depth += 1
+    return best_mask, best, nodes

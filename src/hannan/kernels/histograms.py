@@ -1,0 +1,282 @@
+"""Totals on both sides of every cut of binned features, and the best stump for them.
+
+The cuts of a feature fall: number 0 is its largest edge, and features with fewer cuts than C are
+filled up with edges of minus infinity, which leave nothing below them. A *statistic* is a row of
+numbers: entry ((g C + c) K + k) 16 + i is the total loss of action k over the contexts below cut c
+of feature 16 g + i, and K totals over all contexts follow (padded to a multiple of sixteen). Of
+a context only one number a feature matters, its *count*: how many edges lie above it.
+
+A stump is coded (feature, cut, action below, action from the cut on), a constant (-1, 0, a, a).
+Shapes travel as (G, C, K, F): groups of sixteen features, cuts, actions, features.
+"""
+
+import numpy as np
+from numba import float32, float64, int32, njit, uint64
+
+from hannan.kernels import lanes
+from hannan.kernels.finite import _transpose
+from hannan.kernels.lanes import WIDTH
+from hannan.kernels.noise import fill_laplace
+
+
+@njit(cache=True)
+def count_above(edges, row, out):
+    """out[f] = number of edges of feature f above row[f]; edges[f] falls."""
+    for f in range(edges.shape[0]):
+        low, high = 0, edges.shape[1]
+        while low < high:
+            middle = (low + high) // 2
+            if edges[f, middle] > row[f]:
+                low = middle + 1
+            else:
+                high = middle
+        out[f] = low
+
+
+@njit(cache=True)
+def count_rows(edges, rows, out):
+    """out[f, x] = number of edges of feature f above rows[x, f]."""
+    counts = np.empty(edges.shape[0])
+    for x in range(rows.shape[0]):
+        count_above(edges, rows[x], counts)
+        for f in range(edges.shape[0]):
+            out[f, x] = counts[f]
+
+
+@njit(cache=True)
+def width(shape):
+    """Numbers in a statistic."""
+    G, C, K, _ = shape
+    return (G * C * K + (K + WIDTH - 1) // WIDTH) * WIDTH
+
+
+@njit(cache=True)
+def include(stat, start, shape, counts, losses):
+    """Add one context with these losses to the statistic that begins at `start`."""
+    G, C, K, _ = shape
+    zero = lanes.splat(0.0)
+    at = start
+    for g in range(G):
+        count = lanes.load(counts, g * WIDTH)
+        for c in range(C):
+            here = lanes.splat(float64(c))
+            for k in range(K):
+                more = lanes.where_less(here, count, lanes.splat(losses[k]), zero)
+                lanes.store(stat, at, lanes.add(lanes.load(stat, at), more))
+                at += WIDTH
+    for k in range(K):
+        stat[at + k] += losses[k]
+
+
+@njit(cache=True)
+def add(stat, shape, counts, losses):
+    """Add one context."""
+    include(stat, 0, shape, counts, losses)
+
+
+@njit(cache=True)
+def add_rows(stat, shape, counts, losses):
+    """Add contexts: counts[x] are those of context x, losses[x] its total losses."""
+    for x in range(losses.shape[0]):
+        add(stat, shape, counts[x], losses[x])
+
+
+@njit(cache=True)
+def combine(stat, z, start, size, scale, out):
+    """out = stat + scale * z, for `size` entries from `start` on; z is not read at scale 0."""
+    if scale == 0.0:
+        for i in range(0, size, WIDTH):
+            lanes.store(out, i, lanes.load(stat, start + i))
+        return
+    factor = lanes.splat(float64(scale))
+    for i in range(0, size, WIDTH):
+        noise = lanes.mul(factor, lanes.widen(lanes.load(z, start + i)))
+        lanes.store(out, i, lanes.add(lanes.load(stat, start + i), noise))
+
+
+@njit(cache=True)
+def smaller(values, start, K):
+    """The first smallest of K numbers."""
+    best = 0
+    for k in range(1, K):
+        if values[start + k] < values[start + best]:
+            best = k
+    return best
+
+
+@njit(cache=True)
+def best_stump(values, shape, code):
+    """The value of the best stump, which is written to `code`.
+
+    First come constants, then stumps with the smallest feature and the largest cut.
+    """
+    G, C, K, _ = shape
+    top = G * C * K * WIDTH
+    code[0], code[1] = -1, 0
+    code[2] = code[3] = smaller(values, top, K)
+    best = values[top + code[2]]
+    infinite = lanes.splat(np.inf)
+    lowest = np.empty(WIDTH)
+    cuts = np.empty(WIDTH, np.int32)
+    at = 0
+    for g in range(G):
+        found = infinite
+        which = lanes.splat(int32(0))
+        for c in range(C):
+            low, high = infinite, infinite
+            for k in range(K):
+                below = lanes.load(values, at)
+                above = lanes.sub(lanes.splat(values[top + k]), below)
+                low = lanes.where_less(below, low, below, low)
+                high = lanes.where_less(above, high, above, high)
+                at += WIDTH
+            value = lanes.add(low, high)
+            which = lanes.where_less(value, found, lanes.splat(int32(c)), which)
+            found = lanes.where_less(value, found, value, found)
+        lanes.store(lowest, 0, found)
+        lanes.store(cuts, 0, which)
+        for i in range(WIDTH):
+            if lowest[i] < best:
+                best = lowest[i]
+                code[0], code[1] = g * WIDTH + i, cuts[i]
+    if code[0] >= 0:
+        _choose_actions(values, shape, code)
+    return best
+
+
+@njit(cache=True)
+def _choose_actions(values, shape, code):
+    """The first best actions below a cut and from it on."""
+    G, C, K, _ = shape
+    top = G * C * K * WIDTH
+    first = (code[0] // WIDTH * C + code[1]) * K * WIDTH + code[0] % WIDTH
+    code[2] = code[3] = 0
+    for k in range(1, K):
+        below, best = values[first + k * WIDTH], values[first + code[2] * WIDTH]
+        if below < best:
+            code[2] = k
+        above = values[top + k] - below
+        if above < values[top + code[3]] - values[first + code[3] * WIDTH]:
+            code[3] = k
+
+
+@njit(cache=True)
+def plays(code, counts):
+    """What a coded stump does on a context."""
+    if code[0] >= 0 and code[1] >= counts[code[0]]:
+        return code[3]
+    return code[2]
+
+
+@njit(cache=True, nogil=True)
+def act(stat, block, row, scale, shape, counts):
+    """Action of the leader under one draw."""
+    values, code = np.empty(width(shape)), np.empty(4, np.int64)
+    combine(stat, block[row], 0, values.size, scale, values)
+    best_stump(values, shape, code)
+    return plays(code, counts)
+
+
+@njit(cache=True, nogil=True)
+def leaders(stat, block, start, stop, scale, shape, codes, minima):
+    """The leader under each of some rows of the block, with its value."""
+    values = np.empty(width(shape))
+    for row in range(start, stop):
+        combine(stat, block[row], 0, values.size, scale, values)
+        minima[row - start] = best_stump(values, shape, codes[row - start])
+
+
+@njit(cache=True, nogil=True)
+def resample_one(stat, block, start, stop, scale, shape, counts, target, successes):
+    """Rows until the leader's action was `target` often enough: successes, and rows used."""
+    hits = 0
+    for row in range(start, stop):
+        if act(stat, block, row, scale, shape, counts) == target:
+            hits += 1
+            if hits == successes:
+                return hits, row + 1 - start
+    return hits, stop - start
+
+
+@njit(cache=True)
+def gather(raw, bins, members, shape, hist):
+    """Add the noise of some contexts, sixteen draws of it, to its bin in every feature.
+
+    hist[((f (C+1) + b) K + k) 16 + draw]; bin b of feature f holds the contexts of count b.
+    Returns nothing for bin 0, which lies below no cut.
+    """
+    _, C, K, F = shape
+    actions, step = uint64(K), uint64(WIDTH)
+    for f in range(F):
+        row = bins[f]
+        base = uint64(f * (C + 1))
+        for m in range(members.size):
+            x = members[m]
+            b = row[x]
+            if b != 0:
+                to = (base + uint64(b)) * actions * step
+                source = uint64(x) * actions * step
+                for _ in range(K):
+                    new = lanes.add(lanes.load(hist, to), lanes.load(raw, source))
+                    lanes.store(hist, to, new)
+                    to += step
+                    source += step
+
+
+@njit(cache=True)
+def gather_totals(raw, members, K, totals):
+    """totals[k, draw] += the noise of action k on each of some contexts."""
+    for m in range(members.size):
+        source = members[m] * K * WIDTH
+        for k in range(K):
+            new = lanes.add(lanes.load(totals, k * WIDTH), lanes.load(raw, source + k * WIDTH))
+            lanes.store(totals, k * WIDTH, new)
+
+
+@njit(cache=True)
+def emit(hist, totals, shape, tile, out, row_width, column):
+    """Histograms as statistics: one for each draw, from `column` on in its row of `out`."""
+    G, C, K, F = shape
+    zero = lanes.splat(float32(0.0))
+    for g in range(G):
+        for i in range(WIDTH):
+            f = g * WIDTH + i
+            for k in range(K):
+                below = zero
+                for c in range(C - 1, -1, -1):
+                    if f < F:
+                        bin_ = lanes.load(hist, ((f * (C + 1) + c + 1) * K + k) * WIDTH)
+                        below = lanes.add(below, bin_)
+                    lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, below)
+        _transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
+    rest = totals.size // WIDTH
+    _transpose(totals, rest, out, row_width, column + G * C * K * WIDTH)
+
+
+@njit(cache=True, nogil=True)
+def fill(key, stream, first, bins, order, shape, block):
+    """block[i] = the statistic of the noise of draw first + i; bins[f, x] counts edges above x.
+
+    `order` is not used: it belongs to the same call for trees.
+    """
+    _, C, K, F = shape
+    draws, row_width = block.shape
+    n_contexts = bins.shape[1]
+    cells = np.empty(((n_contexts * K + 3) // 4 * 4, WIDTH), np.float32)
+    raw = cells.reshape(cells.size)
+    hist = np.empty(F * (C + 1) * K * WIDTH, np.float32)
+    totals = np.zeros((K + WIDTH - 1) // WIDTH * WIDTH * WIDTH, np.float32)
+    tile = np.empty(C * K * WIDTH * WIDTH, np.float32)
+    members = np.arange(n_contexts)
+    spare = np.empty((WIDTH, row_width if draws % WIDTH else 0), np.float32)
+    for i in range(0, draws, WIDTH):
+        fill_laplace(key, stream, first + i, cells)
+        hist[:] = 0.0
+        totals[:] = 0.0
+        gather(raw, bins, members, shape, hist)
+        gather_totals(raw, members, K, totals)
+        whole = i + WIDTH <= draws
+        rows = block[i : i + WIDTH] if whole else spare
+        emit(hist, totals, shape, tile, rows.reshape(rows.size), row_width, 0)
+        if not whole:
+            block[i:] = spare[: draws - i]

@@ -1,0 +1,254 @@
+"""Shortest paths of a directed acyclic graph, by dynamic programming, sixteen draws at a time.
+
+Nodes are numbered so that every edge leads to a smaller number: the target is node 0 and the
+source is the last. The edges that leave node v are start[v] .. start[v+1] - 1, in the order in
+which ties are broken, and edge i leads to head[i]. All arrays of edges here follow that order;
+`ids[i]` is the number that edge i has for the user.
+
+Noise comes in tiles: sixteen consecutive draws, those of one edge side by side, so that edge i in
+lane b of tile t stands at (t R + i) 16 + b of the flat block, R the number of edges.
+"""
+
+import numpy as np
+from numba import float64, int32, njit
+
+from hannan.kernels import lanes
+from hannan.kernels.lanes import WIDTH
+from hannan.kernels.noise import _laplace_in_place, _words
+
+_CHUNK = 16  # quadruples of cells whose intermediate results stay in the first-level cache
+
+
+@njit(cache=True)
+def _fill_tile(key, stream, first, quads, cells, places, flat, base):
+    """Noise of sixteen draws for the cells that are edges of the graph.
+
+    Cell cells[k] of the listed quadruples, counted through, is the noise of edge places[k].
+    """
+    words = np.empty((_CHUNK, 4, WIDTH), np.uint32)
+    number = np.empty(_CHUNK * 4 * WIDTH, np.float32)
+    as_bits = number.view(np.int32)
+    exponent = np.empty(_CHUNK * 4 * WIDTH, np.float32)
+    k = 0
+    for c in range(0, quads.size, _CHUNK):
+        count = min(_CHUNK, quads.size - c)
+        for q in range(count):
+            _words(key, stream, first, quads[c + q], words[q : q + 1])
+        here = words[:count]
+        size = here.size
+        _laplace_in_place(here.reshape(size), number[:size], as_bits[:size], exponent)
+        stop = 4 * (c + count)
+        while k < cells.size and cells[k] < stop:
+            found = lanes.load(number, (cells[k] - 4 * c) * WIDTH)
+            lanes.store(flat, base + places[k] * WIDTH, found)
+            k += 1
+
+
+@njit(cache=True, nogil=True)
+def fill(key, stream, first, quads, cells, places, block):
+    """Draws first, first + 1, … in tiles; the number of rows is a multiple of sixteen."""
+    flat = block.reshape(block.size)
+    for row in range(0, block.shape[0], WIDTH):
+        _fill_tile(key, stream, first + row, quads, cells, places, flat, row * block.shape[1])
+
+
+@njit(cache=True)
+def _solve(costs, flat, base, scale, start, head, value, choice):
+    """The smallest cost from each node to the target, and the edge to take there, in one draw.
+
+    `base` is where edge 0 of the draw stands. Without noise (scale 0) `flat` is not looked at.
+    """
+    value[0] = 0.0
+    for v in range(1, start.size - 1):
+        best = np.inf
+        edge = start[v]
+        for i in range(start[v], start[v + 1]):
+            here = costs[i]
+            if scale != 0.0:
+                here += scale * float64(flat[base + i * WIDTH])
+            here += value[head[i]]
+            if here < best:
+                best = here
+                edge = i
+        value[v] = best
+        choice[v] = edge
+
+
+@njit(cache=True)
+def _solve_tile(costs, flat, base, scale, start, head, value, choice):
+    """The same for the sixteen draws of a tile at once, in the same order of operations."""
+    factor = lanes.splat(float64(scale))
+    infinite = lanes.splat(np.inf)
+    lanes.store(value, 0, lanes.splat(0.0))
+    for v in range(1, start.size - 1):
+        best = infinite
+        edge = lanes.splat(int32(start[v]))
+        for i in range(start[v], start[v + 1]):
+            noise = lanes.mul(factor, lanes.widen(lanes.load(flat, base + i * WIDTH)))
+            here = lanes.add(lanes.splat(float64(costs[i])), noise)
+            here = lanes.add(here, lanes.load(value, head[i] * WIDTH))
+            edge = lanes.where_less(here, best, lanes.splat(int32(i)), edge)
+            best = lanes.where_less(here, best, here, best)
+        lanes.store(value, v * WIDTH, best)
+        lanes.store(choice, v * WIDTH, edge)
+
+
+@njit(cache=True)
+def _trace(choice, lane, width, head, source, ids, out):
+    """Write the user's numbers of the edges of one path, sorted; returns how many there are."""
+    count = 0
+    v = source
+    while v != 0:
+        i = choice[v * width + lane]
+        out[count] = ids[i]
+        count += 1
+        v = head[i]
+    out[:count].sort()
+    return count
+
+
+@njit(cache=True, nogil=True)
+def act(costs, block, row, scale, start, head, ids, longest):
+    """The edges of the best path under one draw."""
+    source = start.size - 2
+    value = np.empty(source + 1, np.float64)
+    choice = np.empty(source + 1, np.int32)
+    base = row // WIDTH * WIDTH * ids.size + row % WIDTH
+    _solve(costs, block.reshape(block.size), base, scale, start, head, value, choice)
+    path = np.empty(longest, np.int64)
+    count = _trace(choice, 0, 1, head, source, ids, path)
+    return path[:count].copy()
+
+
+@njit(cache=True)
+def add(costs, losses, ids, out):
+    """out[i] = costs[i] + losses of edge i."""
+    for i in range(ids.size):
+        out[i] = costs[i] + losses[ids[i]]
+
+
+@njit(cache=True, nogil=True)
+def settle(costs, losses, block, row, scale, start, head, ids, longest):
+    """Add the losses, then act under the same draw."""
+    add(costs, losses, ids, costs)
+    return act(costs, block, row, scale, start, head, ids, longest)
+
+
+@njit(cache=True, nogil=True)
+def leaders(costs, block, row, scale, start, head, ids, paths, counts):
+    """The best paths under the draws in rows row, row + 1, … of the block, one in each row."""
+    source = start.size - 2
+    flat = block.reshape(block.size)
+    value = np.empty((source + 1) * WIDTH, np.float64)
+    choice = np.empty((source + 1) * WIDTH, np.int32)
+    for k in range(counts.size):
+        lane = (row + k) % WIDTH
+        if k == 0 or lane == 0:
+            base = (row + k - lane) * ids.size
+            _solve_tile(costs, flat, base, scale, start, head, value, choice)
+        counts[k] = _trace(choice, lane, WIDTH, head, source, ids, paths[k])
+
+
+@njit(cache=True, nogil=True)
+def minima(costs, block, row, scale, start, head, out):
+    """The values of the best paths under the draws in rows row, row + 1, … of the block."""
+    source = start.size - 2
+    flat = block.reshape(block.size)
+    value = np.empty((source + 1) * WIDTH, np.float64)
+    choice = np.empty((source + 1) * WIDTH, np.int32)
+    for k in range(out.size):
+        lane = (row + k) % WIDTH
+        if k == 0 or lane == 0:
+            base = (row + k - lane) * head.size
+            _solve_tile(costs, flat, base, scale, start, head, value, choice)
+        out[k] = value[source * WIDTH + lane]
+
+
+@njit(cache=True)
+def plain_minimum(costs, start, head):
+    """The value of the best path without noise."""
+    value = np.empty(start.size - 1, np.float64)
+    choice = np.empty(start.size - 1, np.int32)
+    _solve(costs, np.empty(0, np.float32), 0, 0.0, start, head, value, choice)
+    return value[start.size - 2]
+
+
+@njit(cache=True, nogil=True)
+def chosen(costs, block, row, scale, start, head, ids, inclusion):
+    """Mark in inclusion[k] the edges of the best path under row + k of the block."""
+    source = start.size - 2
+    flat = block.reshape(block.size)
+    value = np.empty((source + 1) * WIDTH, np.float64)
+    choice = np.empty((source + 1) * WIDTH, np.int32)
+    for k in range(inclusion.shape[0]):
+        lane = (row + k) % WIDTH
+        if k == 0 or lane == 0:
+            base = (row + k - lane) * ids.size
+            _solve_tile(costs, flat, base, scale, start, head, value, choice)
+        v = source
+        while v != 0:
+            i = choice[v * WIDTH + lane]
+            inclusion[k, ids[i]] = True
+            v = head[i]
+
+
+@njit(cache=True, nogil=True)
+def resample(
+    costs, block, row, stop, scale, start, head, slots, successes, hits, reached, used
+):  # fmt: skip
+    """Go through rows until every wanted edge was chosen `successes` times.
+
+    slots[i] is the place of edge i among the wanted ones, -1 for the others. Updates `hits`, and
+    `reached` (the draw at which an edge had enough, counted from `used`); returns the number of
+    rows used and of edges still short.
+    """
+    source = start.size - 2
+    flat = block.reshape(block.size)
+    value = np.empty((source + 1) * WIDTH, np.float64)
+    choice = np.empty((source + 1) * WIDTH, np.int32)
+    short = 0
+    for e in range(hits.size):
+        if hits[e] < successes:
+            short += 1
+    k = row
+    while k < stop and short > 0:
+        lane = k % WIDTH
+        if k == row or lane == 0:
+            _solve_tile(costs, flat, (k - lane) * head.size, scale, start, head, value, choice)
+        k += 1
+        v = source
+        while v != 0:
+            i = choice[v * WIDTH + lane]
+            v = head[i]
+            e = slots[i]
+            if e >= 0 and hits[e] < successes:
+                hits[e] += 1
+                if hits[e] == successes:
+                    reached[e] = used + k - row
+                    short -= 1
+    return k - row, short
+
+
+@njit(cache=True)
+def log_count(start, head):
+    """log of the number of paths from the source to the target."""
+    size = np.zeros(start.size - 1, np.float64)
+    for v in range(1, start.size - 1):
+        top = size[head[start[v]]]
+        for i in range(start[v], start[v + 1]):
+            top = max(top, size[head[i]])
+        total = 0.0
+        for i in range(start[v], start[v + 1]):
+            total += np.exp(size[head[i]] - top)
+        size[v] = top + np.log(total)
+    return size[start.size - 2]
+
+
+@njit(cache=True)
+def longest(start, head):
+    """The number of edges of the longest path from the source to the target."""
+    length = np.zeros(start.size - 1, np.int64)
+    for v in range(1, start.size - 1):
+        for i in range(start[v], start[v + 1]):
+            length[v] = max(length[v], length[head[i]] + 1)
+    return length[start.size - 2]

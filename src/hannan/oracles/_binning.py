@@ -1,0 +1,138 @@
+"""Features in bins: the cuts a class of stumps or trees may use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, ParameterError
+from hannan.core.validation import FloatArray
+from hannan.kernels import histograms as kernel
+from hannan.kernels.lanes import WIDTH
+
+
+class Grid:
+    """The edges of every feature: a context lies below an edge or from it on.
+
+    Parameters
+    ----------
+    edges
+        For each feature its edges, rising.
+    lowest
+        For each feature its smallest value where edges and that are all values known, else nan.
+    """
+
+    def __init__(self, edges: Sequence[FloatArray], lowest: FloatArray | None = None) -> None:
+        self.n_features = len(edges)
+        self.n_cuts = np.array([len(own) for own in edges], dtype=np.int64)
+        most = int(self.n_cuts.max(initial=0))
+        # Falling, as kernels want them; beyond a feature's own edges nothing lies below.
+        self.edges = np.full((self.n_features, most), -np.inf)
+        for f, own in enumerate(edges):
+            self.edges[f, : len(own)] = own[::-1]
+        self._lowest = np.full(self.n_features, np.nan) if lowest is None else lowest
+
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """Equal for equal cuts."""
+        return self.n_cuts.tobytes(), self.edges.tobytes()
+
+    def shape(self, n_actions: int) -> tuple[int, int, int, int]:
+        """What kernels need to know: groups of features, cuts, actions, features."""
+        groups = -(-self.n_features // WIDTH)
+        return groups, self.edges.shape[1], n_actions, self.n_features
+
+    def counts(self, context: FloatArray) -> FloatArray:
+        """For each feature the number of edges above the context; padded to whole lanes."""
+        found = np.zeros(-(-self.n_features // WIDTH) * WIDTH)
+        if self.n_features:
+            check_length(context, self.n_features)
+            kernel.count_above(self.edges, context, found)
+        return found
+
+    def count_rows(self, rows: FloatArray) -> NDArray[np.uint16]:
+        """The counts of several contexts, [features, contexts]."""
+        found = np.zeros((self.n_features, len(rows)), np.uint16)
+        if self.n_features:
+            check_length(rows[0], self.n_features)
+            kernel.count_rows(self.edges, rows, found)
+        return found
+
+    def knows(self, context: FloatArray) -> bool:
+        """Whether no feature whose values were all known shows a new one."""
+        counts = self.counts(context)[: self.n_features].astype(np.intp)
+        floor = self._floors[np.arange(self.n_features), counts]
+        return bool(((floor == context) | np.isnan(self._lowest)).all())
+
+    def splits(self, rows: FloatArray) -> NDArray[np.bool_]:
+        """Which rows lie from each cut on, [cuts, rows]."""
+        counts = self.count_rows(rows)
+        cuts = [counts[f] <= c for f in range(self.n_features) for c in range(self.n_cuts[f])]
+        return np.array(cuts, dtype=bool).reshape(len(cuts), len(rows))
+
+    @cached_property
+    def _floors(self) -> FloatArray:
+        """The largest known value not above a context, for each feature and count."""
+        floors = np.concatenate([self.edges, np.full((self.n_features, 1), -np.inf)], axis=1)
+        floors[np.arange(self.n_features), self.n_cuts] = self._lowest
+        return floors
+
+
+NO_FEATURES = Grid([])
+
+
+def learn_grid(rows: FloatArray, n_bins: int) -> Grid:
+    """Edges at the values of each feature, all of them if there are at most `n_bins` values.
+
+    Otherwise n_bins - 1 of them, evenly spread among its distinct values.
+    """
+    edges: list[FloatArray] = []
+    lowest = np.full(rows.shape[1], np.nan)
+    for f, column in enumerate(np.sort(rows, axis=0).T):
+        values = column[np.concatenate([[True], column[1:] != column[:-1]])]
+        if len(values) <= n_bins:
+            lowest[f] = values[0]
+            edges.append(values[1:])
+        else:
+            edges.append(values[np.arange(1, n_bins) * len(values) // n_bins])
+    return Grid(edges, lowest)
+
+
+def given_grid(owner: object, edges: Any) -> Grid:
+    """Edges as a user gives them, checked."""
+    name = type(owner).__name__
+    try:
+        found = [np.array(own, dtype=np.float64) for own in edges]
+    except (TypeError, ValueError):
+        found = []
+    if not found or any(own.ndim != 1 for own in found):
+        raise ParameterError(
+            f"The 'edges' parameter of {name} must be a list with an array of numbers for each "
+            f"feature. Got {str(edges)[:100]} instead."
+        )
+    for f, own in enumerate(found):
+        if not np.isfinite(own).all() or (np.diff(own) <= 0).any():
+            raise ParameterError(
+                f"The 'edges' parameter of {name} must hold finite, strictly rising numbers; those "
+                f"of feature {f} are {str(own)[:100]}."
+            )
+    return Grid(found)
+
+
+def check_length(context: FloatArray, n_features: int) -> None:
+    """Refuse a context with another number of features."""
+    if len(context) != n_features:
+        raise ContextError(
+            f"Contexts have {n_features} features here; got a row of {len(context)}."
+        )
+
+
+def stack(contexts: Sequence[FloatArray]) -> FloatArray:
+    """Rows of equal length as a table."""
+    for context in contexts:
+        check_length(context, len(contexts[0]))
+    return np.ascontiguousarray(contexts, dtype=np.float64)

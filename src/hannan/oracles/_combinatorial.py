@@ -1,0 +1,213 @@
+"""What problems without contexts, whose actions are sets of elements, have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, ContextError, Objective, Oracle, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray
+from hannan.kernels.elements import fill_rows
+from hannan.kernels.lanes import WIDTH
+from hannan.perturbation import Blocks, LaplaceNoise
+
+Elements = NDArray[np.intp]
+
+_BATCH = 2**20  # costs looked at together, in numbers
+
+
+class SetOracle(Oracle):
+    """Feasible sets of K elements, and an optimiser for any signed costs of the elements.
+
+    A subclass calls `_set_size` in its constructor and writes `_solve`. Where one element is
+    always chosen, actions are ints; else they are sorted arrays, the empty one included.
+    """
+
+    n_actions: int
+    rank: int
+    """The largest number of elements chosen."""
+
+    def _set_size(self, n_actions: int, rank: int, antichain: bool) -> None:
+        self.n_actions = n_actions
+        self.rank = rank
+        self.antichain = antichain
+        self._single = rank == 1 and antichain
+        # A lone int could not say "none", so where nothing may be chosen actions are arrays, and
+        # learners must not take them for choices of exactly one.
+        self.max_chosen = 1 if self._single else max(2, rank)
+
+    @property
+    def contexts(self) -> tuple[None]:
+        """There is one context, None."""
+        return (None,)
+
+    def check_context(self, context: Any) -> None:
+        """Only None will do."""
+        if context is not None:
+            raise ContextError(
+                f"{type(self).__name__} has no contexts: call act() or act(None); got {context!r}. "
+                "For a choice of its own on each context use PerContext."
+            )
+
+    def objective(self) -> SetObjective:
+        """An empty total: one number for each element."""
+        return SetObjective(self)
+
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> SetNoise:
+        """A number for each element, held ready in blocks."""
+        return SetNoise(contexts, self.n_actions, key, stream, memory)
+
+    def separates(self, contexts: Sequence[Any]) -> bool:
+        """The one context does."""
+        return len(contexts) > 0
+
+    def action(self, chosen: Elements) -> Action:
+        """The chosen elements in the form learners play them."""
+        return int(chosen[0]) if self._single else chosen.copy()
+
+    @abstractmethod
+    def _solve(self, costs: FloatArray) -> Elements:
+        """The sorted elements of the best set for these costs."""
+
+    def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
+        """Whether each element is in the best set, for each row of costs."""
+        inclusion = np.zeros(costs.shape, dtype=bool)
+        for row, mask in zip(costs, inclusion, strict=True):
+            mask[self._solve(row)] = True
+        return inclusion
+
+
+class SetPolicy(Policy):
+    """Always the same elements."""
+
+    def __init__(self, oracle: SetOracle, chosen: Elements) -> None:
+        self.oracle = oracle
+        self.chosen = chosen
+        """The elements, sorted."""
+
+    def __call__(self, context: Any = None) -> Action:
+        self.oracle.check_context(context)
+        return self.oracle.action(self.chosen)
+
+    def __repr__(self) -> str:
+        return f"<policy {self.chosen.tolist()}>"
+
+
+class SetNoise(LaplaceNoise):
+    """Fake losses of the elements, a block of draws at a time."""
+
+    def __init__(
+        self, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int, memory: int
+    ) -> None:
+        super().__init__(contexts, n_actions, key, stream)
+        self.blocks = Blocks(self._fill, padded(n_actions), memory)
+
+    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
+        fill_rows(self.key, self.stream, first, block)
+
+    def row(self, draw: int) -> NDArray[np.float32]:
+        """One draw, for reading until the next is asked for."""
+        at = self.blocks.locate(draw)
+        return self.blocks.block[at, : self.n_actions]
+
+    def rows(self, first: int, most: int) -> NDArray[np.float32]:
+        """Draws first, first + 1, …: as many as lie ready, `most` at most."""
+        at = self.blocks.locate(first)
+        return self.blocks.block[at : at + most, : self.n_actions]
+
+
+class SetObjective(Objective):
+    """The total loss of every element."""
+
+    oracle: SetOracle
+
+    def __init__(self, oracle: SetOracle) -> None:
+        self.oracle = oracle
+        self.totals = np.zeros(oracle.n_actions)
+        self._tilted: SetObjective | None = None
+
+    def copy(self) -> SetObjective:
+        """An independent copy of the totals."""
+        twin = type(self)(self.oracle)
+        twin.totals[:] = self.totals
+        return twin
+
+    def add(self, context: None, losses: FloatArray) -> None:
+        """Add a loss vector."""
+        self.totals += losses
+
+    def tilted(self, context: None, losses: FloatArray) -> SetObjective:
+        """The totals with one more round, in a place kept for it."""
+        if self._tilted is None:
+            self._tilted = type(self)(self.oracle)
+        np.add(self.totals, losses, out=self._tilted.totals)
+        return self._tilted
+
+    def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
+        """The best set under one draw."""
+        return self.oracle.action(self._best(self._costs(noise, draw, scale)))
+
+    def settle(
+        self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """Solve first and add afterwards: if a solver fails, nothing has changed."""
+        totals = self.totals + losses
+        costs = totals if scale == 0.0 else totals + scale * _ready(noise).row(draw)
+        action = self.oracle.action(self._best(costs))
+        self.totals[:] = totals
+        return action
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """One call of the optimiser for each draw."""
+        return [self._policy(self._costs(noise, first + i, scale)) for i in range(count)]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The costs of the best sets."""
+        values = np.empty(count)
+        for i in range(count):
+            costs = self._costs(noise, first + i, scale)
+            values[i] = costs[self._best(costs)].sum()
+        return values
+
+    def chosen(
+        self, context: None, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The best sets, many draws in one call."""
+        if scale == 0.0:
+            return np.repeat(self.oracle._solve_many(self.totals[None, :]), count, axis=0)
+        noise, K = _ready(noise), self.oracle.n_actions
+        inclusion = np.empty((count, K), dtype=bool)
+        most = max(1, _BATCH // K)
+        done = 0
+        while done < count:
+            rows = noise.rows(first + done, min(most, count - done))
+            costs = self.totals + scale * rows.astype(np.float64)
+            inclusion[done : done + len(rows)] = self.oracle._solve_many(costs)
+            done += len(rows)
+        return inclusion
+
+    def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+        if scale == 0.0:
+            return self.totals
+        return self.totals + scale * _ready(noise).row(draw).astype(np.float64)
+
+    def _best(self, costs: FloatArray) -> Elements:
+        return self.oracle._solve(costs)
+
+    def _policy(self, costs: FloatArray) -> Policy:
+        return SetPolicy(self.oracle, self._best(costs))
+
+
+def _ready(noise: Noise | None) -> SetNoise:
+    assert isinstance(noise, SetNoise)
+    return noise
+
+
+def padded(n: int) -> int:
+    """The next multiple of sixteen."""
+    return -(-n // WIDTH) * WIDTH

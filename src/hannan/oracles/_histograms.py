@@ -1,0 +1,286 @@
+"""What classes on binned features have in common: who decides on the bins, and the statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ParameterError
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray
+from hannan.kernels import histograms, trees
+from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
+from hannan.oracles._blockwise import Block, BlockObjective, Codes
+from hannan.perturbation import Blocks, LaplaceNoise
+
+_MOST_ROWS = 4096  # distinct contexts whose totals are kept one by one
+_MOST_NUMBERS = 2**27  # in a statistic
+
+
+class BinnedOracle(Protocol):
+    """What the objective and the noise ask of their oracle."""
+
+    n_actions: int | None
+    n_bins: int
+    grid: Grid | None
+    pairs: bool
+
+
+class Rows:
+    """The total loss vector of each distinct context."""
+
+    def __init__(self, n_actions: int) -> None:
+        self.contexts: list[FloatArray] = []
+        self._index: dict[bytes, int] = {}
+        self._totals: FloatArray = np.zeros((8, n_actions))
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    @property
+    def totals(self) -> FloatArray:
+        """One row for each context."""
+        return self._totals[: len(self.contexts)]
+
+    def add(self, context: FloatArray, losses: FloatArray | float) -> bool:
+        """Add a round; whether its context is a new one."""
+        key = context.tobytes()
+        row = self._index.get(key)
+        new = row is None
+        if row is None:
+            if self.contexts:
+                check_length(context, len(self.contexts[0]))
+            row = len(self.contexts)
+            if row == len(self._totals):
+                self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
+            self._index[key] = row
+            self.contexts.append(context.copy())
+        self._totals[row] += losses
+        return new
+
+    def copy(self) -> Rows:
+        """An independent copy."""
+        twin = Rows(self._totals.shape[1])
+        twin.contexts = list(self.contexts)
+        twin._index = dict(self._index)
+        twin._totals = self._totals.copy()
+        return twin
+
+
+class BinnedObjective(BlockObjective):
+    """Totals on both sides of every cut, or of every pair of cuts.
+
+    The cuts are the oracle's `edges`. Where none are given they are those of the contexts the
+    noise is on; and before any noise was met, those of the contexts seen. Totals are kept for each
+    distinct context so that cuts can change, up to 4096 of them: from then on the cuts stay.
+    """
+
+    oracle: Any
+
+    def __init__(self, oracle: BinnedOracle) -> None:
+        self.oracle = oracle
+        self._kernel: ModuleType = trees if oracle.pairs else histograms
+        self._met: Noise | None = None
+        self._rows: Rows | None = None if oracle.grid is not None else Rows(self.n_actions)
+        self._renew = 1  # number of contexts at which cuts are looked for again
+        self._rebin(oracle.grid or NO_FEATURES)
+
+    def copy(self) -> BinnedObjective:
+        """An independent copy of the totals."""
+        twin = type(self)(self.oracle)
+        twin._met = self._met
+        twin._rows = None if self._rows is None else self._rows.copy()
+        twin._renew = self._renew
+        twin._grid = self._grid
+        twin._shape = self._shape
+        twin._stat = self._stat.copy()
+        return twin
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        """Add a loss vector to all cells its context lies in."""
+        counts = self._grid.counts(context)
+        if self._rows is not None:
+            new = self._rows.add(context, losses)
+            if new and self._met is None and not self._grid.knows(context):
+                self._renew = 0
+            if len(self._rows) > _MOST_ROWS:
+                self._blocks(self._met)
+                counts = self._grid.counts(context)
+                self._rows = None
+                return
+        self._kernel.add(self._stat, self._shape, counts, losses)
+
+    def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
+        """The statistic with one more round; contexts are not copied."""
+        if self._rows is not None and self._met is None:
+            twin = self.copy()  # cuts may change
+        else:
+            twin = TiltedBins(self)
+        twin.add(context, losses)
+        return twin
+
+    def _blocks(self, noise: Noise | None) -> Blocks | None:
+        if self._rows is not None:
+            self._agree(noise, self._rows)
+        return noise.onto(self._grid).blocks if isinstance(noise, BinnedNoise) else None
+
+    def _agree(self, noise: Noise | None, rows: Rows) -> None:
+        """Take the cuts of a noise not met before, or while there was none those of the rows."""
+        if isinstance(noise, BinnedNoise):
+            if noise is not self._met:
+                self._met = noise
+                if noise.grid.key != self._grid.key:
+                    self._rebin(noise.grid)
+        elif self._met is None and len(rows) >= self._renew and len(rows):
+            self._rebin(learn_grid(stack(rows.contexts), self.oracle.n_bins))
+            self._renew = 2 * len(rows)
+
+    def _rebin(self, grid: Grid) -> None:
+        self._grid = grid
+        self._shape = grid.shape(self.n_actions)
+        self._stat = np.zeros(statistic_size(self.oracle, grid))
+        if self._rows is not None and len(self._rows):
+            counts = np.array([grid.counts(context) for context in self._rows.contexts])
+            self._kernel.add_rows(self._stat, self._shape, counts, self._rows.totals)
+
+    def _place(self, context: FloatArray) -> FloatArray:
+        return self._grid.counts(context)
+
+    def _act(self, block: Block, row: int, scale: float, place: FloatArray) -> int:
+        return int(self._kernel.act(self._stat, block, row, scale, self._shape, place))
+
+    def _find(self, block: Block, start: int, stop: int, scale: float) -> tuple[Codes, FloatArray]:
+        codes = np.empty((stop - start, 10 if self.oracle.pairs else 4), np.int64)
+        values = np.empty(stop - start)
+        self._kernel.leaders(self._stat, block, start, stop, scale, self._shape, codes, values)
+        return codes, values
+
+    def _draw_until(
+        self,
+        block: Block,
+        start: int,
+        stop: int,
+        scale: float,
+        place: FloatArray,
+        element: int,
+        successes: int,
+    ) -> tuple[int, int]:
+        hits, used = self._kernel.resample_one(
+            self._stat, block, start, stop, scale, self._shape, place, element, successes
+        )
+        return int(hits), int(used)
+
+    def _plays(self, codes: Codes, place: FloatArray) -> NDArray[np.int64]:
+        return np.array([self._kernel.plays(code, place) for code in codes])
+
+    def _policy(self, code: NDArray[np.int64]) -> Any:
+        return self.oracle.decode(code, self._grid)
+
+
+class TiltedBins(BinnedObjective):
+    """A statistic with some more rounds, read until the first is changed."""
+
+    def __init__(self, base: BinnedObjective) -> None:
+        self.oracle = base.oracle
+        self._kernel = base._kernel
+        self._base = base
+        self._more: list[tuple[FloatArray, FloatArray]] = []
+        self._follow()
+
+    def copy(self) -> BinnedObjective:
+        """The whole total, with the rounds added."""
+        twin = self._base.copy()
+        for context, losses in self._more:
+            twin.add(context, losses)
+        return twin
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        """Add a round."""
+        self._kernel.add(self._stat, self._shape, self._grid.counts(context), losses)
+        self._more.append((context, losses))
+
+    def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
+        """A copy with one more round."""
+        twin = self.copy()
+        twin.add(context, losses)
+        return twin
+
+    def _blocks(self, noise: Noise | None) -> Blocks | None:
+        found = self._base._blocks(noise)
+        if self._grid is not self._base._grid:
+            self._follow()
+        return found
+
+    def _follow(self) -> None:
+        self._grid = self._base._grid
+        self._shape = self._base._shape
+        self._stat = self._base._stat.copy()
+        for context, losses in self._more:
+            self._kernel.add(self._stat, self._shape, self._grid.counts(context), losses)
+
+
+class BinnedNoise(LaplaceNoise):
+    """Fake outcomes projected on the totals on both sides of every cut."""
+
+    def __init__(
+        self,
+        oracle: BinnedOracle,
+        contexts: Sequence[Any],
+        key: np.uint64,
+        stream: int,
+        memory: int,
+    ) -> None:
+        assert oracle.n_actions is not None
+        super().__init__(contexts, oracle.n_actions, key, stream)
+        self.oracle = oracle
+        self.rows = stack(contexts)
+        self._memory = memory
+        self._projection: Projection | None = None
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The cuts these contexts ask for."""
+        return self.oracle.grid or learn_grid(self.rows, self.oracle.n_bins)
+
+    def onto(self, grid: Grid) -> Projection:
+        """The draws as statistics for these cuts."""
+        if self._projection is None or self._projection.grid is not grid:
+            self._projection = Projection(self, grid, self._memory)
+        return self._projection
+
+
+class Projection:
+    """Noise as statistics for one grid, in blocks."""
+
+    def __init__(self, noise: BinnedNoise, grid: Grid, memory: int) -> None:
+        self.grid = grid
+        self._address = noise.key, noise.stream
+        self._kernel: ModuleType = trees if noise.oracle.pairs else histograms
+        self._shape = grid.shape(noise.n_actions)
+        self._bins = grid.count_rows(noise.rows)
+        falling = np.iinfo(np.uint16).max - self._bins
+        self._order = np.argsort(falling, axis=1, kind="stable").astype(np.int64)
+        self.blocks = Blocks(self._fill, statistic_size(noise.oracle, grid), memory)
+
+    def _fill(self, first: int, block: Block) -> None:
+        key, stream = self._address
+        self._kernel.fill(key, stream, first, self._bins, self._order, self._shape, block)
+
+
+def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:
+    """Numbers in the statistic of a class."""
+    assert oracle.n_actions is not None
+    shape = grid.shape(oracle.n_actions)
+    tables = 1 + shape[1] * shape[3] if oracle.pairs else 1
+    size = tables * int(histograms.width(shape))
+    if size > _MOST_NUMBERS:
+        raise ParameterError(
+            f"{type(oracle).__name__} would keep {size:,} numbers for {shape[3]} features with "
+            f"{shape[1]} cuts and {shape[2]} actions. Use a smaller n_bins, or fewer features."
+        )
+    return size

@@ -1,0 +1,299 @@
+"""A yes/no policy for every label."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
+from hannan.core.oracle import Noise, positions
+from hannan.core.validation import FloatArray, check_integer
+from hannan.kernels.noise import laplace_cells
+from hannan.oracles.all_policies import AllPolicies
+from hannan.perturbation import LaplaceNoise
+
+Labels = NDArray[np.intp]
+
+
+class MultiLabel(Oracle):
+    r"""Subsets of L labels: a policy of a yes/no class for each of them.
+
+    With B a class of policies with two actions, 1 for yes and 0 for no, a policy is
+    :math:`(b_1, …, b_L) \in B^L` and chooses the labels :math:`\{j : b_j(x) = 1\}`, none of them
+    perhaps. A loss vector has one entry for each label: choosing j costs :math:`\ell(j)`, which
+    may be negative, and leaving it out costs nothing. So labels decouple: the leader's
+    :math:`b_j` is the base's leader for the losses :math:`(0, \ell_s(j))`, and coordinate j of
+    each fake outcome perturbs only that. Ties go to the smallest policy of the base, label by
+    label.
+
+    With losses that are never negative the empty set is best. Where feedback is of that kind,
+    subtract what missing a label costs from the loss of choosing it.
+
+    Perturbed leaders add all d fake outcomes to a copy of each label's total, O(dL) additions a
+    draw; with `AllPolicies` as the base a draw costs O(L), whatever d is, and the probability
+    of every label is known exactly.
+
+    Parameters
+    ----------
+    base
+        A class of policies with two actions. Contexts are the base's.
+    n_labels
+        L, at least two. For one label use the base itself.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> tags = hn.oracles.MultiLabel(hn.oracles.AllPolicies(2, 2), n_labels=3)
+    >>> total = tags.objective()
+    >>> total.add(0, np.array([-1.0, 0.5, -0.2]))
+    >>> total.leader()(0), total.leader()(1)
+    (array([0, 2]), array([], dtype=int64))
+    """
+
+    antichain = False
+
+    def __init__(self, base: Oracle, n_labels: int) -> None:
+        if not isinstance(base, Oracle):
+            raise InputTypeError(f"MultiLabel needs an oracle as its base; got {base!r}.")
+        if base.n_actions != 2 or base.max_chosen != 1:
+            raise ParameterError(
+                "MultiLabel needs a base with two actions, 0 for no and 1 for yes; "
+                f"{base!r} has n_actions={base.n_actions} and max_chosen={base.max_chosen}."
+            )
+        self.base = base
+        self.n_labels = check_integer(self, "n_labels", n_labels, 2)
+        self.n_actions: int = self.n_labels
+        self.max_chosen = self.n_labels
+        self.exact = base.exact  # type: ignore[misc]
+        self.open_world = base.open_world  # type: ignore[misc]
+
+    @property
+    def contexts(self) -> Sequence[Hashable] | None:
+        """The base's."""
+        return self.base.contexts
+
+    def check_context(self, context: Any) -> Any:
+        """As the base does."""
+        return self.base.check_context(context)
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """As the base does."""
+        return self.base.check_contexts(contexts)
+
+    def key(self, context: Any) -> Hashable:
+        """The base's."""
+        return self.base.key(context)
+
+    def objective(self) -> Objective:
+        """An empty total: one of the base for each label."""
+        if isinstance(self.base, AllPolicies):
+            return LabelTable(self, np.zeros((self.base.n_contexts, self.n_labels)))
+        return LabelObjective(self, [self.base.objective() for _ in range(self.n_labels)])
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> LaplaceNoise:
+        """Fake outcomes with one coordinate for each label."""
+        if isinstance(self.base, AllPolicies):
+            return LabelTableNoise(self, contexts, key, stream)
+        return LaplaceNoise(contexts, self.n_labels, key, stream)
+
+    def log_size(self, contexts: Sequence[Any]) -> float | None:
+        """L times the base's."""
+        size = self.base.log_size(contexts)
+        return None if size is None else self.n_labels * size
+
+    def complexity(self, contexts: Sequence[Any]) -> float | None:
+        r"""Known where every subset may be chosen on every context: :math:`dL\,E\max(0, \zeta)`."""
+        if isinstance(self.base, AllPolicies):
+            return 0.5 * len(contexts) * self.n_labels
+        return None
+
+    def separates(self, contexts: Sequence[Any]) -> bool | None:
+        """Whether the contexts separate the base."""
+        return self.base.separates(contexts)
+
+
+class LabelPolicy(Policy):
+    """The labels to which their policies say yes."""
+
+    def __init__(self, parts: Sequence[Policy]) -> None:
+        self.parts = parts
+
+    def __call__(self, context: Any = None) -> Labels:
+        return np.flatnonzero([part(context) for part in self.parts])
+
+    def __repr__(self) -> str:
+        return f"<policy on {len(self.parts)} labels>"
+
+
+class LabelObjective(Objective):
+    """A total of the base for every label."""
+
+    oracle: MultiLabel
+
+    def __init__(self, oracle: MultiLabel, parts: list[Objective]) -> None:
+        self.oracle = oracle
+        self._parts = parts
+
+    def copy(self) -> LabelObjective:
+        """An independent copy of all totals."""
+        return LabelObjective(self.oracle, [part.copy() for part in self._parts])
+
+    def add(self, context: Any, losses: FloatArray) -> None:
+        """Add each label's loss to its total."""
+        for part, pair in zip(self._parts, _pairs(losses), strict=True):
+            part.add(context, pair)
+
+    def tilted(self, context: Any, losses: FloatArray) -> LabelObjective:
+        """Each label's total with one more round."""
+        pairs = zip(self._parts, _pairs(losses), strict=True)
+        return LabelObjective(self.oracle, [part.tilted(context, pair) for part, pair in pairs])
+
+    def settle(
+        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Labels:
+        """Lead first and add afterwards: if the base fails, nothing has changed."""
+        labels = self.tilted(context, losses).action(context, noise, draw, scale)
+        self.add(context, losses)
+        return labels
+
+    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Labels:
+        """The labels chosen under one draw."""
+        parts = self._perturbed(noise, draw, scale)
+        return np.flatnonzero([part.action(context, None, 0, 0.0) for part in parts])
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """The base's leaders, label by label."""
+        return [
+            LabelPolicy([part.leader() for part in self._perturbed(noise, draw, scale)])
+            for draw in range(first, first + count)
+        ]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The sum of the base's minimal values over the labels."""
+        values = np.empty(count)
+        for i in range(count):
+            parts = self._perturbed(noise, first + i, scale)
+            values[i] = sum(float(part.minima(None, 0, 1, 0.0)[0]) for part in parts)
+        return values
+
+    def _perturbed(self, noise: Noise | None, draw: int, scale: float) -> list[Objective]:
+        # The base's own noise has two coordinates a context, here only one of them is noisy, so
+        # fake outcomes are added as rounds.
+        if noise is None or scale == 0.0:
+            return self._parts
+        parts = [part.copy() for part in self._parts]
+        fakes = scale * noise.unit(draw)
+        for j, part in enumerate(parts):
+            for context, pair in zip(noise.contexts, _pairs(fakes[:, j]), strict=True):
+                part.add(context, pair)
+        return parts
+
+
+class LabelTableNoise(LaplaceNoise):
+    """Fake outcomes addressed by context: nothing is stored."""
+
+    def __init__(
+        self, oracle: MultiLabel, contexts: Sequence[Any], key: np.uint64, stream: int
+    ) -> None:
+        super().__init__(contexts, oracle.n_labels, key, stream)
+        assert isinstance(oracle.base, AllPolicies)
+        self.places = positions(contexts, oracle.base.n_contexts)
+
+    def row(self, draw: int, context: int) -> FloatArray:
+        """One context's fake losses; zero where no noise is put on it."""
+        cells = np.zeros(self.n_actions, np.float32)
+        place = int(self.places[context])
+        if place >= 0:
+            laplace_cells(self.key, self.stream, draw, place * self.n_actions, cells)
+        return cells.astype(np.float64)
+
+
+class LabelTablePolicy(Policy):
+    """A table of yes and no, one row for each context."""
+
+    def __init__(self, oracle: MultiLabel, chosen: NDArray[np.bool_]) -> None:
+        self.oracle = oracle
+        self.chosen = chosen
+
+    def __call__(self, context: Any = None) -> Labels:
+        return np.flatnonzero(self.chosen[self.oracle.check_context(context)])
+
+    def __repr__(self) -> str:
+        return f"<policy on {len(self.chosen)} contexts and {self.oracle.n_labels} labels>"
+
+
+class LabelTable(Objective):
+    """The total loss of every label on every context: yes where it is negative."""
+
+    oracle: MultiLabel
+
+    def __init__(self, oracle: MultiLabel, totals: FloatArray) -> None:
+        self.oracle = oracle
+        self.totals = totals
+
+    def copy(self) -> LabelTable:
+        """An independent copy of the totals."""
+        return LabelTable(self.oracle, self.totals.copy())
+
+    def add(self, context: int, losses: FloatArray) -> None:
+        """Add a loss vector to its context's row."""
+        self.totals[context] += losses
+
+    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Labels:
+        """The negative entries of one perturbed row."""
+        row = self.totals[context]
+        if isinstance(noise, LabelTableNoise) and scale != 0.0:
+            row = row + scale * noise.row(draw, context)
+        return np.flatnonzero(row < 0.0)
+
+    def chosen(
+        self, context: int, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The negative entries of one row, draw by draw."""
+        rows = np.tile(self.totals[context], (count, 1))
+        if isinstance(noise, LabelTableNoise) and scale != 0.0:
+            for i in range(count):
+                rows[i] += scale * noise.row(first + i, context)
+        return rows < 0.0
+
+    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray:
+        r"""The Laplace law: :math:`P(\phi_j + s\zeta_j < 0)`."""
+        row = self.totals[context]
+        noisy = isinstance(noise, LabelTableNoise) and noise.places[context] >= 0
+        if not noisy or scale == 0.0:
+            return (row < 0.0).astype(np.float64)
+        tail = 0.5 * np.exp(-np.abs(row) / scale)
+        return np.where(row < 0.0, 1.0 - tail, tail)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """The negative entries of the whole table, draw by draw."""
+        return [
+            LabelTablePolicy(self.oracle, self._perturbed(noise, draw, scale) < 0.0)
+            for draw in range(first, first + count)
+        ]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The sum of the negative entries of each draw."""
+        draws = range(first, first + count)
+        return np.array(
+            [np.minimum(self._perturbed(noise, draw, scale), 0.0).sum() for draw in draws]
+        )
+
+    def _perturbed(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+        if noise is None or scale == 0.0:
+            return self.totals
+        table = self.totals.copy()
+        table[np.asarray(noise.contexts, dtype=np.intp)] += scale * noise.unit(draw)
+        return table
+
+
+def _pairs(losses: FloatArray) -> FloatArray:
+    """Losses of no and yes, a row for each entry."""
+    pairs = np.zeros((len(losses), 2))
+    pairs[:, 1] = losses
+    return pairs

@@ -1,0 +1,332 @@
+"""The policies of any scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, ContextError, InputTypeError, Objective, ParameterError, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_integer
+from hannan.oracles._features import FeatureOracle
+from hannan.perturbation import LaplaceNoise
+
+_TIE = 1e-9  # predictions this close, relative to the largest loss, count as equal
+
+
+class SklearnPolicies(FeatureOracle):
+    r"""The policies that a scikit-learn classifier or regressor can learn.
+
+    Finding the best policy is reduced to fitting the estimator to one row for each distinct
+    context x, with total losses :math:`\phi(x, k)`:
+
+    - a *classifier* is fitted to x with label k and weight
+      :math:`\max_j \phi(x, j) - \phi(x, k) \ge 0`, for each k where that is positive. Subtracting
+      a constant on each context changes no argmin, and makes signed losses usable: the weighted
+      accuracy of a policy is a constant minus its total loss. Weights are scaled to mean 1.
+    - a *regressor* is cloned for each action and fitted to the mean of the losses on x, less the
+      mean over actions; the weight of x is the number of its rounds in which losses differed
+      between actions. The policy plays the smallest prediction. Estimators that take no
+      `sample_weight`, such as `KNeighborsRegressor`, are fitted without.
+
+    Fake outcomes count as rounds. Where the best constant action has a smaller total than the
+    fitted policy, it is the leader; so it is while losses tell too little to fit anything: one
+    context, one label to prefer, or fewer contexts than neighbours asked for.
+
+    A fit is not an argmin over policies, so the class is not `exact` and no theorem covers it.
+    Every leader is a fit, which takes milliseconds: a round costs about two of them, and the
+    resampling of bandit feedback many more. Memory grows with distinct contexts only.
+
+    Parameters
+    ----------
+    estimator
+        A classifier whose `fit` takes `sample_weight`, a regressor, or a pipeline that ends in
+        one. It is cloned and never changed. Every `random_state` that is not an integer is set to
+        0 in the clones, so that leaders depend on the losses alone; warnings that a fit did not
+        converge are silenced.
+    n_actions
+        K.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> oracle = hn.oracles.SklearnPolicies(DecisionTreeClassifier(max_depth=2), n_actions=2)
+    >>> total = oracle.objective()
+    >>> for x in range(10):
+    ...     total.add(np.array([x / 10, 1.0]), np.array([x > 4, x <= 4], dtype=float))
+    >>> best = total.leader()
+    >>> best([0.2, 1.0]), best([0.7, 1.0])
+    (0, 1)
+    """
+
+    exact = False
+    complexity_pairs = 8
+    """Pairs of fits that are enough to estimate G."""
+
+    def __init__(self, estimator: Any, n_actions: int) -> None:
+        from sklearn.base import is_classifier, is_regressor  # type: ignore[import-untyped]
+
+        if isinstance(estimator, type) or not all(
+            hasattr(estimator, name) for name in ("fit", "predict", "get_params")
+        ):
+            raise InputTypeError(
+                "SklearnPolicies needs a scikit-learn classifier or regressor, an instance and "
+                f"not a class; got {estimator!r}."
+            )
+        self.classifies = bool(is_classifier(estimator))
+        if not self.classifies and not is_regressor(estimator):
+            raise ParameterError(
+                f"SklearnPolicies needs a classifier or a regressor; {estimator!r} is neither."
+            )
+        self.estimator = estimator
+        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+        self._weight = _weight_name(estimator)
+        if self.classifies and self._weight is None:
+            raise ParameterError(
+                f"SklearnPolicies weighs the rows of a classifier, but {estimator!r} takes no "
+                "sample_weight in fit. Use one that does, or a regressor."
+            )
+        self._template = _seeded(estimator)
+        self._least = max([2, *_neighbours(estimator)])
+
+    def objective(self) -> SklearnObjective:
+        """An empty total: a loss vector for each distinct context."""
+        return SklearnObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> LaplaceNoise:
+        """Fake outcomes as they are."""
+        return LaplaceNoise(contexts, self.n_actions, key, stream)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """d log K, which holds for any class."""
+        return len(contexts) * float(np.log(self.n_actions))
+
+    def fit(self, rows: FloatArray, target: Any, weight: FloatArray) -> Any:
+        """A fitted clone of the estimator."""
+        from sklearn import config_context
+        from sklearn.base import clone
+        from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped]
+
+        model = clone(self._template)
+        extra = {} if self._weight is None else {self._weight: weight}
+        with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(rows, target, **extra)
+
+    def __repr__(self) -> str:
+        # In angle brackets, because evaluating it takes more names than ours.
+        return f"SklearnPolicies(<{self.estimator!r}>, n_actions={self.n_actions})"
+
+
+class SklearnPolicy(Policy):
+    """Fitted models, or a constant action; what they do on known contexts is looked up."""
+
+    def __init__(
+        self,
+        oracle: SklearnPolicies,
+        models: Sequence[Any],
+        constant: int,
+        tie: float,
+        known: tuple[dict[bytes, int], FloatArray],
+    ) -> None:
+        self.oracle = oracle
+        self.models = models
+        """One fitted classifier, a regressor for each action, or none: a constant."""
+        self.constant = constant
+        self._tie = tie
+        self._places, rows = known
+        self.known = self.predict(rows)
+        """Actions on the contexts that were known when the policy was made."""
+
+    def __call__(self, context: Any = None) -> int:
+        if not self.models:
+            return self.constant
+        row = self.oracle.check_context(context)
+        place = self._places.get(self.oracle.key(row))
+        if place is not None:
+            return int(self.known[place])
+        expected = getattr(self.models[0], "n_features_in_", len(row))
+        if len(row) != expected:
+            raise ContextError(f"Contexts so far had {expected} features; got {len(row)}.")
+        return int(self.predict(row[None, :])[0])
+
+    def predict(self, rows: FloatArray) -> NDArray[np.intp]:
+        """Actions on several contexts at once."""
+        if not self.models:
+            return np.full(len(rows), self.constant, np.intp)
+        if self.oracle.classifies:
+            return np.asarray(self.models[0].predict(rows)).astype(np.intp)
+        losses = np.stack([np.ravel(model.predict(rows)) for model in self.models], axis=1)
+        # Rounding depends on how many rows are predicted at once, and must not break ties.
+        return np.asarray((losses <= losses.min(axis=1, keepdims=True) + self._tie).argmax(axis=1))
+
+    def __repr__(self) -> str:
+        return f"<policy {self.models[0] if self.models else f'always {self.constant}'}>"
+
+
+class SklearnObjective(Objective):
+    """The sum of the losses of each distinct context, and how often it had any."""
+
+    oracle: SklearnPolicies
+
+    def __init__(self, oracle: SklearnPolicies) -> None:
+        self.oracle = oracle
+        self._places: dict[bytes, int] = {}
+        self._rows: FloatArray = np.zeros((0, 0))
+        self._totals: FloatArray = np.zeros((0, oracle.n_actions))
+        self._counts: FloatArray = np.zeros(0)
+        self._sorted: tuple[dict[bytes, int], NDArray[np.intp]] = ({}, np.zeros(0, np.intp))
+
+    def copy(self) -> SklearnObjective:
+        """An independent copy of the totals."""
+        twin = SklearnObjective(self.oracle)
+        twin._places = dict(self._places)
+        twin._rows = self._rows.copy()
+        twin._totals = self._totals.copy()
+        twin._counts = self._counts.copy()
+        twin._sorted = self._sorted
+        return twin
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        """Add a loss vector to its context's row."""
+        place = self._place(context)
+        self._totals[place] += losses
+        self._counts[place] += losses.max() > losses.min()
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """One fit for each draw, or K of them."""
+        return [self._solve(noise, draw, scale)[0] for draw in range(first, first + count)]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The values of the policies that were fitted."""
+        return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
+
+    def settle(
+        self, context: FloatArray, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """Fit first and add afterwards: if the estimator fails, nothing has changed."""
+        action = self.tilted(context, losses).action(context, noise, draw, scale)
+        self.add(context, losses)
+        return action
+
+    def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[SklearnPolicy, float]:
+        """The leader under one draw, and its value."""
+        fakes = None
+        if noise is not None and scale != 0.0:
+            places = [self._place(context) for context in noise.contexts]
+            fakes = scale * noise.unit(draw)
+        # In an order that does not depend on that of the rounds.
+        lookup, order = self._canonical()
+        totals, counts = self._totals[: len(order)].copy(), self._counts[: len(order)].copy()
+        if fakes is not None:
+            totals[places] += fakes
+            counts[places] += 1.0
+        rows, totals, counts = self._rows[order], totals[order], counts[order]
+
+        oracle, known = self.oracle, (lookup, rows)
+        constant = int(totals.sum(axis=0).argmin())
+        always = float(totals[:, constant].sum())
+        told = totals.max(axis=1) > totals.min(axis=1)
+        models: Sequence[Any] = ()
+        tie = 0.0
+        if np.count_nonzero(told) >= oracle._least:
+            if oracle.classifies:
+                models = self._classifier(rows[told], totals[told])
+            else:
+                means = totals[told] - totals[told].mean(axis=1, keepdims=True)
+                means /= counts[told][:, None]
+                tie = _TIE * float(np.abs(means).max())
+                models = self._regressors(rows[told], means, counts[told])
+        if models:
+            fitted = SklearnPolicy(oracle, models, constant, tie, known)
+            value = float(totals[np.arange(len(rows)), fitted.known].sum())
+            if value <= always:
+                return fitted, value
+        return SklearnPolicy(oracle, (), constant, tie, known), always
+
+    def _classifier(self, rows: FloatArray, totals: FloatArray) -> Sequence[Any]:
+        weights = totals.max(axis=1, keepdims=True) - totals
+        which, labels = np.nonzero(weights)
+        if (labels == labels[0]).all():
+            return ()
+        used = weights[which, labels]
+        return [self.oracle.fit(rows[which], labels, used / used.mean())]
+
+    def _regressors(self, rows: FloatArray, means: FloatArray, counts: FloatArray) -> Sequence[Any]:
+        weights = counts / counts.mean()
+        return [self.oracle.fit(rows, column, weights) for column in means.T]
+
+    def _canonical(self) -> tuple[dict[bytes, int], NDArray[np.intp]]:
+        """The contexts sorted by their bytes: places in that order, and the order."""
+        if len(self._sorted[1]) != len(self._places):
+            keys = sorted(self._places)
+            order = np.array([self._places[key] for key in keys], dtype=np.intp)
+            self._sorted = ({key: i for i, key in enumerate(keys)}, order)
+        return self._sorted
+
+    def _place(self, context: FloatArray) -> int:
+        key = self.oracle.key(context)
+        place = self._places.get(key)
+        if place is not None:
+            return place
+        place = len(self._places)
+        if place and len(context) != self._rows.shape[1]:
+            raise ContextError(
+                f"Contexts so far had {self._rows.shape[1]} features; got {len(context)}."
+            )
+        if place >= len(self._rows):
+            size = max(8, 2 * place)
+            self._rows = _grown(self._rows if place else np.zeros((0, len(context))), size)
+            self._totals = _grown(self._totals, size)
+            self._counts = _grown(self._counts, size)
+        self._rows[place] = context
+        self._places[key] = place
+        return place
+
+
+def _grown(array: FloatArray, size: int) -> FloatArray:
+    more = np.zeros((size, *array.shape[1:]))
+    more[: len(array)] = array
+    return more
+
+
+def _weight_name(estimator: Any) -> str | None:
+    """The argument of `fit` that takes weights: in a pipeline, that of its last step."""
+    from sklearn.pipeline import Pipeline  # type: ignore[import-untyped]
+    from sklearn.utils.validation import has_fit_parameter  # type: ignore[import-untyped]
+
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        inner = _weight_name(last)
+        return None if inner is None else f"{name}__{inner}"
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+
+
+def _seeded(estimator: Any) -> Any:
+    """A clone in which every random state is fixed."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    seeds = {
+        name: 0
+        for name, value in copy.get_params(deep=True).items()
+        if name.split("__")[-1] == "random_state" and not isinstance(value, int | np.integer)
+    }
+    return copy.set_params(**seeds)
+
+
+def _neighbours(estimator: Any) -> list[int]:
+    """How many rows the estimator needs to be able to predict."""
+    params = estimator.get_params(deep=True)
+    return [
+        int(value)
+        for name, value in params.items()
+        if name.split("__")[-1] == "n_neighbors" and isinstance(value, int | np.integer)
+    ]

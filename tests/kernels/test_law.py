@@ -1,0 +1,141 @@
+"""The exact law of a perturbed argmin, against integrals, closed forms and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import hannan as hn
+from hannan.oracles._tables import law_of_argmin
+from hannan.perturbation import seed_key
+from tests import naive_bandit
+
+
+def integrated(values, scale):
+    """q_j = int f(v - g_j) prod_{i != j} (1 - F(v - g_i)) dv, piece by piece between the kinks."""
+    g = np.asarray(values, float) / scale
+    edges = np.unique(np.concatenate([[g.min() - 60.0], g, [g.max() + 60.0]]))
+    q = []
+    for j in range(len(g)):
+
+        def integrand(v, j=j):
+            others = stats.laplace.sf(v - np.delete(g, j))
+            return stats.laplace.pdf(v - g[j]) * others.prod()
+
+        pieces = []
+        for a, b in zip(edges[:-1], edges[1:], strict=True):
+            cuts = np.linspace(a, b, max(2, math.ceil((b - a) / 5.0) + 1))
+            pieces += [
+                integrate.quad(integrand, u, v, epsabs=1e-15, epsrel=1e-12)[0]
+                for u, v in zip(cuts[:-1], cuts[1:], strict=True)
+            ]
+        q.append(sum(pieces))
+    return np.array(q)
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([0.0, 1.0, 2.5], 1.0),
+        ([3.0, 3.0, 3.0, 3.0], 0.7),
+        ([0.0, 0.0, 5.0], 2.0),
+        ([0.0, 30.0, 31.0], 1.0),
+        ([-7.5, 1.0, 0.25, -7.0, 12.0], 3.0),
+        ([1e6, 1e6 + 1.0], 0.5),
+        (np.linspace(0, 4, 20), 1.5),
+    ],
+)
+def test_law_equals_numerical_integration(values, scale):
+    found = law_of_argmin(np.array(values, float), scale)
+    assert found.sum() == pytest.approx(1.0, abs=1e-14)
+    np.testing.assert_allclose(found, integrated(values, scale), rtol=1e-8)
+
+
+@pytest.mark.parametrize("u", [0.0, 1e-9, 0.3, 1.0, 7.0, 35.0])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 25.0])
+def test_two_actions_have_a_closed_form(u, scale):
+    # P(zeta - zeta' > u) = (2 + u) exp(-u)/4 for u >= 0.
+    worse = (2.0 + u) * math.exp(-u) / 4.0
+    found = law_of_argmin(np.array([1.0, 1.0 + u * scale]), scale)
+    np.testing.assert_allclose(found, [1.0 - worse, worse], rtol=1e-9, atol=1e-20)
+
+
+def test_one_action_is_certain():
+    assert law_of_argmin(np.array([3.5]), 2.0).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("gap", [60.0, 1e3, 1e300])
+def test_hopeless_actions_get_a_tiny_probability_and_no_nan(gap):
+    found = law_of_argmin(np.array([0.0, gap, 0.0]), 1.0)
+    assert np.isfinite(found).all()
+    assert 0.0 <= found[1] < 1e-20
+    assert found[0] == pytest.approx(0.5, rel=1e-9)
+
+
+def test_actions_no_policy_plays_get_probability_zero():
+    found = law_of_argmin(np.array([0.0, np.inf, 0.0]), 1.0)
+    assert found[1] == 0.0
+    assert found[[0, 2]] == pytest.approx([0.5, 0.5])
+
+
+def test_without_noise_the_first_of_the_best_is_certain():
+    assert law_of_argmin(np.array([2.0, 1.0, 1.0]), 0.0).tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("K", [200, 2000])
+def test_law_stays_right_for_many_tied_actions(K):
+    # All tied: each has probability 1/K. One better by log 2 scales: compared with quadrature.
+    np.testing.assert_allclose(law_of_argmin(np.zeros(K), 1.0), 1.0 / K, rtol=1e-9)
+    ahead = np.zeros(K)
+    ahead[0] = -0.7
+    found = law_of_argmin(ahead, 1.0)
+
+    def integrand(v):
+        return stats.laplace.pdf(v + 0.7) * stats.laplace.sf(v) ** (K - 1)
+
+    cuts = np.linspace(-40, 5, 91)
+    expected = sum(
+        integrate.quad(integrand, a, b, epsabs=1e-15)[0]
+        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+    )
+    assert found[0] == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["AllPolicies", "FinitePolicies"])
+def test_law_agrees_with_simulation_of_the_definition_to_three_standard_errors(kind, seed):
+    rng = np.random.default_rng(seed)
+    K, scale = 4, 1.5
+    if kind == "AllPolicies":
+        oracle, rows = hn.oracles.AllPolicies(1, K), [[k] for k in range(K)]
+    else:  # several policies play the same action: the best of them counts
+        rows = rng.integers(0, K, size=(7, 1)).tolist()
+        oracle = hn.oracles.FinitePolicies(rows, n_actions=K)
+    total = oracle.objective()
+    losses = rng.random(K) * 3
+    total.add(0, losses)
+    noise = oracle.noise([0], seed_key(0), 0, 2**20)
+    exact = total.law(0, noise, scale)
+    scores = [losses[row[0]] for row in rows]
+    q, _ = naive_bandit.propensities(rows, scores, [0], 0, scale, K, rng, 200_000)
+    error = np.sqrt(exact * (1 - exact) / 200_000)
+    assert np.all(np.abs(q - exact) <= 3 * error + 1e-15)
+    # And with what the learners' own noise does.
+    own = total.chosen(0, noise, 0, 50_000, scale).mean(axis=0)
+    assert np.all(np.abs(own - exact) <= 4 * np.sqrt(exact * (1 - exact) / 50_000) + 1e-15)
+
+
+def test_finite_policies_know_their_law_only_where_one_context_carries_all_noise():
+    oracle = hn.oracles.FinitePolicies([[0, 1], [1, 0], [1, 1]])
+    total = oracle.objective()
+    total.add(0, np.array([0.5, 0.0]))
+    one = oracle.noise([0], seed_key(0), 0, 2**20)
+    both = oracle.noise([0, 1], seed_key(0), 0, 2**20)
+    assert total.law(0, one, 1.0) is not None
+    assert total.law(1, one, 1.0) is None
+    assert total.law(0, both, 1.0) is None
+    slates = hn.oracles.FinitePolicies([[[0, 1]], [[1, 2]]])
+    noise = slates.noise([0], seed_key(0), 0, 2**20)
+    assert slates.objective().law(0, noise, 1.0) is None

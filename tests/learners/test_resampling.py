@@ -1,0 +1,320 @@
+"""Geometric resampling: weights with mean (1 - (1-q)^L)/q, whatever the mode.
+
+Exact statements enumerate all outcomes of the draws. Statistical ones use fixed seeds and fail
+for a right program with probability below 1e-5 each (4.5 standard errors).
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import hannan as hn
+from hannan.core import Objective
+from hannan.perturbation import seed_key
+from tests import naive_bandit, problems, statistics
+
+SIGMAS = 4.5
+
+
+class Scripted(Objective):
+    """An objective whose successive leaders choose what a list says."""
+
+    def __init__(self, outcomes):
+        self.outcomes = np.asarray(outcomes, dtype=bool)  # [draws, K]
+        self.looked_at = 0
+
+    n_actions = property(lambda self: self.outcomes.shape[1])
+
+    def copy(self):
+        raise NotImplementedError
+
+    def add(self, context, losses):
+        raise NotImplementedError
+
+    def leaders(self, noise, first, count, scale):
+        raise NotImplementedError
+
+    def minima(self, noise, first, count, scale):
+        raise NotImplementedError
+
+    def chosen(self, context, noise, first, count, scale):
+        assert first + count <= len(self.outcomes), "more than L - 1 draws"
+        self.looked_at = first + count
+        return self.outcomes[first : first + count]
+
+
+def scripted_weight(sequence, r, L):
+    column = np.reshape(sequence, (-1, 1))
+    return Scripted(column).resample_one(None, 0, None, 0, L, r, 1.0)
+
+
+def sequences(L):
+    """All outcomes of L - 1 draws."""
+    return list(itertools.product([0, 1], repeat=L - 1))
+
+
+@pytest.mark.parametrize("L", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("r", [1, 2, 4, 7])
+def test_a_weight_is_the_mean_of_J_given_the_unordered_outcome(r, L):
+    # Outcomes with the same stopping time, or the same number of successes, differ in the order
+    # of successes before the last only, and all orders are equally likely.
+    groups = {}
+    for sequence in sequences(L):
+        W, used = scripted_weight(sequence, r, L)
+        J = next((i for i, s in enumerate(sequence, start=1) if s), L)
+        reached = sum(sequence[:used]) == r
+        shown = (used, "reached") if reached else sum(sequence)
+        groups.setdefault(shown, []).append((sequence[:used], J, W))
+    for members in groups.values():
+        weights = {W for _, _, W in members}
+        assert len(weights) == 1
+        seen = {prefix: J for prefix, J, _ in members}  # unused draws play no role
+        assert weights.pop() == pytest.approx(np.mean(list(seen.values())))
+
+
+@pytest.mark.parametrize("q", [0.02, 0.3, 0.75, 1.0])
+@pytest.mark.parametrize("L", [1, 2, 3, 6, 11])
+@pytest.mark.parametrize("r", [1, 2, 4])
+def test_mean_weight_is_exact_and_more_successes_never_raise_the_second_moment(q, L, r):
+    found = []
+    for successes in (1, r):
+        mean = second = 0.0
+        for sequence in sequences(L):
+            p = math.prod(q if s else 1 - q for s in sequence)
+            W, _ = scripted_weight(sequence, successes, L)
+            mean, second = mean + p * W, second + p * W * W
+        assert mean == pytest.approx((1 - (1 - q) ** L) / q)
+        found.append(second)
+    assert found[1] <= found[0] + 1e-12
+    assert q * q * found[1] <= {1: 2.0, 2: 1.5, 4: 1.32}[r]
+
+
+def exact_moments(q, L, r):
+    """E W and E W^2 from the negative binomial law of the r-th success."""
+    N, S = np.arange(r, L), np.arange(min(r, L))
+    p = np.concatenate([stats.nbinom.pmf(N - r, r, q), stats.binom.pmf(S, L - 1, q)])
+    W = np.concatenate([N / r, L / (S + 1)])
+    return float(p @ W), float(p @ (W * W))
+
+
+@pytest.mark.parametrize(("r", "second", "ratio"), [(1, 2, 2), (2, 1.5, 1.51), (3, 1.36, 1.38)])
+def test_second_moments_stay_below_the_constants_in_use(r, second, ratio):
+    check_constants(r, second, ratio)
+
+
+@pytest.mark.parametrize(
+    ("r", "second", "ratio"), [(4, 1.32, 1.34), (8, 1.3, 1.34), (50, 1.3, 1.34)]
+)
+def test_second_moments_of_many_successes_stay_below_the_constants_in_use(r, second, ratio):
+    check_constants(r, second, ratio)
+
+
+def check_constants(r, second, ratio):
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies([[0], [1]]), successes=r, seed=0)
+    assert learner._moment <= ratio
+    worst = 0.0
+    for L in (2, 5, 30, 300, 3000, 20_000):
+        for q in np.concatenate([np.geomspace(1e-4, 0.999, 25), np.linspace(0.5, 8, 25) / L]):
+            if q < 1.0:
+                mean, square = exact_moments(q, L, r)
+                assert mean == pytest.approx((1 - (1 - q) ** L) / q)
+                worst = max(worst, q * square / mean)
+                assert q * q * square <= second
+    assert 0.97 * learner._moment <= worst <= learner._moment
+
+
+@pytest.mark.parametrize("L", [1, 2, 3, 40])
+@pytest.mark.parametrize("r", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["FinitePolicies", "AllPolicies"])
+def test_kernels_resample_as_the_definition_does(kind, r, L):
+    oracle, _ = problems.make(kind, d=3, K=3, N=40, seed=r)
+    total = problems.total(oracle, problems.rounds(3, 3, 6, seed=L))
+    noise = oracle.noise(range(3), seed_key(5), 0, 2**12)  # small blocks, so that draws span some
+    for first in range(0, 60, 3):
+        for element in range(3):
+            fast = total.resample_one(1, element, noise, first, L, r, 1.7)
+            slow = Objective.resample(total, 1, np.array([element]), noise, first, L, r, 1.7)
+            inclusion = total.chosen(1, noise, first, max(L - 1, 1), 1.7)[: L - 1, element]
+            W, used = naive_bandit.weight(inclusion, r, L)
+            assert fast == (pytest.approx(W), used)
+            assert (slow[0][0], slow[1]) == (pytest.approx(W), used)
+
+
+@pytest.mark.parametrize("L", [1, 2, 3, 40])
+@pytest.mark.parametrize("r", [1, 3])
+def test_set_kernels_resample_as_the_definition_does(r, L):
+    rng = np.random.default_rng(r)
+    table = np.array([[rng.permutation(6)[:3] for _ in range(2)] for _ in range(20)])
+    oracle = hn.oracles.FinitePolicies(table, n_actions=6)
+    total = oracle.objective()
+    total.add(0, rng.random(6))
+    noise = oracle.noise([0, 1], seed_key(1), 0, 2**11)
+    for first in range(0, 90, 3):
+        chosen = np.array([0, 2, 5])
+        fast = total.resample(0, chosen, noise, first, L, r, 0.8)
+        slow = Objective.resample(total, 0, chosen, noise, first, L, r, 0.8)
+        inclusion = total.chosen(0, noise, first, max(L - 1, 1), 0.8)[: L - 1]
+        by_hand = [naive_bandit.weight(inclusion[:, j], r, L) for j in chosen]
+        assert fast[0] == pytest.approx([W for W, _ in by_hand])
+        assert slow[0] == pytest.approx([W for W, _ in by_hand])
+        assert fast[1] == slow[1] == max(used for _, used in by_hand)
+
+
+# Learners at a fixed state: decisions without updates are independent samples -----------------
+
+MODES = {
+    "shared": {"resampling": "shared"},
+    "separate": {"resampling": "separate"},
+    "rao-blackwell 1": {"resampling": "rao-blackwell", "successes": 1},
+    "rao-blackwell 2": {"resampling": "rao-blackwell", "successes": 2},
+    "rao-blackwell 4": {"resampling": "rao-blackwell", "successes": 4},
+    "auto": {},
+}
+EPSILON = 0.6
+
+
+def at_a_state(oracle, context, losses, L, seed=0, **mode):
+    """A learner at ε whose history is one round with given estimates."""
+    learner = hn.ContextSemiBanditFTPL(
+        oracle,
+        range(2),
+        epsilon=EPSILON,
+        max_resamples=L,
+        seed=seed,
+        **mode,
+    )
+    learner._history.add(context, np.asarray(losses, float))
+    return learner
+
+
+def samples(learner, context, count, K):
+    """W_j for the chosen elements of many decisions, 0 elsewhere."""
+    found = np.zeros((count, K))
+    for row in found:
+        decision = learner.decide(context)
+        row[decision.action] = (
+            decision.weights[0] if isinstance(decision.action, int) else decision.weights
+        )
+    return found
+
+
+SINGLE = [[0, 0], [1, 1], [2, 0], [1, 2], [0, 1], [2, 2]]
+SLATES = [
+    [(0, 1), (2, 3)],
+    [(1, 2), (0, 3)],
+    [(0, 3), (0, 1)],
+    [(2, 3), (1, 2)],
+    [(1, 3), (0, 2)],
+]
+
+
+def problem(kind):
+    """Oracle, rows and estimated losses on context 0; the rarest element is very rare."""
+    if kind == "slates":
+        table = np.array(SLATES)
+        return hn.oracles.FinitePolicies(table, n_actions=4), SLATES, [0.0, 0.5, 2.0, 4.0]
+    losses = [0.0, 1.0, 6.0]
+    if kind == "AllPolicies":
+        rows = [[a, b] for a in range(3) for b in range(3)]
+        return hn.oracles.AllPolicies(2, 3), rows, losses
+    if kind == "FunctionOracle":
+        from tests import naive
+
+        return hn.oracles.FunctionOracle(naive.solver(SINGLE), n_actions=3), SINGLE, losses
+    return hn.oracles.FinitePolicies(SINGLE, n_actions=3), SINGLE, losses
+
+
+def inclusion(rows, losses, draws=600_000):
+    scores = [naive_bandit.loss(losses, row[0]) for row in rows]
+    K, rng = len(losses), np.random.default_rng(17)
+    return naive_bandit.propensities(rows, scores, [0, 1], 0, 1 / EPSILON, K, rng, draws)
+
+
+KINDS = ["FinitePolicies", "AllPolicies", "FunctionOracle", "slates"]
+CASES = [
+    (kind, mode, L)
+    for kind in KINDS
+    for mode in MODES
+    for L in (2, 25)
+    if not (kind == "FunctionOracle" and (mode in ("rao-blackwell 1", "auto") or L == 2))
+]
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize(("kind", "mode", "L"), CASES)
+def test_mean_of_the_proxy_is_the_loss_up_to_the_known_truncation(kind, mode, L):
+    oracle, rows, losses = problem(kind)
+    q, error = inclusion(rows, losses)
+    assert q.min() < 0.12 < 0.4 < q.max()
+    learner = at_a_state(oracle, 0, losses, L, **MODES[mode])
+    W = samples(learner, 0, 1500 if kind == "FunctionOracle" else 12_000, len(losses))
+    expected = 1 - (1 - q) ** L
+    uncertainty = np.hypot(W.std(axis=0) / math.sqrt(len(W)), L * (1 - q) ** (L - 1) * error)
+    assert np.all(np.abs(W.mean(axis=0) - expected) <= SIGMAS * uncertainty)
+    r = learner._r
+    second = q * (W * W).mean(axis=0)  # q^2 E[W^2 | chosen]
+    noise = q * (W * W).std(axis=0) / math.sqrt(len(W))
+    assert np.all(second <= {1: 2.0, 2: 1.5, 4: 1.32}[r] + SIGMAS * noise)
+
+
+@pytest.mark.stat
+def test_that_test_would_notice_a_weight_off_by_one_draw():
+    oracle, rows, losses = problem("FinitePolicies")
+    q, _ = inclusion(rows, losses)
+    W = samples(at_a_state(oracle, 0, losses, 25, resampling="shared"), 0, 12_000, 3)
+    wrong = W + (W > 0)
+    uncertainty = wrong.std(axis=0) / math.sqrt(len(W))
+    assert np.any(np.abs(wrong.mean(axis=0) - (1 - (1 - q) ** 25)) > SIGMAS * uncertainty)
+
+
+@pytest.mark.parametrize("resampling", ["exact", "auto"])
+@pytest.mark.parametrize("L", [1, 2, 25])
+def test_exact_weights_are_the_mean_itself(resampling, L):
+    oracle, rows, losses = problem("AllPolicies")
+    learner = at_a_state(oracle, 0, losses, L, resampling=resampling)
+    q = learner.propensities(0).probabilities
+    for _ in range(50):
+        decision = learner.decide(0)
+        j = decision.action
+        assert decision.weights[0] == pytest.approx((1 - (1 - q[j]) ** L) / q[j])
+    simulated, error = inclusion(rows, losses)
+    assert np.all(np.abs(simulated - q) <= 3 * error)
+
+
+@pytest.mark.stat
+def test_separate_and_shared_streams_have_equal_marginals():
+    oracle, _, losses = problem("slates")
+    shared = samples(at_a_state(oracle, 0, losses, 12, seed=1, resampling="shared"), 0, 15_000, 4)
+    apart = samples(at_a_state(oracle, 0, losses, 12, seed=2, resampling="separate"), 0, 15_000, 4)
+    for j in range(4):
+        assert statistics.same_law(shared[:, j], apart[:, j]) > 1e-5
+    # They do differ jointly: a shared stream makes the two weights of a slate dependent.
+    both = (shared[:, :2] > 0).all(axis=1), (apart[:, :2] > 0).all(axis=1)
+    together = [
+        np.corrcoef(w[b, 0], w[b, 1])[0, 1] for w, b in zip((shared, apart), both, strict=True)
+    ]
+    assert abs(together[0] - together[1]) > 0.05
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("kind", ["FinitePolicies", "slates", "FunctionOracle"])
+def test_the_proxy_has_the_law_of_algorithm_3_as_printed(kind):
+    oracle, rows, losses = problem(kind)
+    K, L, count = len(losses), 8, 2500
+    learner = at_a_state(oracle, 0, losses, L, resampling="separate")
+    found = samples(learner, 0, count, K)
+    rng = np.random.default_rng(23)
+    scores = [naive_bandit.loss(losses, row[0]) for row in rows]
+    expected = np.array(
+        [
+            naive_bandit.algorithm_3(rows, scores, [0, 1], 0, EPSILON, L, np.ones(K), rng)[1]
+            for _ in range(count)
+        ]
+    )
+    code = (L + 1) ** np.arange(K)
+    assert statistics.same_law(found @ code, expected @ code) > 1e-5
+    # ... and would not have it if the noise that chose the action counted as the first draw.
+    assert statistics.same_law((found > 0) @ code, expected @ code) < 1e-5
