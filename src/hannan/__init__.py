@@ -7,7 +7,16 @@
 >>> learner.update([0.2, 0.7])
 """
 
-from hannan import baselines, bounds, checks, environments, experiments, oracles, predictors
+from hannan import (
+    baselines,
+    bounds,
+    checks,
+    environments,
+    experiments,
+    networks,
+    oracles,
+    predictors,
+)
 from hannan._version import __version__
 from hannan.core import (
     ContextError,
@@ -60,6 +69,7 @@ __all__ = [
     "checks",
     "environments",
     "experiments",
+    "networks",
     "oracles",
     "play",
     "predictors",

@@ -105,8 +105,7 @@ def make_case(
     """What the small checks take."""
     given = oracle.contexts if contexts is None else contexts
     require(oracle.n_actions, f"{oracle!r} must know n_actions to be checked.")
-    require(given, f"{oracle!r} lists no contexts: pass contexts= to try it on.")
-    assert given is not None
+    require(given is not None, f"{oracle!r} lists no contexts: pass contexts= to try it on.")
     return Case(oracle, oracle.check_contexts(given), policies, seed)
 
 
@@ -169,7 +168,9 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
 
 
 def check_minima_are_the_leaders_values(case: Case) -> None:
-    """The minimal value is the value of the leader, with noise and without."""
+    """With noise and without, the minimal value is the leader's, where the oracle is exact."""
+    if not case.oracle.exact:
+        return
     rounds, noise = case.rounds(), case.noise()
     total = case.total(rounds)
     plain = float(total.minima(None, 0, 1, 0.0)[0])
@@ -197,12 +198,15 @@ def check_fast_paths_agree(case: Case) -> None:
             )
             after = total.copy()
             settled = after.settle(context, losses, noise, draw, _SCALE)
-            _require_same(case, settled, tilted[draw](context))
+            if case.oracle.exact:  # a reduction may also count rounds, which a tilt is not
+                _require_same(case, settled, tilted[draw](context))
             _require_same(case, settled, after.action(context, noise, draw, _SCALE))
 
 
 def check_zero_losses_change_nothing(case: Case) -> None:
-    """A round without loss leaves the leader as it was."""
+    """A round without loss leaves the leader as it was, where the oracle is exact."""
+    if not case.oracle.exact:
+        return
     total = case.total(case.rounds())
     before = case.plays(total.leader())
     for context in case.contexts:
@@ -231,7 +235,9 @@ def check_ties_break_the_same_way(case: Case) -> None:
 
 
 def check_duplicating_is_doubling(case: Case) -> None:
-    """A round played twice counts as much as one with twice the loss."""
+    """A round played twice counts as much as one with twice the loss, where the oracle is exact."""
+    if not case.oracle.exact:
+        return
     rounds = case.rounds()
     twice = case.total(rounds + rounds)
     doubled = case.total([(context, 2.0 * losses) for context, losses in rounds])

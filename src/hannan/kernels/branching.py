@@ -161,7 +161,8 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
     far as every variable that would avoid them stays too dear. r[i] becomes the reduced cost of
     variable i: taking it in (r > 0) or leaving it out (r < 0) adds |r[i]| to the bound.
     """
-    budget[:n_rewards] = rw[:n_rewards]
+    for c in range(n_rewards):
+        budget[c] = rw[c]
     rest = free
     while rest != _NONE:
         i = bits.lowest(rest)
@@ -210,8 +211,13 @@ def search(w, masks, weights, guess):
     """
     n, C = w.size, masks.size
     everything = ~_NONE if n == 64 else (_ONE << uint64(n)) - _ONE
-    size = np.abs(w).sum() + np.abs(weights).sum()
-    slack = _ROUNDING * size
+    slack = 0.0
+    n_penalties = 0
+    for i in range(n):
+        slack += _ROUNDING * abs(w[i])
+    for c in range(C):
+        slack += _ROUNDING * abs(weights[c])
+        n_penalties += weights[c] > 0.0
 
     # Good sets to begin with: the signs of w, nothing, and the guess, each made better by flips.
     best, best_mask = np.inf, _NONE
@@ -226,7 +232,6 @@ def search(w, masks, weights, guess):
         if value < best or (value == best and mask < best_mask):
             best, best_mask = value, mask
 
-    n_penalties = int((weights > 0.0).sum())
     n_rewards = C - n_penalties
     top = n + 2
     ins = np.zeros(top, np.uint64)
@@ -276,7 +281,7 @@ def search(w, masks, weights, guess):
         take, leave = takes[depth], leaves[depth]
         pruned = False
         while True:
-            while take | leave != _NONE:
+            while True:
                 rest = take
                 while rest != _NONE:
                     cur += v[bits.lowest(rest)]
@@ -298,6 +303,8 @@ def search(w, masks, weights, guess):
                         leave |= _ONE << i
                     elif v[i] + q[i] < 0.0:  # always of use
                         take |= _ONE << i
+                if take | leave == _NONE:
+                    break
             low = cur + _bound(
                 free, v, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, at
             )
@@ -339,10 +346,13 @@ def search(w, masks, weights, guess):
             take_it = promising == (child > depth)
             takes[child] = bit if take_it else _NONE
             leaves[child] = _NONE if take_it else bit
-        W[depth + 1] = v
-        PENALTY[depth + 1, :n_penalties] = penalty[:n_penalties]
-        PW[depth + 1, :n_penalties] = pw[:n_penalties]
-        REWARD[depth + 1, :n_rewards] = reward[:n_rewards]
-        RW[depth + 1, :n_rewards] = rw[:n_rewards]
+        for i in range(n):
+            W[depth + 1, i] = v[i]
+        for c in range(n_penalties):
+            PENALTY[depth + 1, c] = penalty[c]
+            PW[depth + 1, c] = pw[c]
+        for c in range(n_rewards):
+            REWARD[depth + 1, c] = reward[c]
+            RW[depth + 1, c] = rw[c]
         depth += 1
     return best_mask, best, nodes

@@ -6,7 +6,8 @@ which ties are broken, and edge i leads to head[i]. All arrays of edges here fol
 `ids[i]` is the number that edge i has for the user.
 
 Noise comes in tiles: sixteen consecutive draws, those of one edge side by side, so that edge i in
-lane b of tile t stands at (t R + i) 16 + b of the flat block, R the number of edges.
+lane b of tile t stands at (t W + i) 16 + b of the flat block, W the number of edges, rounded up
+to a multiple of four.
 """
 
 import numpy as np
@@ -14,42 +15,17 @@ from numba import float64, int32, njit
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.noise import _laplace_in_place, _words
-
-_CHUNK = 16  # quadruples of cells whose intermediate results stay in the first-level cache
-
-
-@njit(cache=True)
-def _fill_tile(key, stream, first, quads, cells, places, flat, base):
-    """Noise of sixteen draws for the cells that are edges of the graph.
-
-    Cell cells[k] of the listed quadruples, counted through, is the noise of edge places[k].
-    """
-    words = np.empty((_CHUNK, 4, WIDTH), np.uint32)
-    number = np.empty(_CHUNK * 4 * WIDTH, np.float32)
-    as_bits = number.view(np.int32)
-    exponent = np.empty(_CHUNK * 4 * WIDTH, np.float32)
-    k = 0
-    for c in range(0, quads.size, _CHUNK):
-        count = min(_CHUNK, quads.size - c)
-        for q in range(count):
-            _words(key, stream, first, quads[c + q], words[q : q + 1])
-        here = words[:count]
-        size = here.size
-        _laplace_in_place(here.reshape(size), number[:size], as_bits[:size], exponent)
-        stop = 4 * (c + count)
-        while k < cells.size and cells[k] < stop:
-            found = lanes.load(number, (cells[k] - 4 * c) * WIDTH)
-            lanes.store(flat, base + places[k] * WIDTH, found)
-            k += 1
+from hannan.kernels.noise import fill_laplace
 
 
 @njit(cache=True, nogil=True)
-def fill(key, stream, first, quads, cells, places, block):
+def fill(key, stream, first, block):
     """Draws first, first + 1, … in tiles; the number of rows is a multiple of sixteen."""
     flat = block.reshape(block.size)
-    for row in range(0, block.shape[0], WIDTH):
-        _fill_tile(key, stream, first + row, quads, cells, places, flat, row * block.shape[1])
+    size = block.shape[1] * WIDTH
+    for t in range(block.shape[0] // WIDTH):
+        tile = flat[t * size : (t + 1) * size].reshape((block.shape[1], WIDTH))
+        fill_laplace(key, stream, first + t * WIDTH, tile)
 
 
 @njit(cache=True)
@@ -94,16 +70,14 @@ def _solve_tile(costs, flat, base, scale, start, head, value, choice):
 
 
 @njit(cache=True)
-def _trace(choice, lane, width, head, source, ids, out):
-    """Write the user's numbers of the edges of one path, sorted; returns how many there are."""
-    count = 0
+def _trace(choice, lane, width, head, source, ids, out, count):
+    """Append the user's numbers of the edges of one path to out[:count]; the new count."""
     v = source
     while v != 0:
         i = choice[v * width + lane]
         out[count] = ids[i]
         count += 1
         v = head[i]
-    out[:count].sort()
     return count
 
 
@@ -113,11 +87,12 @@ def act(costs, block, row, scale, start, head, ids, longest):
     source = start.size - 2
     value = np.empty(source + 1, np.float64)
     choice = np.empty(source + 1, np.int32)
-    base = row // WIDTH * WIDTH * ids.size + row % WIDTH
+    base = row // WIDTH * WIDTH * block.shape[1] + row % WIDTH
     _solve(costs, block.reshape(block.size), base, scale, start, head, value, choice)
     path = np.empty(longest, np.int64)
-    count = _trace(choice, 0, 1, head, source, ids, path)
-    return path[:count].copy()
+    path = path[: _trace(choice, 0, 1, head, source, ids, path, 0)].copy()
+    path.sort()
+    return path
 
 
 @njit(cache=True)
@@ -135,18 +110,23 @@ def settle(costs, losses, block, row, scale, start, head, ids, longest):
 
 
 @njit(cache=True, nogil=True)
-def leaders(costs, block, row, scale, start, head, ids, paths, counts):
-    """The best paths under the draws in rows row, row + 1, … of the block, one in each row."""
+def leaders(costs, block, row, scale, start, head, ids, out, ends):
+    """The best paths under the draws in rows row, row + 1, … of the block, one after another.
+
+    Path k is out[ends[k-1]:ends[k]], from the source on.
+    """
     source = start.size - 2
     flat = block.reshape(block.size)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
-    for k in range(counts.size):
+    count = 0
+    for k in range(ends.size):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
-            base = (row + k - lane) * ids.size
+            base = (row + k - lane) * block.shape[1]
             _solve_tile(costs, flat, base, scale, start, head, value, choice)
-        counts[k] = _trace(choice, lane, WIDTH, head, source, ids, paths[k])
+        count = _trace(choice, lane, WIDTH, head, source, ids, out, count)
+        ends[k] = count
 
 
 @njit(cache=True, nogil=True)
@@ -159,7 +139,7 @@ def minima(costs, block, row, scale, start, head, out):
     for k in range(out.size):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
-            base = (row + k - lane) * head.size
+            base = (row + k - lane) * block.shape[1]
             _solve_tile(costs, flat, base, scale, start, head, value, choice)
         out[k] = value[source * WIDTH + lane]
 
@@ -183,7 +163,7 @@ def chosen(costs, block, row, scale, start, head, ids, inclusion):
     for k in range(inclusion.shape[0]):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
-            base = (row + k - lane) * ids.size
+            base = (row + k - lane) * block.shape[1]
             _solve_tile(costs, flat, base, scale, start, head, value, choice)
         v = source
         while v != 0:
@@ -214,7 +194,8 @@ def resample(
     while k < stop and short > 0:
         lane = k % WIDTH
         if k == row or lane == 0:
-            _solve_tile(costs, flat, (k - lane) * head.size, scale, start, head, value, choice)
+            base = (k - lane) * block.shape[1]
+            _solve_tile(costs, flat, base, scale, start, head, value, choice)
         k += 1
         v = source
         while v != 0:

@@ -108,7 +108,6 @@ class ContextFTPL(PerturbedLeader):
         self._last_scale = 0.0
 
     def _act(self, context: Any) -> Action:
-        self._see(context)
         if self._anytime and self._open is None:
             self._widen(self._kappa * self._width**2)
         action = self._history.action(context, self._fakes, self._draw, self._scale)
@@ -139,6 +138,7 @@ class ContextFTPL(PerturbedLeader):
         self._stability += self._stability_bound(low, high)
         self._last_scale = self._scale
         self._tune(instability)
+        self._see(context)
         if self.noise == "fresh":
             self._draw += 1
 

@@ -227,7 +227,6 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     def _choose(self, context: Any, pending: int) -> _Ticket:
         """Draw the perturbed leader of the loss estimates so far and note the state."""
-        self._see(context)
         if self._anytime:
             m = self.oracle.max_chosen
             spread = m * (self._moment * self._K + m * pending)
@@ -270,6 +269,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             self._advice.learn(context, action, losses)
         self._loss += _total(losses)
         self._last_scale = ticket.scale
+        self._see(context)
         self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
 
     def _weigh(self, ticket: _Ticket, needed: Any = None) -> None:
@@ -512,7 +512,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         hint = None
         if advice.hints:
             weight = self._history.hint_weight(context, advice.strength)
-            hint = advice.hint(context, self.complexity.value, n, weight)
+            hint = advice.hint(context, self._G, n, weight)
         return hint, advice.baseline(context)
 
     def _limit(self, n: int) -> int:

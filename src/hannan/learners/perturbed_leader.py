@@ -82,8 +82,9 @@ class PerturbedLeader(Learner):
         self._adaptive = isinstance(epsilon, str) and epsilon == "adaptive"
         self._anytime = isinstance(epsilon, str) and epsilon == "anytime"
         self._spread = 0.0
+        self._fixed_scale = 0.0
         if not self._adaptive:
-            self._scale = 0.0 if self._anytime else 1.0 / self._fixed_epsilon()
+            self._fixed_scale = 0.0 if self._anytime else 1.0 / self._fixed_epsilon()
             self._make_fakes()
 
     def best_policy(self) -> Policy:
@@ -105,6 +106,11 @@ class PerturbedLeader(Learner):
             self.oracle_calls += self._complexity.oracle_calls
         return self._complexity
 
+    @property
+    def _G(self) -> float:
+        """G, or 0 in an open world in which nothing was seen yet."""
+        return self.complexity.value if self._perturbed else 0.0
+
     @abstractmethod
     def _theorem_epsilon(self) -> float:
         """The paper's ε for the declared horizon."""
@@ -123,7 +129,7 @@ class PerturbedLeader(Learner):
         """Count what instability cost in a round, and set the next ε."""
         if instability <= 0.0:
             return
-        G = self.complexity.value if self._perturbed else 0.0
+        G = self._G
         if self._fakes is None:
             self._make_fakes()
         self._D += instability
@@ -131,7 +137,7 @@ class PerturbedLeader(Learner):
 
     def _widen(self, variance: float) -> None:
         r"""The anytime schedule :math:`\epsilon_t = \sqrt{G/(2 W_t)}`, W the sum of variances."""
-        if self._sized is not None:
+        if self._fakes is not None:
             self._spread += variance
             self._scale = math.sqrt(2.0 * self._spread / self.complexity.value)
 
@@ -143,11 +149,16 @@ class PerturbedLeader(Learner):
                 self._make_fakes()
 
     def _make_fakes(self) -> None:
+        """Put the noise on X, once both X and K are known; until then the scale is 0."""
         if self._sized is not None and self._perturbed:
             self._fakes = self._sized.noise(self._perturbed, self._key, _STREAM, self.noise_memory)
+            self._scale = max(self._scale, self._fixed_scale)
 
     def _see(self, context: Any) -> None:
-        """In an open world, let the noise follow the contexts seen so far."""
+        """In an open world, let the noise follow the contexts seen so far.
+
+        Only between rounds: a round's weights must be drawn under the noise it was played with.
+        """
         if self._reservoir is not None and self._reservoir.offer(context):
             self._perturbed = self._reservoir.contexts
             self._complexity = None

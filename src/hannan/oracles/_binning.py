@@ -36,7 +36,7 @@ class Grid:
             self.edges[f, : len(own)] = own[::-1]
         self._lowest = np.full(self.n_features, np.nan) if lowest is None else lowest
 
-    @property
+    @cached_property
     def key(self) -> tuple[bytes, bytes]:
         """Equal for equal cuts."""
         return self.n_cuts.tobytes(), self.edges.tobytes()
@@ -57,13 +57,21 @@ class Grid:
     def count_rows(self, rows: FloatArray) -> NDArray[np.uint16]:
         """The counts of several contexts, [features, contexts]."""
         found = np.zeros((self.n_features, len(rows)), np.uint16)
-        if self.n_features:
+        if self.n_features and len(rows):
             check_length(rows[0], self.n_features)
             kernel.count_rows(self.edges, rows, found)
         return found
 
+    def padded_counts(self, rows: FloatArray) -> FloatArray:
+        """What `counts` says of several contexts, [contexts, padded features]."""
+        found = np.zeros((len(rows), -(-self.n_features // WIDTH) * WIDTH))
+        found[:, : self.n_features] = self.count_rows(rows).T
+        return found
+
     def knows(self, context: FloatArray) -> bool:
         """Whether no feature whose values were all known shows a new one."""
+        if not self.n_features:
+            return False
         counts = self.counts(context)[: self.n_features].astype(np.intp)
         floor = self._floors[np.arange(self.n_features), counts]
         return bool(((floor == context) | np.isnan(self._lowest)).all())

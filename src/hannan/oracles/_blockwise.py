@@ -108,9 +108,7 @@ class BlockObjective(Objective):
             row = blocks.locate(first + used)
             block = blocks.block
             stop = min(block.shape[0], row + limit - 1 - used)
-            more, rows = self._draw_until(
-                block, row, stop, scale, place, element, successes - hits
-            )
+            more, rows = self._draw_until(block, row, stop, scale, place, element, successes - hits)
             hits += more
             used += rows
         return (used / successes if hits >= successes else limit / (hits + 1.0)), used

@@ -157,8 +157,7 @@ class SetObjective(Objective):
     ) -> Action:
         """Solve first and add afterwards: if a solver fails, nothing has changed."""
         totals = self.totals + losses
-        costs = totals if scale == 0.0 else totals + scale * _ready(noise).row(draw)
-        action = self.oracle.action(self._best(costs))
+        action = self.oracle.action(self._best(_perturbed(totals, noise, draw, scale)))
         self.totals[:] = totals
         return action
 
@@ -192,15 +191,19 @@ class SetObjective(Objective):
         return inclusion
 
     def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
-        if scale == 0.0:
-            return self.totals
-        return self.totals + scale * _ready(noise).row(draw).astype(np.float64)
+        return _perturbed(self.totals, noise, draw, scale)
 
     def _best(self, costs: FloatArray) -> Elements:
         return self.oracle._solve(costs)
 
     def _policy(self, costs: FloatArray) -> Policy:
         return SetPolicy(self.oracle, self._best(costs))
+
+
+def _perturbed(totals: FloatArray, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+    if scale == 0.0:
+        return totals
+    return totals + scale * _ready(noise).row(draw).astype(np.float64)
 
 
 def _ready(noise: Noise | None) -> SetNoise:

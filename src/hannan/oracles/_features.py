@@ -65,8 +65,9 @@ def as_numbers(given: Any, ndim: int) -> FloatArray:
 
 def _not_finite(table: FloatArray, given: Any) -> ContextError:
     row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
-    names: Sequence[Any] | None = getattr(given, "columns", getattr(given, "index", None))
-    name = f" ({names[column]!r})" if names is not None and len(names) > column else ""
+    names = getattr(given, "columns", getattr(given, "index", None))
+    known = names is not None and not callable(names) and len(names) > column
+    name = f" ({names[column]!r})" if known else ""
     return ContextError(
         f"Features must be finite; feature {column}{name} of row {row} is {table[row, column]}. "
         "Fill in or drop missing values first."

@@ -63,6 +63,10 @@ class Rows:
         self._totals[row] += losses
         return new
 
+    def places(self, contexts: FloatArray) -> NDArray[np.intp]:
+        """The row of each of some known contexts."""
+        return np.array([self._index[context.tobytes()] for context in contexts], np.intp)
+
     def copy(self) -> Rows:
         """An independent copy."""
         twin = Rows(self._totals.shape[1])
@@ -104,16 +108,16 @@ class BinnedObjective(BlockObjective):
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         """Add a loss vector to all cells its context lies in."""
         counts = self._grid.counts(context)
-        if self._rows is not None:
-            new = self._rows.add(context, losses)
+        rows = self._rows
+        if rows is not None:
+            new = rows.add(context, losses)
             if new and self._met is None and not self._grid.knows(context):
                 self._renew = 0
-            if len(self._rows) > _MOST_ROWS:
-                self._blocks(self._met)
-                counts = self._grid.counts(context)
-                self._rows = None
-                return
         self._kernel.add(self._stat, self._shape, counts, losses)
+        if rows is not None and len(rows) > _MOST_ROWS:
+            if self._met is None:
+                self._learn(rows)
+            self._rows = None
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
         """The statistic with one more round; contexts are not copied."""
@@ -137,15 +141,18 @@ class BinnedObjective(BlockObjective):
                 if noise.grid.key != self._grid.key:
                     self._rebin(noise.grid)
         elif self._met is None and len(rows) >= self._renew and len(rows):
-            self._rebin(learn_grid(stack(rows.contexts), self.oracle.n_bins))
-            self._renew = 2 * len(rows)
+            self._learn(rows)
+
+    def _learn(self, rows: Rows) -> None:
+        self._rebin(learn_grid(stack(rows.contexts), self.oracle.n_bins))
+        self._renew = 2 * len(rows)
 
     def _rebin(self, grid: Grid) -> None:
         self._grid = grid
         self._shape = grid.shape(self.n_actions)
         self._stat = np.zeros(statistic_size(self.oracle, grid))
         if self._rows is not None and len(self._rows):
-            counts = np.array([grid.counts(context) for context in self._rows.contexts])
+            counts = grid.padded_counts(stack(self._rows.contexts))
             self._kernel.add_rows(self._stat, self._shape, counts, self._rows.totals)
 
     def _place(self, context: FloatArray) -> FloatArray:
@@ -249,7 +256,8 @@ class BinnedNoise(LaplaceNoise):
 
     def onto(self, grid: Grid) -> Projection:
         """The draws as statistics for these cuts."""
-        if self._projection is None or self._projection.grid is not grid:
+        held = None if self._projection is None else self._projection.grid
+        if self._projection is None or (held is not grid and held.key != grid.key):
             self._projection = Projection(self, grid, self._memory)
         return self._projection
 
@@ -264,7 +272,9 @@ class Projection:
         self._shape = grid.shape(noise.n_actions)
         self._bins = grid.count_rows(noise.rows)
         falling = np.iinfo(np.uint16).max - self._bins
-        self._order = np.argsort(falling, axis=1, kind="stable").astype(np.int64)
+        self._order = np.zeros((len(falling), 0), np.int64)
+        if noise.oracle.pairs:
+            self._order = np.argsort(falling, axis=1, kind="stable").astype(np.int64)
         self.blocks = Blocks(self._fill, statistic_size(noise.oracle, grid), memory)
 
     def _fill(self, first: int, block: Block) -> None:

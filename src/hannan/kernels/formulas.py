@@ -1,0 +1,286 @@
+"""Tables over all subsets of n variables, in blocks of 64 with a tree of minima above them.
+
+A context is a mask y and a set S of variables *misses* it if S & y == 0. The score of S is the sum
+of the weights of the contexts it misses. Block h holds the sets whose upper bits are h; node 1 of
+the tree is the root, the children of node k are 2k and 2k + 1, and block h is node B + h, where B
+is the number of blocks. Tables of fewer than 64 sets are padded with +inf.
+"""
+
+import numpy as np
+from numba import float64, int32, int64, njit, uint64
+
+from hannan.kernels import lanes
+from hannan.kernels.lanes import WIDTH
+from hannan.kernels.noise import fill_laplace
+
+LEAF_BITS = 6
+LEAF = 1 << LEAF_BITS
+_SLACK = 1e-12  # relative: bounds are summed in another order than values
+_STRIP = 1024  # table entries whose upper bits are summed while they are in the cache
+
+
+@njit(cache=True)
+def _smallest(values, start):
+    """min of 64 numbers."""
+    a = lanes.load(values, start)
+    for k in range(WIDTH, LEAF, WIDTH):
+        b = lanes.load(values, start + k)
+        a = lanes.where_less(b, a, b, a)
+    slots = np.empty(WIDTH, np.float64)
+    lanes.store(slots, 0, a)
+    low = slots[0]
+    for k in range(1, WIDTH):
+        if slots[k] < low:
+            low = slots[k]
+    return low
+
+
+@njit(cache=True)
+def build(scores, tree):
+    """Fill the tree of minima."""
+    blocks = tree.size // 2
+    for h in range(blocks):
+        tree[blocks + h] = _smallest(scores, h * LEAF)
+    for k in range(blocks - 1, 0, -1):
+        tree[k] = min(tree[2 * k], tree[2 * k + 1])
+
+
+@njit(cache=True)
+def _tilt(y, weight, out):
+    """out[lo] = weight where lo misses the lower bits of y, else 0."""
+    for lo in range(LEAF):
+        out[lo] = weight if lo & y & (LEAF - 1) == 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def add(scores, tree, y, weight):
+    """Add a context's weight to every set that misses it, and mend the tree."""
+    blocks = tree.size // 2
+    extra = np.empty(LEAF, np.float64)
+    _tilt(y, weight, extra)
+    room = ~(y >> LEAF_BITS) & (blocks - 1)
+    h = room
+    while True:
+        base = h * LEAF
+        for lo in range(0, LEAF, WIDTH):
+            lanes.store(
+                scores, base + lo, lanes.add(lanes.load(scores, base + lo), lanes.load(extra, lo))
+            )
+        tree[blocks + h] = _smallest(scores, base)
+        if h == 0:
+            break
+        h = (h - 1) & room
+    level = blocks
+    while level > 1:
+        level >>= 1
+        room >>= 1
+        h = room
+        while True:
+            k = level + h
+            tree[k] = min(tree[2 * k], tree[2 * k + 1])
+            if h == 0:
+                break
+            h = (h - 1) & room
+
+
+@njit(cache=True)
+def _look(scores, base, linear, shift, work):
+    """Smallest value of a block and its place; `work` is overwritten."""
+    offset = lanes.splat(float64(shift))
+    for lo in range(0, LEAF, WIDTH):
+        extra = lanes.add(offset, lanes.load(linear, lo))
+        lanes.store(work, lo, lanes.add(lanes.load(scores, base + lo), extra))
+    low = _smallest(work, 0)
+    for lo in range(LEAF):
+        if work[lo] == low:
+            return low, lo
+    return low, 0
+
+
+@njit(cache=True, nogil=True)
+def linear_leader(scores, tree, w, y, weight):
+    """The smallest best set for scores + sum_{i in S} w[i] + weight [S misses y], and its value.
+
+    w has an entry for each bit of the table. Depth first, the better half first; a node's bound
+    is its smallest score plus the negative part of w below it.
+    """
+    blocks = tree.size // 2
+    n = w.size
+    below = np.zeros(n + 1, np.float64)  # below[j] = negative part of w[0..j-1]
+    size = abs(tree[1]) + abs(weight)
+    for i in range(n):
+        below[i + 1] = below[i] + min(w[i], 0.0)
+        size += abs(w[i])
+    slack = _SLACK * size
+    plain = np.zeros(LEAF, np.float64)
+    for i in range(LEAF_BITS):
+        for lo in range(1 << i):
+            plain[lo + (1 << i)] = plain[lo] + w[i]
+    tilted = np.empty(LEAF, np.float64)
+    _tilt(y, weight, tilted)
+    for lo in range(LEAF):
+        tilted[lo] += plain[lo]
+    gift = min(weight, 0.0)
+    work = np.empty(LEAF, np.float64)
+
+    nodes = np.empty(2 * n + 2, np.int64)
+    shifts = np.empty(2 * n + 2, np.float64)
+    bounds = np.empty(2 * n + 2, np.float64)
+    bits = np.empty(2 * n + 2, np.int64)  # free bits below the node
+    nodes[0], shifts[0], bounds[0], bits[0] = 1, 0.0, -np.inf, n
+    top = 1
+    best, best_set = np.inf, int64(0)
+    while top > 0:
+        top -= 1
+        if bounds[top] > best + slack:
+            continue
+        node, shift, free = nodes[top], shifts[top], bits[top]
+        if node >= blocks:
+            h = node - blocks
+            missed = h & (y >> LEAF_BITS) == 0
+            low, lo = _look(scores, h * LEAF, tilted if missed else plain, shift, work)
+            found = h * LEAF + lo
+            if low < best or (low == best and found < best_set):
+                best, best_set = low, found
+            continue
+        free -= 1
+        out, inn = 2 * node, 2 * node + 1
+        level = (2 * blocks) >> (free - LEAF_BITS + 1)
+        shift_in = shift + w[free]
+        bound_out = tree[out] + (shift + below[free])
+        bound_in = tree[inn] + (shift_in + below[free])
+        if gift < 0.0:
+            if (out - level) & (y >> free) == 0:
+                bound_out += gift
+            if (inn - level) & (y >> free) == 0:
+                bound_in += gift
+        first = 0 if bound_out <= bound_in else 1  # looked at first, so pushed last
+        for k in range(2):
+            child = first if k == 1 else 1 - first
+            bound = bound_in if child == 1 else bound_out
+            if bound <= best + slack:
+                nodes[top] = inn if child == 1 else out
+                shifts[top] = shift_in if child == 1 else shift
+                bounds[top] = bound
+                bits[top] = free
+                top += 1
+    return best_set, best
+
+
+@njit(cache=True)
+def _sum_supersets(table, n):
+    """table[S] = sum over T containing S, for the bits from LEAF_BITS up, in place.
+
+    Lower bits first, in pieces that stay in the cache; then the upper bits, strip by strip.
+    """
+    size = table.size
+    low = min(n, 15)
+    piece = 1 << low
+    for start in range(0, size, piece):
+        for b in range(LEAF_BITS, low):
+            step = 1 << b
+            for block in range(start, start + piece, 2 * step):
+                for k in range(block, block + step):
+                    table[uint64(k)] += table[uint64(k + step)]
+    for strip in range(0, piece if n > low else 0, _STRIP):
+        for b in range(low, n):
+            step = 1 << b
+            for block in range(0, size, 2 * step):
+                for row in range(block + strip, block + step, piece):
+                    for k in range(row, row + _STRIP):
+                        table[uint64(k)] += table[uint64(k + step)]
+
+
+@njit(cache=True, nogil=True)
+def fill_tables(key, stream, first, ys, miss, unit, n, rows):
+    """rows[i] = noise of every set in draw first + i, less what it would be if all were hit.
+
+    In whole multiples of 1/unit, so that sums do not depend on their order and sets that agree on
+    all contexts tie. After the table come the minimum and the maximum of each block.
+    """
+    d = ys.size
+    size = 1 << n
+    blocks = size // LEAF
+    raw = np.empty(((2 * d + 3) // 4 * 4, WIDTH), np.float32)
+    for i in range(0, rows.shape[0], WIDTH):
+        fill_laplace(key, stream, first + i, raw)
+        for b in range(min(WIDTH, rows.shape[0] - i)):
+            row = rows[i + b]
+            table = row[:size]
+            table[:] = 0
+            for x in range(d):
+                change = float64(raw[2 * x + miss, b]) - float64(raw[2 * x + 1 - miss, b])
+                value = int32(np.floor(change * unit + 0.5))
+                base = (~(ys[x] >> LEAF_BITS) & (blocks - 1)) * LEAF
+                for lo in range(LEAF):
+                    if lo & ys[x] & (LEAF - 1) == 0:
+                        table[base + lo] += value
+            _sum_supersets(table, n)
+            for h in range(blocks):
+                low, high = table[h * LEAF], table[h * LEAF]
+                for k in range(h * LEAF, (h + 1) * LEAF):
+                    low = min(low, table[uint64(k)])
+                    high = max(high, table[uint64(k)])
+                row[size + h] = low
+                row[size + blocks + h] = high
+
+
+@njit(cache=True, nogil=True)
+def table_leader(scores, tree, row, scale, y, weight):
+    """The smallest best set for scores + scale * row + weight [S misses y], and its value.
+
+    `row` is a row of `fill_tables`, in its units.
+    """
+    blocks = tree.size // 2
+    size = blocks * LEAF
+    ends = size if scale >= 0.0 else size + blocks
+    gift = min(weight, 0.0)
+    tilted = np.empty(LEAF, np.float64)
+    _tilt(y, weight, tilted)
+    zero = np.zeros(LEAF, np.float64)
+    work = np.empty(LEAF, np.float64)
+    start, low = 0, np.inf
+    for h in range(blocks):
+        bound = tree[blocks + h] + scale * float64(row[uint64(ends + h)])
+        if bound < low:
+            start, low = h, bound
+    slack = _SLACK * (abs(low) + abs(weight) + abs(tree[blocks + start]))
+    best, best_set = np.inf, int64(0)
+    for turn in range(-1, blocks):
+        h = start if turn < 0 else turn
+        bound = tree[blocks + h] + scale * float64(row[uint64(ends + h)]) + gift
+        if bound > best + slack:
+            continue
+        base = h * LEAF
+        extra = tilted if h & (y >> LEAF_BITS) == 0 else zero
+        for lo in range(LEAF):
+            noise = scale * float64(row[uint64(base + lo)])
+            work[lo] = scores[uint64(base + lo)] + extra[lo] + noise
+        value = _smallest(work, 0)
+        if value > best:
+            continue
+        for lo in range(LEAF):
+            if work[lo] == value:
+                if value < best or base + lo < best_set:
+                    best, best_set = value, base + lo
+                break
+    return best_set, best
+
+
+@njit(cache=True, nogil=True)
+def fill_cells(key, stream, first, rows):
+    """rows[i, cell] = unit noise of that cell in draw first + i."""
+    cells = rows.shape[1]
+    raw = np.empty(((cells + 3) // 4 * 4, WIDTH), np.float32)
+    for i in range(0, rows.shape[0], WIDTH):
+        fill_laplace(key, stream, first + i, raw)
+        for cell in range(cells):
+            for b in range(min(WIDTH, rows.shape[0] - i)):
+                rows[i + b, cell] = raw[cell, b]
+
+
+@njit(cache=True)
+def changes(row, scale, miss, out):
+    """out[x] = scaled noise of missing context x less that of hitting it."""
+    for x in range(out.size):
+        out[x] = scale * (float64(row[2 * x + miss]) - float64(row[2 * x + 1 - miss]))

@@ -1,0 +1,141 @@
+"""The m smallest of K numbers, ties to the smallest index.
+
+A binary heap holds the m smallest so far, the largest of them on top; elements come in order, so
+one that equals the top has the larger index and stays outside.
+"""
+
+import numpy as np
+from numba import float64, njit
+
+
+@njit(cache=True)
+def _after(value, index, other, other_index):
+    return value > other or (value == other and index > other_index)
+
+
+@njit(cache=True)
+def _sink(values, where, size, value, index):
+    """Put an element on top of the heap and let it sink to its place."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and _after(
+            values[child + 1], where[child + 1], values[child], where[child]
+        ):
+            child += 1
+        if not _after(values[child], where[child], value, index):
+            break
+        values[at] = values[child]
+        where[at] = where[child]
+        at = child
+    values[at] = value
+    where[at] = index
+
+
+@njit(cache=True)
+def _rise(values, where, at, value, index):
+    """Put an element at the end of the heap and let it rise to its place."""
+    while at > 0:
+        parent = (at - 1) // 2
+        if not _after(value, index, values[parent], where[parent]):
+            break
+        values[at] = values[parent]
+        where[at] = where[parent]
+        at = parent
+    values[at] = value
+    where[at] = index
+
+
+@njit(cache=True)
+def smallest(totals, z, scale, m, below, values, where):
+    """where[:n] = the m smallest of totals + scale * z among those less than `below`, in no order.
+
+    Returns n <= m.
+    """
+    size = 0
+    k = 0
+    while k < totals.size and size < m:
+        value = totals[k] + scale * float64(z[k])
+        if value < below:
+            _rise(values, where, size, value, k)
+            size += 1
+        k += 1
+    if size < m:
+        return size
+    top = values[0]
+    for i in range(k, totals.size):
+        value = totals[i] + scale * float64(z[i])
+        if value < top:
+            _sink(values, where, m, value, i)
+            top = values[0]
+    return m
+
+
+@njit(cache=True, nogil=True)
+def select(totals, z, scale, m, below):
+    """The m smallest, sorted by index."""
+    values = np.empty(m)
+    where = np.empty(m, np.intp)
+    size = smallest(totals, z, scale, m, below, values, where)
+    found = where[:size]
+    found.sort()
+    return found
+
+
+@njit(cache=True, nogil=True)
+def select_rows(totals, block, scale, m, below, out):
+    """out[i, k] = whether k is among the m smallest under row i of the block."""
+    values = np.empty(m)
+    where = np.empty(m, np.intp)
+    for i in range(out.shape[0]):
+        size = smallest(totals, block[i], scale, m, below, values, where)
+        out[i, :] = False
+        for j in range(size):
+            out[i, where[j]] = True
+
+
+@njit(cache=True)
+def _count_less(totals, z, scale, bound):
+    count = 0
+    for k in range(totals.size):
+        count += totals[k] + scale * float64(z[k]) < bound
+    return count
+
+
+@njit(cache=True, nogil=True)
+def resample(totals, block, start, stop, scale, m, below, elements, successes, hits, reached, used):
+    """Go through rows until every element was among the m smallest `successes` times.
+
+    Updates `hits`, and `reached` (the draw at which an element had enough, counted from `used`);
+    returns the number of rows used and of elements still short.
+    """
+    values = np.empty(m)
+    where = np.empty(m, np.intp)
+    short = 0
+    for e in range(elements.size):
+        if hits[e] < successes:
+            short += 1
+    row = start
+    while row < stop and short > 0:
+        z = block[row]
+        row += 1
+        least = np.inf
+        for e in range(elements.size):
+            if hits[e] < successes:
+                k = elements[e]
+                least = min(least, totals[k] + scale * float64(z[k]))
+        if least >= below or _count_less(totals, z, scale, least) >= m:
+            continue
+        size = smallest(totals, z, scale, m, below, values, where)
+        for e in range(elements.size):
+            if hits[e] < successes:
+                for j in range(size):
+                    if where[j] == elements[e]:
+                        hits[e] += 1
+                        if hits[e] == successes:
+                            reached[e] = used + row - start
+                            short -= 1
+                        break
+    return row - start, short

@@ -1,0 +1,99 @@
+"""Plain tables of links."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Hashable, Iterable, Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from hannan.core import ParameterError
+from hannan.core.validation import FloatArray
+from hannan.networks._files import read_text
+from hannan.networks.road_network import RoadNetwork
+
+_OPTIONAL = ("capacity", "b", "power", "length", "speed", "toll", "link_type", "flow")
+
+
+def read_edges(
+    path: str | PathLike[str],
+    *,
+    rename: Mapping[str, str] | None = None,
+    zones: Iterable[Hashable] = (),
+) -> RoadNetwork:
+    """A road network from a table of comma-separated values with a header.
+
+    Columns `tail` and `head` name the nodes; they are integers if all of them look like it, else
+    strings. `free_flow_time` is a column, or length divided by speed, or else the length. The
+    other columns of `RoadNetwork` are taken where present, and columns of any other name are
+    passed over.
+
+    Parameters
+    ----------
+    path
+        The file; a name ending in .gz is unpacked.
+    rename
+        From a name in the file to the one used here, such as ``{"ue_flow": "flow"}``.
+    zones
+        Nodes that must not be passed through.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "roads.csv"
+    ...     _ = file.write_text("tail,head,metres\\nhome,shop,300\\nshop,work,700\\n")
+    ...     roads = read_edges(file, rename={"metres": "length"})
+    >>> roads.links, roads.free_flow_time
+    ([('home', 'shop'), ('shop', 'work')], array([300., 700.]))
+    """
+    rows = [row for row in csv.reader(read_text(path).splitlines()) if row]
+    names = [(rename or {}).get(name.strip(), name.strip()) for name in rows[0]] if rows else []
+    for needed in ("tail", "head"):
+        if needed not in names:
+            raise ParameterError(
+                f"{path} has no column {needed!r}, only {names}. Name it with rename=."
+            )
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(names):
+            raise ParameterError(f"Row {number} of {path} has {len(row)} of {len(names)} columns.")
+    columns: dict[str, list[str]] = {
+        name: [row[i].strip() for row in rows[1:]] for i, name in enumerate(names)
+    }
+    found: dict[str, Any] = {
+        name: _numbers(name, columns[name]) for name in _OPTIONAL if name in columns
+    }
+    nodes = _nodes(columns["tail"] + columns["head"])
+    middle = len(columns["tail"])
+    time = _free_flow_time(columns, found)
+    return RoadNetwork(nodes[:middle], nodes[middle:], time, zones=zones, **found)
+
+
+def _free_flow_time(columns: dict[str, list[str]], found: dict[str, FloatArray]) -> FloatArray:
+    if "free_flow_time" in columns:
+        return _numbers("free_flow_time", columns["free_flow_time"])
+    if "length" not in found:
+        raise ParameterError(
+            "An edge table needs a column free_flow_time, or length (and speed); got "
+            f"{list(columns)}. Name it with rename=."
+        )
+    speed = found.get("speed", np.ones(1))
+    if not (speed > 0.0).all():
+        raise ParameterError("Speeds must be positive where free_flow_time is length over speed.")
+    return found["length"] / speed
+
+
+def _numbers(name: str, words: list[str]) -> FloatArray:
+    try:
+        return np.array([float(word) for word in words])
+    except ValueError:
+        raise ParameterError(f"Column {name!r} holds something that is no number.") from None
+
+
+def _nodes(words: list[str]) -> list[Any]:
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        return list(words)

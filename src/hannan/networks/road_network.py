@@ -1,0 +1,194 @@
+"""Links of a road network."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hannan.core import ParameterError
+from hannan.core.validation import FloatArray, refuse
+
+
+class RoadNetwork:
+    r"""Directed links with their free-flow times and what flow does to them.
+
+    At flow f a link takes the time of the Bureau of Public Roads,
+
+    .. math:: \tau(f) = \tau_0 \left(1 + b\,(f/c)^p\right),
+
+    with free-flow time :math:`\tau_0`, capacity c and constants b and p. Links keep the order in
+    which they are given; parallel links are allowed.
+
+    Parameters
+    ----------
+    tail, head
+        The nodes a link leads from and to, any hashables.
+    free_flow_time
+        :math:`\tau_0 \ge 0`, one for each link.
+    capacity
+        c > 0; by default infinite, so that flow costs nothing. (Zero is allowed where b = 0.)
+    b, power
+        Constants of the formula; by default 0.15 and 4.
+    length, speed, toll, link_type
+        Further columns, kept where given.
+    flow
+        The flow of each link at usual demand, where known.
+    zones
+        Nodes where trips start and end but which must not be passed through.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> roads = hn.networks.RoadNetwork(["a", "a", "b"], ["b", "c", "c"], [1.0, 3.0, 1.0],
+    ...                                 capacity=[10.0, 10.0, 20.0])
+    >>> roads.links
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
+    >>> roads.travel_time([20.0, 0.0, 0.0])
+    array([3.4, 3. , 1. ])
+    """
+
+    def __init__(
+        self,
+        tail: Iterable[Hashable],
+        head: Iterable[Hashable],
+        free_flow_time: ArrayLike,
+        *,
+        capacity: ArrayLike = np.inf,
+        b: ArrayLike = 0.15,
+        power: ArrayLike = 4.0,
+        length: ArrayLike | None = None,
+        speed: ArrayLike | None = None,
+        toll: ArrayLike | None = None,
+        link_type: ArrayLike | None = None,
+        flow: ArrayLike | None = None,
+        zones: Iterable[Hashable] = (),
+    ) -> None:
+        self.tail = _names(tail)
+        self.head = _names(head)
+        if len(self.tail) != len(self.head) or not self.tail:
+            raise ParameterError(
+                "RoadNetwork needs a tail and a head for each link, one link at least; got "
+                f"{len(self.tail)} tails and {len(self.head)} heads."
+            )
+        self.free_flow_time = self._column("free_flow_time", free_flow_time)
+        self.b = self._column("b", b)
+        self.power = self._column("power", power)
+        self.capacity = self._column("capacity", capacity, infinite=True)
+        idle = (self.capacity == 0.0) & (self.b == 0.0)
+        self.capacity[idle] = np.inf
+        if (self.capacity == 0.0).any():
+            link = int(np.argmin(self.capacity))
+            raise refuse(self, "capacity", "positive (or b = 0)", f"0 for link {self._link(link)}")
+        self.length = None if length is None else self._column("length", length)
+        self.speed = None if speed is None else self._column("speed", speed)
+        self.toll = None if toll is None else self._column("toll", toll)
+        self.link_type = None if link_type is None else self._column("link_type", link_type)
+        self.flow = None if flow is None else self._column("flow", flow)
+        self.zones = frozenset(zones)
+
+    @property
+    def n_links(self) -> int:
+        """The number of links."""
+        return len(self.tail)
+
+    @property
+    def links(self) -> list[tuple[Any, Any]]:
+        """The pairs (tail, head), in order."""
+        return list(zip(self.tail, self.head, strict=True))
+
+    @property
+    def nodes(self) -> list[Any]:
+        """All nodes, in order of first appearance."""
+        return list(dict.fromkeys(node for link in self.links for node in link))
+
+    def travel_time(self, flow: ArrayLike) -> FloatArray:
+        """The time each link takes at these flows."""
+        load = np.asarray(flow, dtype=np.float64) / self.capacity
+        return np.asarray(self.free_flow_time * (1.0 + self.b * load**self.power))
+
+    def closer(
+        self, target: Hashable, zones: Iterable[Hashable] | None = None
+    ) -> NDArray[np.bool_]:
+        r"""Dial's efficient links: those that bring one closer to the target.
+
+        Link (u, v) is kept if :math:`\mathrm{dist}(v) < \mathrm{dist}(u)`, dist the free-flow time
+        to the target, and v is not a zone on the way. Where a link takes no time at all, the
+        number of links to the target decides. So the links kept have no cycle, and contain a
+        shortest path from every node that has one.
+
+        Parameters
+        ----------
+        target
+            A node.
+        zones
+            Nodes not to be passed through; by default the network's own.
+
+        Returns
+        -------
+        numpy.ndarray
+            A boolean for each link. [dial1971]
+        """
+        shut = self.zones if zones is None else frozenset(zones)
+        if target not in set(self.head):
+            raise ParameterError(f"No link of the network leads to the target {target!r}.")
+        left = _distances(self, target, shut)
+        kept = np.zeros(self.n_links, dtype=bool)
+        for i, (u, v) in enumerate(zip(self.tail, self.head, strict=True)):
+            if u in left and v in left and (v == target or v not in shut):
+                here, there = left[u], left[v]
+                free = self.free_flow_time[i] == 0.0
+                kept[i] = there[0] < here[0] or (free and there < here)
+        return kept
+
+    def __repr__(self) -> str:
+        return f"<road network of {self.n_links} links>"
+
+    def _link(self, i: int) -> str:
+        return f"{self.tail[i]!r} to {self.head[i]!r}"
+
+    def _column(self, name: str, values: ArrayLike, infinite: bool = False) -> FloatArray:
+        try:
+            given = np.asarray(values, dtype=np.float64)
+            column = np.broadcast_to(given, (self.n_links,)).copy()
+        except (TypeError, ValueError):
+            accepted = f"numbers, one for each of the {self.n_links} links"
+            raise refuse(self, name, accepted, values) from None
+        wrong = ~(column >= 0.0) if infinite else ~((column >= 0.0) & (column < np.inf))
+        if wrong.any():
+            link = int(np.argmax(wrong))
+            got = f"{column[link]:g} for link {self._link(link)}"
+            raise refuse(self, name, "finite and not negative", got)
+        return column
+
+
+def _names(nodes: Iterable[Hashable]) -> list[Any]:
+    given = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
+    return list(given)
+
+
+def _distances(
+    network: RoadNetwork, target: Hashable, shut: frozenset[Hashable]
+) -> dict[Hashable, tuple[float, int]]:
+    """Free-flow time to the target and the number of links it takes, by Dijkstra."""
+    into: dict[Hashable, list[int]] = {}
+    for i, v in enumerate(network.head):
+        into.setdefault(v, []).append(i)
+    time = network.free_flow_time.tolist()
+    done: dict[Hashable, tuple[float, int]] = {}
+    # The number in between keeps the heap from comparing nodes, which need not have an order.
+    waiting: list[tuple[float, int, int, Hashable]] = [(0.0, 0, -1, target)]
+    while waiting:
+        distance, links, _, v = heapq.heappop(waiting)
+        if v in done:
+            continue
+        done[v] = (distance, links)
+        if v != target and v in shut:
+            continue
+        for i in into.get(v, ()):
+            if network.tail[i] not in done:
+                heapq.heappush(waiting, (distance + time[i], links + 1, i, network.tail[i]))
+    return done

@@ -1,0 +1,96 @@
+"""The text format of the Transportation Networks collection."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+
+from hannan.core import ParameterError
+from hannan.networks._files import read_text
+from hannan.networks.road_network import RoadNetwork
+
+_METADATA = re.compile(r"<([^>]*)>\s*(.*)")
+_NEEDED = 7  # init node, term node, capacity, length, free flow time, b, power
+_MORE = ("speed", "toll", "link_type")
+
+
+def read_tntp(path: str | PathLike[str]) -> RoadNetwork:
+    """A road network from a `*_net.tntp` file.
+
+    Such a file has lines ``<NAME> value`` down to ``<END OF METADATA>``, comments that begin with
+    ``~``, and for each link a row that ends with a semicolon: init node, term node, capacity,
+    length, free flow time, b, power, speed, toll, link type. Nodes below the first through node
+    become the network's `zones`.
+
+    Parameters
+    ----------
+    path
+        The file; a name ending in .gz is unpacked.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> text = '''<NUMBER OF NODES> 3
+    ... <FIRST THRU NODE> 2
+    ... <NUMBER OF LINKS> 2
+    ... <END OF METADATA>
+    ... ~ init term capacity length time b power speed toll type ;
+    ... 1 2 900 1.5 2.0 0.15 4 0 0 1 ;
+    ... 2 3 900 1.5 1.0 0.15 4 0 0 1 ;'''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "Tiny_net.tntp"
+    ...     _ = file.write_text(text)
+    ...     roads = read_tntp(file)
+    >>> roads.links, sorted(roads.zones)
+    ([(1, 2), (2, 3)], [1])
+    """
+    metadata: dict[str, str] = {}
+    rows: list[list[float]] = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        text = line.partition("~")[0].strip()
+        found = _METADATA.fullmatch(text)
+        if found:
+            metadata[found[1].strip().upper()] = found[2].strip()
+        elif text:
+            rows.append(_row(text, number))
+    if not rows:
+        raise ParameterError(f"{path} holds no links: is it a *_net.tntp file?")
+    stated = _integer(metadata, "NUMBER OF LINKS")
+    if stated is not None and stated != len(rows):
+        raise ParameterError(f"{path} announces {stated} links and holds {len(rows)}.")
+    first = _integer(metadata, "FIRST THRU NODE")
+    columns = list(zip(*(row[: min(map(len, rows))] for row in rows), strict=True))
+    more = dict(zip(_MORE, columns[_NEEDED:], strict=False))
+    return RoadNetwork(
+        [int(node) for node in columns[0]],
+        [int(node) for node in columns[1]],
+        columns[4],
+        capacity=columns[2],
+        length=columns[3],
+        b=columns[5],
+        power=columns[6],
+        zones=range(1, first or 1),
+        **more,
+    )
+
+
+def _row(text: str, line: int) -> list[float]:
+    try:
+        row = [float(word) for word in text.partition(";")[0].split()]
+    except ValueError:
+        raise ParameterError(f"Line {line} holds something that is no number: {text!r}.") from None
+    if len(row) < _NEEDED:
+        raise ParameterError(
+            f"Line {line} has {len(row)} columns; a link has {_NEEDED} at least (init node, term "
+            "node, capacity, length, free flow time, b, power)."
+        )
+    return row
+
+
+def _integer(metadata: dict[str, str], name: str) -> int | None:
+    if name not in metadata:
+        return None
+    try:
+        return int(metadata[name])
+    except ValueError:
+        raise ParameterError(f"<{name}> should be an integer; got {metadata[name]!r}.") from None

@@ -1,0 +1,385 @@
+"""Paths from a source to a target."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hannan.core import Action, ContextError, Objective, Oracle, ParameterError, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, refuse
+from hannan.kernels import paths as kernel
+from hannan.kernels.lanes import WIDTH
+from hannan.networks import RoadNetwork
+from hannan.oracles._graph import Graph, between, read_graph
+from hannan.perturbation import Blocks, LaplaceNoise
+
+_BATCH = 2**16  # edges of paths held while they are listed
+_NO_NOISE = np.empty((0, 0), np.float32)
+
+
+class Paths(Oracle):
+    r"""All paths from a source to a target in a directed graph without cycles.
+
+    The elements are the edges, the actions the edge sets of paths, and the leader for losses
+    :math:`\ell_1, …, \ell_t`, of any sign, is a shortest path,
+
+    .. math:: \arg\min_{p : s \to t} \sum_{e \in p} \sum_\tau \ell_\tau(e),
+
+    found by dynamic programming from the target backwards, O(number of edges), sixteen draws of
+    noise at a time. The problem has no contexts (`act(None)`); give it some through `PerContext`.
+    At every node ties go to the edge listed first, so among equally short paths to the one whose
+    edges, from the source on, come first in lexicographic order.
+
+    Parameters
+    ----------
+    graph
+        A networkx `DiGraph` (or `MultiDiGraph`), a pandas or polars table with columns `tail` and
+        `head`, a tuple (tails, heads) of two arrays or lists, a list of pairs (tail, head), or a
+        `RoadNetwork`. Nodes may be any hashables; parallel edges are different elements.
+    source, target
+        Two nodes.
+    usable
+        Whether each edge may be used, by default all may. Edges that may not, or lie on no path
+        from source to target, keep their place in the loss vector and are never chosen.
+
+    Attributes
+    ----------
+    edges
+        The edges by name, (tail, head), in the order of the loss vector; (tail, head, key) for a
+        `MultiDiGraph`.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> roads = hn.oracles.Paths([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")], "a", "d")
+    >>> total = roads.objective()
+    >>> total.add(None, np.array([0.5, 0.1, 0.2, 0.3]))
+    >>> best = total.leader()
+    >>> best(None), best.nodes
+    (array([1, 3]), ['a', 'c', 'd'])
+
+    References
+    ----------
+    [takimoto2003], [kalai2005]
+    """
+
+    def __init__(
+        self, graph: Any, source: Hashable, target: Hashable, usable: ArrayLike | None = None
+    ) -> None:
+        self.graph = graph
+        self.source = source
+        self.target = target
+        self.usable = usable
+        self._graph: Graph = read_graph(graph)
+        self.edges = self._graph.edges
+        self.n_actions: int = len(self.edges)
+        ends = [self._node(name, node) for name, node in (("source", source), ("target", target))]
+        if ends[0] == ends[1]:
+            raise ParameterError(
+                f"Paths needs a source and a target that differ; both are {source!r}."
+            )
+        self._start, self._head, self._ids = between(
+            self._graph, _as_mask(self, usable, self.n_actions), *ends
+        )
+        self.max_chosen = int(kernel.longest(self._start, self._head))
+        self._place = np.full(self.n_actions, -1, np.int64)
+        self._place[self._ids] = np.arange(len(self._ids))
+        self._cells = self._place.copy()
+        self._cells[self._cells < 0] = np.arange(len(self._ids), self.n_actions)
+
+    @classmethod
+    def towards(
+        cls,
+        network: RoadNetwork,
+        source: Hashable,
+        target: Hashable,
+        *,
+        zones: Iterable[Hashable] | None = None,
+    ) -> Self:
+        r"""Paths of a road network on which every link leads closer to the target.
+
+        Real roads have cycles; Dial's *efficient* links have none: link (u, v) may be used if
+        the free-flow time from v to the target is less than that from u. All links of the network
+        stay in the loss vector, in their order.
+
+        Parameters
+        ----------
+        network
+            The roads.
+        source, target
+            Two nodes.
+        zones
+            Nodes that may be a source or a target but must not be passed through; by default the
+            network's own.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> roads = hn.networks.RoadNetwork([1, 2, 2, 3, 1], [2, 1, 3, 2, 3], [1, 1, 1, 1, 3])
+        >>> hn.oracles.Paths.towards(roads, 1, 3).usable
+        array([ True, False,  True, False,  True])
+
+        References
+        ----------
+        [dial1971]
+        """
+        return cls(network, source, target, network.closer(target, zones))
+
+    @property
+    def contexts(self) -> tuple[None]:
+        """None alone: there are no contexts."""
+        return (None,)
+
+    def check_context(self, context: Any) -> None:
+        """None is the only one."""
+        if context is not None:
+            raise ContextError(
+                f"Paths has no contexts: act(None) or act(); got {context!r}. Several contexts "
+                "come through PerContext(Paths(...), contexts)."
+            )
+
+    def objective(self) -> PathObjective:
+        """An empty total: a loss for each edge that can be chosen."""
+        return PathObjective(self)
+
+    def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> PathNoise:
+        """Fake losses of the edges, sixteen draws side by side (so many are always held)."""
+        return PathNoise(self, contexts, key, stream, memory)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """log of the number of paths, counted by dynamic programming."""
+        return float(kernel.log_count(self._start, self._head))
+
+    def separates(self, contexts: Sequence[Any]) -> bool:
+        """Different paths differ on the only context."""
+        return len(contexts) > 0
+
+    def route(self, action: Action) -> list[Any]:
+        """The nodes that a path passes, from the source to the target.
+
+        Parameters
+        ----------
+        action
+            The edges of a path, in any order.
+        """
+        after = {self.edges[e][0]: self.edges[e][1] for e in np.atleast_1d(action)}
+        nodes = [self.source]
+        while nodes[-1] in after:
+            nodes.append(after.pop(nodes[-1]))
+        if after or nodes[-1] != self.target:
+            raise ParameterError(
+                f"{action!r} are not the edges of a path from {self.source!r} to {self.target!r}."
+            )
+        return nodes
+
+    def __repr__(self) -> str:
+        if isinstance(self.graph, list | tuple | np.ndarray):
+            return super().__repr__()
+        given = f"<{len(self._graph.nodes)} nodes, {self.n_actions} edges>"
+        return f"Paths(graph={given}, source={self.source!r}, target={self.target!r})"
+
+    def _node(self, name: str, node: Hashable) -> int:
+        try:
+            return self._graph.number[node]
+        except (KeyError, TypeError):
+            raise ParameterError(
+                f"The {name!r} parameter of Paths must be a node of the graph. Got {node!r}, which "
+                f"is not among its {len(self._graph.nodes)} nodes."
+            ) from None
+
+
+class PathPolicy(Policy):
+    """One path: a stretch of an array of edges."""
+
+    def __init__(self, oracle: Paths, edges: NDArray[np.int64], first: int, last: int) -> None:
+        self.oracle = oracle
+        self._edges = edges
+        self._first = first
+        self._last = last
+
+    def __call__(self, context: Any = None) -> Action:
+        self.oracle.check_context(context)
+        return _as_action(self.oracle, np.sort(self._edges[self._first : self._last]))
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes it passes, from the source to the target."""
+        return self.oracle.route(self._edges[self._first : self._last])
+
+    def __repr__(self) -> str:
+        return f"<path of {self._last - self._first} edges>"
+
+
+class PathNoise(LaplaceNoise):
+    """Fake losses of the edges, for those that can be chosen kept ready in tiles.
+
+    The cells of the generator go to the edges that can be chosen first, so that no others need be
+    made.
+    """
+
+    def __init__(
+        self, oracle: Paths, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> None:
+        super().__init__(contexts, oracle.n_actions, key, stream)
+        self._cells = oracle._cells
+        width = -(-len(oracle._ids) // 4) * 4
+        self.blocks = Blocks(self._fill, width, max(memory, 4 * width * WIDTH))
+
+    def unit(self, draw: int) -> FloatArray:
+        """One draw of the fake losses, [1, K], at scale 1."""
+        return super().unit(draw)[:, self._cells]
+
+    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
+        kernel.fill(self.key, self.stream, first, block)
+
+
+class PathObjective(Objective):
+    """The total loss of every edge that can be chosen."""
+
+    oracle: Paths
+
+    def __init__(self, oracle: Paths) -> None:
+        self.oracle = oracle
+        self._start, self._head, self._ids = oracle._start, oracle._head, oracle._ids
+        self._graph = (oracle._start, oracle._head, oracle._ids)
+        self.totals = np.zeros(len(oracle._ids))
+        self._tilted: PathObjective | None = None
+
+    def copy(self) -> PathObjective:
+        """An independent copy of the totals."""
+        twin = PathObjective(self.oracle)
+        twin.totals[:] = self.totals
+        return twin
+
+    def add(self, context: None, losses: FloatArray) -> None:
+        """Add each edge's loss to its total."""
+        kernel.add(self.totals, losses, self._ids, self.totals)
+
+    def tilted(self, context: None, losses: FloatArray) -> PathObjective:
+        """The totals with one more round, in a place kept for it."""
+        if self._tilted is None:
+            self._tilted = PathObjective(self.oracle)
+        kernel.add(self.totals, losses, self._ids, self._tilted.totals)
+        return self._tilted
+
+    def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
+        """The shortest path under one draw, in one compiled call."""
+        block, row = _rows(noise, draw, scale)
+        most = self.oracle.max_chosen
+        return _as_action(
+            self.oracle, kernel.act(self.totals, block, row, scale, *self._graph, most)
+        )
+
+    def settle(
+        self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """Add and lead in one compiled call."""
+        block, row = _rows(noise, draw, scale)
+        most = self.oracle.max_chosen
+        found = kernel.settle(self.totals, losses, block, row, scale, *self._graph, most)
+        return _as_action(self.oracle, found)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """One pass over the edges for sixteen draws."""
+        if scale == 0.0:
+            path = np.atleast_1d(self.action(None, None, 0, 0.0))
+            return [PathPolicy(self.oracle, path, 0, len(path)) for _ in range(count)]
+        found: list[Policy] = []
+        most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
+        out = np.empty(most * self.oracle.max_chosen, np.int64)
+        ends = np.empty(most, np.int64)
+        while len(found) < count:
+            block, row = _rows(noise, first + len(found), scale)
+            n = min(count - len(found), most, len(block) - row)
+            kernel.leaders(self.totals, block, row, scale, *self._graph, out, ends[:n])
+            edges, last = out[: ends[n - 1]].copy(), ends[:n].tolist()
+            found += [
+                PathPolicy(self.oracle, edges, a, b) for a, b in zip([0, *last], last, strict=False)
+            ]
+        return found
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The lengths of the shortest paths."""
+        values = np.empty(count)
+        if scale == 0.0:
+            values[:] = kernel.plain_minimum(self.totals, self._start, self._head)
+            return values
+        done = 0
+        while done < count:
+            block, row = _rows(noise, first + done, scale)
+            stop = done + min(count - done, len(block) - row)
+            kernel.minima(
+                self.totals, block, row, scale, self._start, self._head, values[done:stop]
+            )
+            done = stop
+        return values
+
+    def chosen(
+        self, context: None, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The edges of the shortest paths."""
+        inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
+        if scale == 0.0:
+            inclusion[:, self.action(None, None, 0, 0.0)] = True
+            return inclusion
+        done = 0
+        while done < count:
+            block, row = _rows(noise, first + done, scale)
+            stop = done + min(count - done, len(block) - row)
+            kernel.chosen(self.totals, block, row, scale, *self._graph, inclusion[done:stop])
+            done = stop
+        return inclusion
+
+    def resample(
+        self,
+        context: None,
+        elements: NDArray[np.intp],
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        """One compiled call for each block of noise."""
+        if scale == 0.0:
+            return super().resample(context, elements, noise, first, limit, successes, scale)
+        slots = np.full(len(self._ids), -1, np.int64)
+        places = self.oracle._place[elements]
+        slots[places[places >= 0]] = np.flatnonzero(places >= 0)
+        hits = np.zeros(len(elements), np.intp)
+        reached = np.zeros(len(elements), np.intp)
+        used, short = 0, len(elements)
+        while used < limit - 1 and short > 0:
+            block, row = _rows(noise, first + used, scale)
+            stop = min(len(block), row + limit - 1 - used)
+            rows, short = kernel.resample(
+                self.totals, block, row, stop, scale, self._start, self._head, slots, successes,
+                hits, reached, used,
+            )  # fmt: skip
+            used += rows
+        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
+
+def _rows(noise: Noise | None, draw: int, scale: float) -> tuple[NDArray[np.float32], int]:
+    if scale == 0.0:
+        return _NO_NOISE, 0
+    assert isinstance(noise, PathNoise)
+    row = noise.blocks.locate(draw)
+    return noise.blocks.block, row
+
+
+def _as_action(oracle: Paths, chosen: NDArray[np.int64]) -> Action:
+    return int(chosen[0]) if oracle.max_chosen == 1 else chosen
+
+
+def _as_mask(oracle: Paths, usable: ArrayLike | None, n_edges: int) -> NDArray[np.bool_]:
+    if usable is None:
+        return np.ones(n_edges, dtype=bool)
+    mask = np.asarray(usable)
+    if mask.dtype != bool or mask.shape != (n_edges,):
+        raise refuse(oracle, "usable", f"{n_edges} booleans, one for each edge", usable)
+    return mask

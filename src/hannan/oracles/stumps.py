@@ -1,0 +1,150 @@
+"""One feature, one cut, an action on each side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Policy
+from hannan.core.validation import FloatArray, check_integer
+from hannan.oracles._binning import Grid, check_length, given_grid, learn_grid, stack
+from hannan.oracles._features import FeatureOracle
+from hannan.oracles._histograms import BinnedNoise, BinnedObjective
+
+
+class Stumps(FeatureOracle):
+    r"""Decision stumps: :math:`x \mapsto b` where :math:`x_f \ge \theta`, else a; and constants.
+
+    The total loss of each action below every cut θ of every feature f,
+    :math:`P[f, \theta, k] = \sum_{s : x_{s,f} < \theta} \ell_s(k)`, decides everything: a stump's
+    value is :math:`\min_a P[f,\theta,a] + \min_b (P[\cdot, b] - P[f,\theta,b])`. So the leader is
+    exact and a round costs O(features × bins × K), whatever t and the number of contexts are.
+    Noise is projected on the same totals, sixteen draws at once, ahead of time.
+
+    The cuts are fixed by the set X of perturbed contexts: every value of a feature that has at
+    most `n_bins` of them on X, so that no stump is left out, else n_bins - 1 values evenly
+    spread among them. Before there is noise, the contexts seen so far take the place of X. In an
+    open world X is a sample that grows; totals are kept for each distinct context until there are
+    4096, so that cuts can follow X until then. With `edges` the class is fixed from the start.
+
+    Ties go to constants, the smallest action first; then to the smallest feature, the largest
+    cut, the smallest action below it, the smallest from it on.
+
+    Parameters
+    ----------
+    n_actions
+        K.
+    n_bins
+        Most bins of a feature, one more than its cuts.
+    edges
+        For each feature an array of rising cuts, in place of those found on X.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> total = hn.oracles.Stumps(n_actions=2).objective()
+    >>> for x, y, label in [(0, 5, 0), (1, 3, 0), (2, 4, 1), (3, 6, 1)]:
+    ...     total.add(np.array([x, y], float), np.array([label, 1 - label], float))
+    >>> total.leader()
+    <stump: 1 if x[0] >= 2 else 0>
+    >>> total.leader()([2.5, 0.0])
+    1
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    pairs = False
+
+    def __init__(self, n_actions: int, n_bins: int = 32, edges: Any = None) -> None:
+        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+        self.n_bins = check_integer(self, "n_bins", n_bins, 2)
+        self.edges = edges
+        self.grid: Grid | None = None if edges is None else given_grid(self, edges)
+
+    def check_context(self, context: Any) -> FloatArray:
+        """A row of finite numbers, as many as there are lists of edges."""
+        row = super().check_context(context)
+        if self.grid is not None:
+            check_length(row, self.grid.n_features)
+        return row
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """The distinct rows of a table."""
+        rows = super().check_contexts(contexts)
+        if self.grid is not None:
+            check_length(rows[0], self.grid.n_features)
+        return rows
+
+    def objective(self) -> BinnedObjective:
+        """An empty total: the losses on both sides of every cut."""
+        return BinnedObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> BinnedNoise:
+        """Fake outcomes projected on the totals below every cut."""
+        return BinnedNoise(self, contexts, key, stream, memory)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        r""":math:`\log(K + K(K-1)C)`, where C cuts tell some of these contexts apart."""
+        K = self.n_actions
+        return math.log(K + K * (K - 1) * len(partitions(self, contexts)))
+
+    def separates(self, contexts: Sequence[Any]) -> bool:
+        """Whether no two cuts split these contexts the same way, and each splits them."""
+        grid = cuts_on(self, contexts)
+        return self.n_actions == 1 or len(partitions(self, contexts)) == grid.n_cuts.sum()
+
+    def decode(self, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
+        """The policy behind the four numbers that kernels write."""
+        feature, cut, below, above = (int(i) for i in code)
+        threshold = -math.inf if feature < 0 else float(grid.edges[feature, cut])
+        return StumpPolicy(self, feature, threshold, below, above)
+
+
+class StumpPolicy(Policy):
+    """`above` where `x[feature] >= threshold`, else `below`; a constant if feature is -1."""
+
+    def __init__(
+        self, oracle: FeatureOracle, feature: int, threshold: float, below: int, above: int
+    ) -> None:
+        self.oracle = oracle
+        self.feature = feature
+        self.threshold = threshold
+        self.below = below
+        self.above = above
+
+    def __call__(self, context: Any = None) -> int:
+        row = self.oracle.check_context(context)
+        if self.feature < 0:
+            return self.below
+        return self.above if row[self.feature] >= self.threshold else self.below
+
+    @property
+    def rule(self) -> str:
+        """The policy in words."""
+        if self.feature < 0:
+            return str(self.below)
+        return f"{self.above} if x[{self.feature}] >= {self.threshold:g} else {self.below}"
+
+    def __repr__(self) -> str:
+        return f"<stump: {self.rule}>"
+
+
+def cuts_on(oracle: Any, contexts: Sequence[Any]) -> Grid:
+    """The cuts of a class for these perturbed contexts."""
+    return oracle.grid or learn_grid(stack(contexts), oracle.n_bins)
+
+
+def partitions(oracle: Any, contexts: Sequence[Any]) -> set[bytes]:
+    """The different ways in which cuts split these contexts, up to exchanging the sides."""
+    rows = stack(contexts)
+    splits = cuts_on(oracle, contexts).splits(rows)
+    splits ^= splits[:, :1]
+    return {row.tobytes() for row in splits if row.any()}

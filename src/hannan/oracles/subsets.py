@@ -1,0 +1,162 @@
+"""Some of a number of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from hannan.core import Action
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.kernels import subsets as kernel
+from hannan.oracles._combinatorial import (
+    Elements,
+    SetNoise,
+    SetObjective,
+    SetOracle,
+)
+
+
+class Subsets(SetOracle):
+    r"""All sets of m out of n items, or of at most m: slates, portfolios, panels.
+
+    The leader for past losses is the m items with the smallest totals
+    :math:`\sum_s \ell_s(j)`; where at most m may be chosen, those of them that are negative.
+    Ties go to the smallest item. A partial sort finds it in one pass over the totals.
+
+    Parameters
+    ----------
+    n
+        K, the number of items.
+    m
+        How many are chosen.
+    exactly
+        Whether exactly m are chosen; otherwise m at most, none perhaps.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(6, 2), seed=0)
+    >>> for t in range(300):
+    ...     slate = learner.act()
+    ...     learner.update([0.1 if item in (1, 4) else 0.8 for item in slate])
+    >>> learner.best_policy()(None)
+    array([1, 4])
+
+    Of losses that may be negative, at most two:
+
+    >>> total = hn.oracles.Subsets(4, 2, exactly=False).objective()
+    >>> total.add(None, np.array([0.5, -1.0, 0.0, 2.0]))
+    >>> total.leader()(None)
+    array([1])
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    def __init__(self, n: int, m: int, exactly: bool = True) -> None:
+        self.n = check_integer(self, "n", n, 1)
+        self.m = check_integer(self, "m", m, 1)
+        if m > n:
+            raise refuse(self, "m", f"at most n = {n}", m)
+        if not isinstance(exactly, bool | np.bool_):
+            raise refuse(self, "exactly", "True or False", exactly)
+        self.exactly = bool(exactly)
+        self._set_size(self.n, self.m, antichain=self.exactly)
+        self._below = np.inf if self.exactly else 0.0
+        self._no_noise = np.zeros(self.n, np.float32)
+
+    def objective(self) -> SubsetObjective:
+        """An empty total: one number for each item."""
+        return SubsetObjective(self)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """The logarithm of a binomial coefficient, or of a sum of them."""
+        sizes = [self.m] if self.exactly else range(self.m + 1)
+        return float(logsumexp([log_binomial(self.n, size) for size in sizes]))
+
+    def complexity(self, contexts: Sequence[Any]) -> float:
+        """The expected sum of the m largest of n Laplace variates, exactly."""
+        return mean_of_largest(self.n, self.m, self.exactly)
+
+    def _solve(self, costs: FloatArray) -> Elements:
+        return kernel.select(costs, self._no_noise, 0.0, self.m, self._below)  # type: ignore[no-any-return]
+
+    def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
+        inclusion = np.empty(costs.shape, dtype=bool)
+        for row, mask in zip(costs, inclusion, strict=True):
+            kernel.select_rows(
+                row, self._no_noise[None, :], 0.0, self.m, self._below, mask[None, :]
+            )
+        return inclusion
+
+
+class SubsetObjective(SetObjective):
+    """The total loss of every item."""
+
+    oracle: Subsets
+
+    def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
+        """The best items under one draw, in one pass."""
+        oracle = self.oracle
+        z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
+        return oracle.action(kernel.select(self.totals, z, scale, oracle.m, oracle._below))
+
+    def resample(
+        self,
+        context: None,
+        elements: Elements,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        """Draw after draw inside one compiled call for each block of noise."""
+        if scale == 0.0:
+            return super().resample(context, elements, noise, first, limit, successes, scale)
+        assert isinstance(noise, SetNoise)
+        hits = np.zeros(len(elements), np.intp)
+        reached = np.zeros(len(elements), np.intp)
+        used, short = 0, len(elements)
+        oracle = self.oracle
+        while used < limit - 1 and short > 0:
+            rows = noise.rows(first + used, limit - 1 - used)
+            more, short = kernel.resample(
+                self.totals, rows, 0, len(rows), scale, oracle.m, oracle._below,
+                elements, successes, hits, reached, used,
+            )  # fmt: skip
+            used += more
+        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
+
+def log_binomial(n: int, k: int) -> float:
+    """log of n choose k."""
+    return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def mean_of_largest(n: int, m: int, exactly: bool = True) -> float:
+    r"""Expected sum of the m largest of n unit Laplace variates (of the positive ones among them).
+
+    Given that p of them are positive, those are p exponentials, whose j-th largest has mean
+    :math:`H_p - H_{j-1}` with H the harmonic numbers; and if p < m, the rest of the sum is minus
+    the m - p smallest of n - p exponentials, the j-th of mean :math:`H_{n-p} - H_{n-p-j}`.
+
+    >>> round(mean_of_largest(2, 1), 6), mean_of_largest(3, 3), mean_of_largest(3, 3, False)
+    (0.75, 0.0, 1.5)
+    """
+    H = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
+    sums = np.concatenate([[0.0], np.cumsum(H)])  # sums[k] = H_0 + … + H_{k-1}
+    p = np.arange(n + 1)
+    top = np.minimum(p, m)
+    value = top * H[p] - sums[top]
+    if exactly:
+        r, rest = m - top, n - p
+        value -= r * H[rest] - (sums[rest] - sums[rest - np.minimum(r, rest)])
+    log_weight = gammaln(n + 1) - gammaln(p + 1) - gammaln(n - p + 1) - n * np.log(2.0)
+    return float(np.exp(log_weight) @ value)

@@ -1,0 +1,215 @@
+"""Thresholds on a line."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from numbers import Rational, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, Oracle, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_integer
+from hannan.kernels import thresholds as kernel
+from hannan.oracles._blockwise import Block, BlockObjective, Codes
+from hannan.perturbation import Blocks, LaplaceNoise
+
+
+class Thresholds(Oracle):
+    r"""Policies on the line: b where :math:`x \ge \theta`, else a, for all a, b and θ.
+
+    A threshold between two neighbouring contexts splits the total loss, so with the n distinct
+    contexts seen or perturbed in order, sums from the right give all values
+    :math:`\min_a \sum_{x_s < \theta} \ell_s(a) + \min_b \sum_{x_s \ge \theta} \ell_s(b)`: exact,
+    O(nK) a leader, whatever the number of rounds. In an open world n is the number of different
+    contexts seen.
+
+    Ties go to constants, the smallest action first; then to the largest θ, the smallest a, the
+    smallest b. A leader's θ is always a context.
+
+    Parameters
+    ----------
+    n_actions
+        K.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> total = hn.oracles.Thresholds(n_actions=2).objective()
+    >>> for x, label in [(0.1, 0), (0.4, 0), (0.7, 1), (0.9, 1)]:
+    ...     total.add(x, np.array([label, 1 - label], float))
+    >>> total.leader()
+    <threshold: 1 if x >= 0.7 else 0>
+
+    Contexts are compared as they are, so fractions stay exact:
+
+    >>> from fractions import Fraction
+    >>> total.leader()(Fraction(7, 10) + Fraction(1, 10**30))
+    1
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    open_world = True
+
+    def __init__(self, n_actions: int = 2) -> None:
+        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+
+    def check_context(self, context: Any) -> Any:
+        """A context is a finite real number, or a row with one feature."""
+        if type(context) is float and math.isfinite(context):
+            return context
+        number = context
+        if isinstance(number, np.ndarray | list | tuple) and np.size(number) == 1:
+            number = np.ravel(np.asarray(number, dtype=object))[0]
+        if isinstance(number, np.generic):
+            number = number.item()
+        if isinstance(number, Rational) or (isinstance(number, Real) and math.isfinite(number)):
+            return number
+        raise ContextError(
+            "The contexts of Thresholds are finite numbers, or rows with one feature; got "
+            f"{str(context)[:100]!r}."
+        )
+
+    def objective(self) -> ThresholdObjective:
+        """An empty total: a loss vector for each context."""
+        return ThresholdObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> ThresholdNoise:
+        """Fake outcomes, sorted by context."""
+        return ThresholdNoise(contexts, self.n_actions, key, stream, memory)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        r""":math:`\log(K + K(K-1)(d-1))`: exactly the policies that differ on d contexts."""
+        K = self.n_actions
+        return math.log(K + K * (K - 1) * (len(set(contexts)) - 1))
+
+    def separates(self, contexts: Sequence[Any]) -> bool:
+        """No finite set does: between two contexts there is room for two thresholds."""
+        return self.n_actions == 1
+
+
+class ThresholdPolicy(Policy):
+    """`above` where `x >= threshold`, else `below`; a constant if there is no threshold."""
+
+    def __init__(self, oracle: Thresholds, threshold: Any, below: int, above: int) -> None:
+        self.oracle = oracle
+        self.threshold = threshold
+        self.below = below
+        self.above = above
+
+    def __call__(self, context: Any = None) -> int:
+        x = self.oracle.check_context(context)
+        if self.threshold is None or x < self.threshold:
+            return self.below
+        return self.above
+
+    def __repr__(self) -> str:
+        if self.threshold is None:
+            return f"<threshold: {self.below}>"
+        return f"<threshold: {self.above} if x >= {self.threshold} else {self.below}>"
+
+
+class ThresholdObjective(BlockObjective):
+    """The total loss vector of each distinct context, in order."""
+
+    oracle: Thresholds
+
+    def __init__(self, oracle: Thresholds) -> None:
+        self.oracle = oracle
+        self._points: list[Any] = []
+        self._totals = np.zeros((0, oracle.n_actions))
+        self._met: Noise | None = None
+        self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
+
+    def copy(self) -> ThresholdObjective:
+        """An independent copy of the totals."""
+        twin = ThresholdObjective(self.oracle)
+        twin._points = list(self._points)
+        twin._totals = self._totals.copy()
+        twin._met = self._met
+        twin._places = self._places.copy()
+        return twin
+
+    def add(self, context: Any, losses: FloatArray) -> None:
+        """Add a loss vector to its context's."""
+        place = bisect_left(self._points, context)
+        if place == len(self._points) or self._points[place] != context:
+            self._points.insert(place, context)
+            self._totals = np.insert(self._totals, place, 0.0, axis=0)
+            self._places[self._places >= place] += 1
+        self._totals[place] += losses
+
+    def _blocks(self, noise: Noise | None) -> Blocks | None:
+        if not isinstance(noise, ThresholdNoise):
+            return None
+        if noise is not self._met:
+            self._meet(noise)
+        return noise.blocks
+
+    def _meet(self, noise: ThresholdNoise) -> None:
+        """Make the perturbed contexts points too."""
+        points = sorted({*self._points, *noise.points})
+        totals = np.zeros((len(points), self.n_actions))
+        totals[[bisect_left(points, x) for x in self._points]] = self._totals
+        self._places = np.array([bisect_left(points, x) for x in noise.points], np.int64)
+        self._points, self._totals = points, totals
+        self._met = noise
+
+    def _place(self, context: Any) -> int:
+        return bisect_right(self._points, context)
+
+    def _act(self, block: Block, row: int, scale: float, place: int) -> int:
+        return int(kernel.act(self._totals, block, row, self._places, scale, place))
+
+    def _find(self, block: Block, start: int, stop: int, scale: float) -> tuple[Codes, FloatArray]:
+        codes, values = np.empty((stop - start, 3), np.int64), np.empty(stop - start)
+        kernel.leaders(self._totals, block, start, stop, self._places, scale, codes, values)
+        return codes, values
+
+    def _draw_until(
+        self,
+        block: Block,
+        start: int,
+        stop: int,
+        scale: float,
+        place: int,
+        element: int,
+        successes: int,
+    ) -> tuple[int, int]:
+        hits, used = kernel.resample_one(
+            self._totals, block, start, stop, self._places, scale, place, element, successes
+        )
+        return int(hits), int(used)
+
+    def _policy(self, code: NDArray[np.int64]) -> ThresholdPolicy:
+        first, below, above = (int(i) for i in code)
+        threshold = None if first == len(self._points) else self._points[first]
+        return ThresholdPolicy(self.oracle, threshold, below, above)
+
+    def _plays(self, codes: Codes, place: int) -> NDArray[np.int64]:
+        return np.where(place > codes[:, 0], codes[:, 2], codes[:, 1])
+
+
+class ThresholdNoise(LaplaceNoise):
+    """Fake outcomes in the order of their contexts."""
+
+    def __init__(
+        self, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int, memory: int
+    ) -> None:
+        super().__init__(contexts, n_actions, key, stream)
+        order = sorted(range(len(contexts)), key=contexts.__getitem__)
+        self.points = [contexts[i] for i in order]
+        self._order = np.array(order, np.int64)
+        self.blocks = Blocks(self._fill, self.n_cells, memory)
+
+    def _fill(self, first: int, block: Block) -> None:
+        kernel.fill(self.key, self.stream, first, self._order, self.n_actions, block)

@@ -1,0 +1,246 @@
+"""Axis-aligned trees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Objective, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_integer
+from hannan.kernels import trees as kernel
+from hannan.oracles._binning import NO_FEATURES, Grid, check_length, given_grid, learn_grid, stack
+from hannan.oracles._features import FeatureOracle
+from hannan.oracles._histograms import BinnedNoise, BinnedObjective, Rows
+from hannan.oracles.stumps import StumpPolicy, partitions
+
+
+class Trees(FeatureOracle):
+    r"""Decision trees of at most `depth` cuts :math:`x_f \ge \theta` on a path, an action in each
+    leaf.
+
+    Depth 1 is `Stumps`. At depth 2 the leader is exact: for every root cut (f, θ) the totals of
+    every other cut below it are kept,
+    :math:`Q[f, \theta, f', \theta', k] = \sum \ell_s(k)` over rounds with
+    :math:`x_{s,f} < \theta, x_{s,f'} < \theta'`, which give the best stump on either side. A
+    leader costs O((features × bins)² K), and so much memory; no cost grows with t.
+
+    Deeper trees are grown greedily: the best tree of depth 2 shows where to cut, then each side is
+    treated the same way with one level less. The result is at least as good as the best tree of
+    depth 2, but it need not be the best tree: `exact` is False, and no theorem applies. Totals
+    are kept for each distinct context, and a leader costs
+    O(contexts × features² × bins × K) a level.
+
+    Cuts are found as in `Stumps`. Ties go to stumps in their order; then to the smallest root
+    feature, its largest cut, the first stump below it, the first from it on.
+
+    Parameters
+    ----------
+    n_actions
+        K.
+    depth
+        Most cuts on a path.
+    n_bins
+        Most bins of a feature, one more than its cuts.
+    edges
+        For each feature an array of rising cuts, in place of those found on X.
+
+    Examples
+    --------
+    No single cut tells when two bits differ:
+
+    >>> import hannan as hn
+    >>> total = hn.oracles.Trees(n_actions=2).objective()
+    >>> for x, y in [(0, 0), (0, 1), (1, 0), (1, 1)]:
+    ...     differ = x != y
+    ...     total.add(np.array([x, y], float), np.array([differ, not differ], float))
+    >>> print(total.leader())
+    if x[0] < 1:
+        1 if x[1] >= 1 else 0
+    else:
+        0 if x[1] >= 1 else 1
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    def __init__(self, n_actions: int, depth: int = 2, n_bins: int = 16, edges: Any = None) -> None:
+        self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
+        self.depth = check_integer(self, "depth", depth, 1)
+        self.n_bins = check_integer(self, "n_bins", n_bins, 2)
+        self.edges = edges
+        self.grid: Grid | None = None if edges is None else given_grid(self, edges)
+        self.pairs = self.depth == 2
+        self.exact = self.depth <= 2  # type: ignore[misc]
+
+    def check_context(self, context: Any) -> FloatArray:
+        """A row of finite numbers, as many as there are lists of edges."""
+        row = super().check_context(context)
+        if self.grid is not None:
+            check_length(row, self.grid.n_features)
+        return row
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """The distinct rows of a table."""
+        rows = super().check_contexts(contexts)
+        if self.grid is not None:
+            check_length(rows[0], self.grid.n_features)
+        return rows
+
+    def objective(self) -> Objective:
+        """An empty total: losses in every intersection of two cuts, or on every context."""
+        return BinnedObjective(self) if self.depth <= 2 else GreedyObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> BinnedNoise:
+        """Fake outcomes, projected on the same totals."""
+        return BinnedNoise(self, contexts, key, stream, memory)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        r"""From :math:`N_{D+1} \le N_D + C N_D (N_D - 1)` and :math:`N_0 = K`, at most d log K.
+
+        C is the number of cuts that tell some of these contexts apart.
+        """
+        K, d = self.n_actions, len(contexts)
+        cuts = len(partitions(self, contexts))
+        N = K
+        for _ in range(self.depth):
+            N += cuts * N * (N - 1)
+            if math.log(N) >= d * math.log(K):
+                return d * math.log(K)
+        return math.log(N)
+
+    def separates(self, contexts: Sequence[Any]) -> bool | None:
+        """Known only where there is one action, or cuts that split nothing."""
+        if self.n_actions == 1:
+            return True
+        grid = self.grid or learn_grid(stack(contexts), self.n_bins)
+        return None if len(partitions(self, contexts)) == grid.n_cuts.sum() else False
+
+    def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
+        """The policy behind the numbers that kernels write."""
+        if len(code) == 4:
+            return self._stump(code, grid)
+        below = self._stump(code[2:6], grid)
+        if code[0] < 0:
+            return below
+        threshold = float(grid.edges[code[0], code[1]])
+        return TreePolicy(self, int(code[0]), threshold, below, self._stump(code[6:10], grid))
+
+    def _stump(self, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
+        feature, cut, below, above = (int(i) for i in code)
+        threshold = -math.inf if feature < 0 else float(grid.edges[feature, cut])
+        return StumpPolicy(self, feature, threshold, below, above)
+
+
+class TreePolicy(Policy):
+    """The policy `above` where `x[feature] >= threshold`, else the policy `below`."""
+
+    def __init__(
+        self, oracle: Trees, feature: int, threshold: float, below: Policy, above: Policy
+    ) -> None:
+        self.oracle = oracle
+        self.feature = feature
+        self.threshold = threshold
+        self.below = below
+        self.above = above
+
+    def __call__(self, context: Any = None) -> Any:
+        row = self.oracle.check_context(context)
+        return self.above(row) if row[self.feature] >= self.threshold else self.below(row)
+
+    def __str__(self) -> str:
+        below, above = (_indented(side) for side in (self.below, self.above))
+        return f"if x[{self.feature}] < {self.threshold:g}:\n{below}\nelse:\n{above}"
+
+    def __repr__(self) -> str:
+        return f"<tree with root x[{self.feature}] >= {self.threshold:g}>"
+
+
+def _indented(policy: Policy) -> str:
+    text = policy.rule if isinstance(policy, StumpPolicy) else str(policy)
+    return "\n".join("    " + line for line in text.splitlines())
+
+
+class GreedyObjective(Objective):
+    """The total loss vector of each distinct context, for trees grown from the root."""
+
+    oracle: Trees
+
+    def __init__(self, oracle: Trees) -> None:
+        self.oracle = oracle
+        self._rows = Rows(oracle.n_actions)
+        self._met: Noise | None = None
+        self._grid = oracle.grid
+        self._counts: FloatArray = np.zeros((0, 0))  # of the rows; renewed when out of step
+        self._places = np.zeros(0, np.intp)
+
+    def copy(self) -> GreedyObjective:
+        """An independent copy of the totals."""
+        twin = GreedyObjective(self.oracle)
+        twin._rows = self._rows.copy()
+        twin._met = self._met
+        twin._grid = self._grid
+        twin._counts = self._counts
+        twin._places = self._places
+        return twin
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        """Add a loss vector to its context's."""
+        self._rows.add(context, losses)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """A tree grown for each draw."""
+        return [self._grow(noise, first + i, scale)[0] for i in range(count)]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The values of the trees grown."""
+        return np.array([self._grow(noise, first + i, scale)[1] for i in range(count)])
+
+    def _grow(self, noise: Noise | None, draw: int, scale: float) -> tuple[Policy, float]:
+        places = self._agree(noise)
+        totals = self._rows.totals.copy()
+        if noise is not None and scale != 0.0:
+            np.add.at(totals, places, scale * noise.unit(draw))
+        return self._node(np.arange(len(totals)), totals, self.oracle.depth)
+
+    def _node(
+        self, members: NDArray[np.intp], totals: FloatArray, depth: int
+    ) -> tuple[Policy, float]:
+        """The tree for some of the rows."""
+        assert self._grid is not None
+        code = np.empty(10, np.int64)
+        shape = self._grid.shape(self.n_actions)
+        value = float(kernel.grow(self._counts[members], totals[members], shape, code))
+        if depth == 2 or max(code[0], code[2]) < 0:
+            return self.oracle.decode(code, self._grid), value
+        feature, cut = code[0:2] if code[0] >= 0 else code[2:4]
+        above = self._counts[members, feature] <= cut
+        low, low_value = self._node(members[~above], totals, depth - 1)
+        high, high_value = self._node(members[above], totals, depth - 1)
+        threshold = float(self._grid.edges[feature, cut])
+        return TreePolicy(self.oracle, int(feature), threshold, low, high), low_value + high_value
+
+    def _agree(self, noise: Noise | None) -> NDArray[np.intp]:
+        """Bring cuts and counts up to date; the places of the perturbed contexts."""
+        if isinstance(noise, BinnedNoise) and noise is not self._met:
+            for context in noise.rows:
+                self._rows.add(context, 0.0)
+            self._met = noise
+            self._places = self._rows.places(noise.rows)
+            self._grid = noise.grid
+            self._counts = np.zeros((0, 0))
+        if len(self._counts) != len(self._rows) or self._grid is None:
+            rows = stack(self._rows.contexts) if len(self._rows) else np.zeros((0, 0))
+            if self.oracle.grid is None and self._met is None:
+                bins = self.oracle.n_bins
+                self._grid = learn_grid(rows, bins) if len(rows) else NO_FEATURES
+            assert self._grid is not None
+            self._counts = self._grid.padded_counts(rows)
+        return self._places

@@ -1,0 +1,88 @@
+"""Depth two is compared with its enumeration in `test_stumps`; here is what only trees have."""
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.oracles import Stumps, Trees
+from hannan.perturbation import seed_key
+from tests import naive_cuts
+from tests.oracles.test_stumps import instance, total_of
+
+
+def test_only_two_levels_are_exact():
+    assert Trees.exact
+    assert Trees(2, depth=1).exact
+    assert Trees(2).exact
+    assert not Trees(2, depth=3).exact
+    learner = hn.ContextFTPL(Trees(2, depth=3), contexts=np.eye(3), seed=0)
+    learner.act(np.eye(3)[0])
+    learner.update([1.0, 0.0])
+    assert "inexact" in str(learner.certificate().notes)
+
+
+def test_depth_one_is_stumps():
+    for seed in range(40):
+        rows, K, history = instance(seed)
+        totals = [total_of(o, rows, history) for o in (Stumps(K), Trees(K, depth=1))]
+        noises = [o.noise(list(rows), seed_key(0), 0, 2**20) for o in (Stumps(K), Trees(K, 1))]
+        assert (totals[0].minima(None, 0, 1, 0.0) == totals[1].minima(None, 0, 1, 0.0)).all()
+        values = [t.minima(z, 0, 9, 2.0) for t, z in zip(totals, noises, strict=True)]
+        assert (values[0] == values[1]).all()
+
+
+def test_greedy_trees_are_at_least_as_good_as_depth_two():
+    better = 0
+    for seed in range(60):
+        rows, K, history = instance(seed, small=seed % 2 == 0)
+        pair, deep = Trees(K), Trees(K, depth=4)
+        totals = [total_of(o, rows, history) for o in (pair, deep)]
+        noises = [o.noise(list(rows), seed_key(seed), 0, 2**20) for o in (pair, deep)]
+        shallow = totals[0].minima(noises[0], 0, 4, 1.0)
+        found = totals[1].minima(noises[1], 0, 4, 1.0)
+        assert (found <= shallow + 1e-4).all()
+        better += (found < shallow - 0.1).any()
+        sums = naive_cuts.sum_by_context(rows, history, K) + noises[1].unit(2)
+        assert found[2] >= sums.min(axis=1).sum() - 1e-4
+        leader = totals[1].leaders(noises[1], 2, 1, 1.0)[0]
+        plays = np.array([leader(row) for row in rows])
+        assert sums[np.arange(len(rows)), plays].sum() == pytest.approx(found[2], abs=1e-4)
+    assert better > 5
+
+
+def test_greedy_trees_of_two_levels_would_be_exact():
+    # The kernel of deep trees finds the same depth-two tree as the table does.
+    for seed in range(100):
+        rows, K, history = instance(seed, small=True)
+        deep = Trees(K, depth=3)
+        total = total_of(deep, rows, history)
+        total.oracle.depth = 2
+        sums = naive_cuts.sum_by_context(rows, history, K)
+        plays, value = naive_cuts.leader(naive_cuts.trees(rows, K), sums)
+        assert total.minima(None, 0, 1, 0.0)[0] == value
+        assert [total.leader()(row) for row in rows] == plays
+
+
+def test_three_levels_tell_parity_of_bits_in_a_cube_apart():
+    rows = np.array(np.meshgrid(*[[0.0, 1.0]] * 3)).reshape(3, -1).T
+    total = Trees(2, depth=3).objective()
+    for row in rows:
+        # A little more weight on one corner shows the greedy search where to begin.
+        weight = 1.5 if row.sum() == 0 else 1.0
+        total.add(row, weight * np.array([row.sum() % 2, 1 - row.sum() % 2]))
+    assert [total.leader()(row) for row in rows] == [int(row.sum() % 2) for row in rows]
+    assert str(total.leader()).count("if") >= 5
+
+
+def test_a_table_too_large_is_refused():
+    oracle = Trees(20, n_bins=256)
+    with pytest.raises(hn.ParameterError, match="smaller n_bins"):
+        oracle.noise(list(np.random.default_rng(0).random((300, 60))), seed_key(0), 0, 1).onto(
+            oracle.noise(list(np.random.default_rng(0).random((300, 60))), seed_key(0), 0, 1).grid
+        )
+
+
+@pytest.mark.parametrize("name", ["n_actions", "depth", "n_bins"])
+def test_bad_parameters_are_refused(name):
+    with pytest.raises(hn.ParameterError, match=f"'{name}' parameter of Trees"):
+        Trees(**{"n_actions": 2, name: 0})
