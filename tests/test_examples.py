@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -49,6 +50,18 @@ def test_the_regret_curve_stays_under_the_certificate():
     assert [row[0] for row in rows] == list(range(1000, 10_001, 1000))
     for _, regret, _, certain, a_priori in rows:
         assert regret <= certain <= a_priori
+
+
+def test_routes_come_close_to_the_best_one(tmp_path):
+    routes, best, *tenths = (
+        number for line in run("online_routing.py").splitlines()[:2] for number in numbers(line)
+    )
+    assert routes > 100
+    assert tenths[-1] < best + 0.5 < tenths[0]
+    picture = tmp_path / "routes.png"
+    command = [sys.executable, str(EXAMPLES / "online_routing.py"), str(picture)]
+    subprocess.run(command, check=True, timeout=120, env={**os.environ, "MPLBACKEND": "Agg"})
+    assert picture.stat().st_size > 1000
 
 
 def test_every_example_is_tested_and_short():

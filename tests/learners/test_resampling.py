@@ -6,6 +6,7 @@ for a right program with probability below 1e-5 each (4.5 standard errors).
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scipy import stats
 import hannan as hn
 from hannan.core import Objective
 from hannan.perturbation import seed_key
-from tests import naive_bandit, problems, statistics
+from tests import naive, naive_bandit, problems, statistics
 
 SIGMAS = 4.5
 
@@ -100,30 +101,20 @@ def exact_moments(q, L, r):
     return float(p @ W), float(p @ (W * W))
 
 
-@pytest.mark.parametrize(("r", "second", "ratio"), [(1, 2, 2), (2, 1.5, 1.51), (3, 1.36, 1.38)])
-def test_second_moments_stay_below_the_constants_in_use(r, second, ratio):
-    check_constants(r, second, ratio)
-
-
 @pytest.mark.parametrize(
-    ("r", "second", "ratio"), [(4, 1.32, 1.34), (8, 1.3, 1.34), (50, 1.3, 1.34)]
+    ("r", "second"), [(1, 2.0), (2, 1.501), (3, 1.36), (4, 1.32), (8, 1.3)]
 )
-def test_second_moments_of_many_successes_stay_below_the_constants_in_use(r, second, ratio):
-    check_constants(r, second, ratio)
-
-
-def check_constants(r, second, ratio):
+def test_second_moments_stay_below_the_constants_in_use(r, second):
     learner = hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies([[0], [1]]), successes=r, seed=0)
-    assert learner._moment <= ratio
     worst = 0.0
-    for L in (2, 5, 30, 300, 3000, 20_000):
-        for q in np.concatenate([np.geomspace(1e-4, 0.999, 25), np.linspace(0.5, 8, 25) / L]):
+    for L in (2, 5, 30, 300, 3000):
+        for q in np.concatenate([np.geomspace(1e-3, 0.999, 15), np.linspace(0.5, 12, 25) / L]):
             if q < 1.0:
                 mean, square = exact_moments(q, L, r)
                 assert mean == pytest.approx((1 - (1 - q) ** L) / q)
                 worst = max(worst, q * square / mean)
                 assert q * q * square <= second
-    assert 0.97 * learner._moment <= worst <= learner._moment
+    assert 0.97 * learner._moment <= worst <= learner._moment <= 2.0
 
 
 @pytest.mark.parametrize("L", [1, 2, 3, 40])
@@ -221,13 +212,14 @@ def problem(kind):
         rows = [[a, b] for a in range(3) for b in range(3)]
         return hn.oracles.AllPolicies(2, 3), rows, losses
     if kind == "FunctionOracle":
-        from tests import naive
-
         return hn.oracles.FunctionOracle(naive.solver(SINGLE), n_actions=3), SINGLE, losses
     return hn.oracles.FinitePolicies(SINGLE, n_actions=3), SINGLE, losses
 
 
-def inclusion(rows, losses, draws=600_000):
+@cache
+def inclusion(kind, draws=300_000):
+    """Each element's probability of being chosen, by simulation, with standard errors."""
+    _, rows, losses = problem(kind)
     scores = [naive_bandit.loss(losses, row[0]) for row in rows]
     K, rng = len(losses), np.random.default_rng(17)
     return naive_bandit.propensities(rows, scores, [0, 1], 0, 1 / EPSILON, K, rng, draws)
@@ -246,11 +238,11 @@ CASES = [
 @pytest.mark.stat
 @pytest.mark.parametrize(("kind", "mode", "L"), CASES)
 def test_mean_of_the_proxy_is_the_loss_up_to_the_known_truncation(kind, mode, L):
-    oracle, rows, losses = problem(kind)
-    q, error = inclusion(rows, losses)
-    assert q.min() < 0.12 < 0.4 < q.max()
+    oracle, _, losses = problem(kind)
+    q, error = inclusion(kind)
+    assert q.min() < 0.3 < 0.5 < q.max()
     learner = at_a_state(oracle, 0, losses, L, **MODES[mode])
-    W = samples(learner, 0, 1500 if kind == "FunctionOracle" else 12_000, len(losses))
+    W = samples(learner, 0, 1000 if kind == "FunctionOracle" else 12_000, len(losses))
     expected = 1 - (1 - q) ** L
     uncertainty = np.hypot(W.std(axis=0) / math.sqrt(len(W)), L * (1 - q) ** (L - 1) * error)
     assert np.all(np.abs(W.mean(axis=0) - expected) <= SIGMAS * uncertainty)
@@ -262,8 +254,8 @@ def test_mean_of_the_proxy_is_the_loss_up_to_the_known_truncation(kind, mode, L)
 
 @pytest.mark.stat
 def test_that_test_would_notice_a_weight_off_by_one_draw():
-    oracle, rows, losses = problem("FinitePolicies")
-    q, _ = inclusion(rows, losses)
+    oracle, _, losses = problem("FinitePolicies")
+    q, _ = inclusion("FinitePolicies")
     W = samples(at_a_state(oracle, 0, losses, 25, resampling="shared"), 0, 12_000, 3)
     wrong = W + (W > 0)
     uncertainty = wrong.std(axis=0) / math.sqrt(len(W))
@@ -273,14 +265,14 @@ def test_that_test_would_notice_a_weight_off_by_one_draw():
 @pytest.mark.parametrize("resampling", ["exact", "auto"])
 @pytest.mark.parametrize("L", [1, 2, 25])
 def test_exact_weights_are_the_mean_itself(resampling, L):
-    oracle, rows, losses = problem("AllPolicies")
+    oracle, _, losses = problem("AllPolicies")
     learner = at_a_state(oracle, 0, losses, L, resampling=resampling)
     q = learner.propensities(0).probabilities
     for _ in range(50):
         decision = learner.decide(0)
         j = decision.action
         assert decision.weights[0] == pytest.approx((1 - (1 - q[j]) ** L) / q[j])
-    simulated, error = inclusion(rows, losses)
+    simulated, error = inclusion("AllPolicies")
     assert np.all(np.abs(simulated - q) <= 3 * error)
 
 
@@ -291,19 +283,16 @@ def test_separate_and_shared_streams_have_equal_marginals():
     apart = samples(at_a_state(oracle, 0, losses, 12, seed=2, resampling="separate"), 0, 15_000, 4)
     for j in range(4):
         assert statistics.same_law(shared[:, j], apart[:, j]) > 1e-5
-    # They do differ jointly: a shared stream makes the two weights of a slate dependent.
-    both = (shared[:, :2] > 0).all(axis=1), (apart[:, :2] > 0).all(axis=1)
-    together = [
-        np.corrcoef(w[b, 0], w[b, 1])[0, 1] for w, b in zip((shared, apart), both, strict=True)
-    ]
-    assert abs(together[0] - together[1]) > 0.05
+    # They do differ jointly: one draw of a shared stream serves both elements of a slate.
+    slate = [w[(w[:, 0] > 0) & (w[:, 1] > 0)][:, :2] @ [1, 13] for w in (shared, apart)]
+    assert statistics.same_law(slate[0], slate[1]) < 1e-5
 
 
 @pytest.mark.stat
 @pytest.mark.parametrize("kind", ["FinitePolicies", "slates", "FunctionOracle"])
 def test_the_proxy_has_the_law_of_algorithm_3_as_printed(kind):
     oracle, rows, losses = problem(kind)
-    K, L, count = len(losses), 8, 2500
+    K, L, count = len(losses), 8, 1500
     learner = at_a_state(oracle, 0, losses, L, resampling="separate")
     found = samples(learner, 0, count, K)
     rng = np.random.default_rng(23)

@@ -14,10 +14,10 @@ def instance(seed, small=False):
     """Few values, so that rows and cuts coincide, and signed integer losses, so that ties occur."""
     rng = np.random.default_rng(seed)
     K = int(rng.integers(1, 4))
-    n, F = int(rng.integers(1, 6 if small else 9)), int(rng.integers(1, 3 if small else 20))
+    n, F = int(rng.integers(1, 13)), int(rng.integers(1, 3 if small or seed % 2 else 20))
     rows = rng.integers(0, 3, size=(n, F)).astype(float) / 3
     rows = np.unique(rows, axis=0)
-    rounds = int(rng.integers(0, 12))
+    rounds = int(rng.integers(0, 30))
     losses = rng.integers(-2, 3, size=(rounds, K)).astype(float)
     return rows, K, list(zip(rng.integers(len(rows), size=rounds), losses, strict=True))
 
@@ -77,12 +77,12 @@ def test_noise_may_be_on_other_contexts_than_losses(kind):
         for draw in range(5):
             sums = naive_cuts.sum_by_context(rows, history, K)
             sums[perturbed] += 2.0 * noise.unit(draw)
-            plays, value = naive_cuts.leader(listed, sums)
+            _, value = naive_cuts.leader(listed, sums)
             assert total.minima(noise, draw, 1, 2.0)[0] == pytest.approx(value, abs=1e-4)
-            # Contexts with neither noise nor losses may be tied.
-            heavy = np.flatnonzero(sums.any(axis=1))
+            # Policies may be tied that differ only where there is no noise.
             found = total.leaders(noise, draw, 1, 2.0)[0]
-            assert [found(rows[i]) for i in heavy] == [plays[i] for i in heavy]
+            plays = np.array([[found(row) for row in rows]])
+            assert naive_cuts.values(plays, sums)[0] == pytest.approx(value, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -159,7 +159,7 @@ def test_games_are_learned(make, known):
     assert play(hn.ContextFTPL(make(3), seed=0, **given), rows, labels, False) < 0.15
     bandit = hn.ContextSemiBanditFTPL(make(3), seed=0, max_resamples=20, **given)
     assert play(bandit, rows[:100], labels[:100], True) < 0.6
-    assert bandit.propensities(rows[0], draws=20).value.sum() == pytest.approx(1.0)
+    assert bandit.propensities(rows[0], draws=20).probabilities.sum() == pytest.approx(1.0)
     hint = hn.ContextSemiBanditFTPL(
         make(3), predictor=hn.predictors.Mean(), seed=0, max_resamples=10, **given
     )

@@ -63,15 +63,16 @@ def test_greedy_trees_of_two_levels_would_be_exact():
         assert [total.leader()(row) for row in rows] == plays
 
 
-def test_three_levels_tell_parity_of_bits_in_a_cube_apart():
+def test_three_levels_see_what_two_do_not():
     rows = np.array(np.meshgrid(*[[0.0, 1.0]] * 3)).reshape(3, -1).T
-    total = Trees(2, depth=3).objective()
-    for row in rows:
-        # A little more weight on one corner shows the greedy search where to begin.
-        weight = 1.5 if row.sum() == 0 else 1.0
-        total.add(row, weight * np.array([row.sum() % 2, 1 - row.sum() % 2]))
-    assert [total.leader()(row) for row in rows] == [int(row.sum() % 2) for row in rows]
-    assert str(total.leader()).count("if") >= 5
+    labels = [int(x != y or (x, y, z) == (1, 1, 1)) for x, y, z in rows]
+    totals = [Trees(2, depth=depth).objective() for depth in (2, 3)]
+    for total in totals:
+        for row, label in zip(rows, labels, strict=True):
+            total.add(row, np.eye(2)[1 - label])
+    assert [total.minima(None, 0, 1, 0.0)[0] for total in totals] == [1.0, 0.0]
+    assert [totals[1].leader()(row) for row in rows] == labels
+    assert str(totals[1].leader()).count("if") == 4
 
 
 def test_a_table_too_large_is_refused():

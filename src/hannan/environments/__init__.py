@@ -1,9 +1,19 @@
 """Adversaries and data streams."""
 
+from hannan.environments.congestion import Congestion
 from hannan.environments.from_arrays import FromArrays
 from hannan.environments.leader_punisher import LeaderPunisher
+from hannan.environments.measured_speeds import MeasuredSpeeds
 from hannan.environments.planted_policy import PlantedPolicy
 from hannan.environments.slate_clicks import SlateClicks
 from hannan.environments.switching import Switching
 
-__all__ = ["FromArrays", "LeaderPunisher", "PlantedPolicy", "SlateClicks", "Switching"]
+__all__ = [
+    "Congestion",
+    "FromArrays",
+    "LeaderPunisher",
+    "MeasuredSpeeds",
+    "PlantedPolicy",
+    "SlateClicks",
+    "Switching",
+]

@@ -10,7 +10,7 @@ i for variable i.
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import float64, njit, uint64
 
 from hannan.kernels import bits
 
@@ -356,3 +356,21 @@ def search(w, masks, weights, guess):
             RW[depth + 1, c] = rw[c]
         depth += 1
     return best_mask, best, nodes
+
+
+@njit(cache=True, nogil=True)
+def draw(masks, totals, n, cells, scale, miss, places, tilt, weight, guess):
+    """The best set under noise, its value less the noise of hitting everything, and the nodes.
+
+    Noise context x has row places[x] of the totals; row `tilt` gets `weight` on top.
+    """
+    weights = totals.copy()
+    for x in range(places.size):
+        change = float64(cells[2 * x + miss]) - float64(cells[2 * x + 1 - miss])
+        weights[places[x]] += scale * change
+    if tilt >= 0:
+        weights[tilt] += weight
+    w = np.empty(n, np.float64)
+    constant, some, theirs = split(masks, weights, w)
+    mask, value, nodes = search(w, some, theirs, guess)
+    return mask, constant + value, nodes

@@ -145,7 +145,7 @@ def linear_leader(scores, tree, w, y, weight):
             continue
         free -= 1
         out, inn = 2 * node, 2 * node + 1
-        level = (2 * blocks) >> (free - LEAF_BITS + 1)
+        level = 1 << (n - free)
         shift_in = shift + w[free]
         bound_out = tree[out] + (shift + below[free])
         bound_in = tree[inn] + (shift_in + below[free])
@@ -279,8 +279,19 @@ def fill_cells(key, stream, first, rows):
                 rows[i + b, cell] = raw[cell, b]
 
 
-@njit(cache=True)
-def changes(row, scale, miss, out):
-    """out[x] = scaled noise of missing context x less that of hitting it."""
-    for x in range(out.size):
-        out[x] = scale * (float64(row[2 * x + miss]) - float64(row[2 * x + 1 - miss]))
+@njit(cache=True, nogil=True)
+def linear_draw(scores, tree, cells, scale, miss, places, n, y, weight):
+    """`linear_leader` under noise on contexts of one variable each.
+
+    Context x is the variable places[x], or none if that is negative. Returns the best set and its
+    value less what the noise would be if all contexts were hit.
+    """
+    w = np.zeros(n, np.float64)
+    all_missed = 0.0
+    for x in range(places.size):
+        change = scale * (float64(cells[2 * x + miss]) - float64(cells[2 * x + 1 - miss]))
+        all_missed += change
+        if places[x] >= 0:
+            w[places[x]] -= change
+    best_set, best = linear_leader(scores, tree, w, y, weight)
+    return best_set, best + all_missed

@@ -199,11 +199,11 @@ def resample_one(stat, block, start, stop, scale, shape, counts, target, success
 
 
 @njit(cache=True)
-def gather(raw, bins, members, shape, hist):
+def gather(raw, bins, members, heavy, shape, hist):
     """Add the noise of some contexts, sixteen draws of it, to its bin in every feature.
 
-    hist[((f (C+1) + b) K + k) 16 + draw]; bin b of feature f holds the contexts of count b.
-    Returns nothing for bin 0, which lies below no cut.
+    hist[((f (C+1) + b) K + k) 16 + draw]; bin b of feature f holds the contexts of count b. The
+    bin heavy[f], which holds most contexts, is left out: `emit` finds it from the totals.
     """
     _, C, K, F = shape
     actions, step = uint64(K), uint64(WIDTH)
@@ -213,7 +213,7 @@ def gather(raw, bins, members, shape, hist):
         for m in range(members.size):
             x = members[m]
             b = row[x]
-            if b != 0:
+            if b != heavy[f]:
                 to = (base + uint64(b)) * actions * step
                 source = uint64(x) * actions * step
                 for _ in range(K):
@@ -221,6 +221,48 @@ def gather(raw, bins, members, shape, hist):
                     lanes.store(hist, to, new)
                     to += step
                     source += step
+
+
+@njit(cache=True)
+def gather_all(raw, bins, order, heavy, shape, hist):
+    """The same for all contexts, order[f] listing them bin by bin: no bin is loaded twice."""
+    _, C, K, F = shape
+    n = order.shape[1]
+    step, size = uint64(WIDTH), uint64(K * WIDTH)
+    zero = lanes.splat(float32(0.0))
+    for f in range(F):
+        members = order[f]
+        end = 0
+        while end < n:
+            start = end
+            bin_ = bins[f, members[start]]
+            while end < n and bins[f, members[end]] == bin_:
+                end += 1
+            if bin_ == heavy[f]:
+                continue
+            to = (f * (C + 1) + bin_) * K * WIDTH
+            k = 0
+            while k + 4 <= K:  # four at a time, to hide the latency of additions
+                a, b, c, d = zero, zero, zero, zero
+                offset = uint64(k * WIDTH)
+                for m in range(start, end):
+                    at = uint64(members[m]) * size + offset
+                    a = lanes.add(a, lanes.load(raw, at))
+                    b = lanes.add(b, lanes.load(raw, at + step))
+                    c = lanes.add(c, lanes.load(raw, at + step + step))
+                    d = lanes.add(d, lanes.load(raw, at + step + step + step))
+                lanes.store(hist, to + k * WIDTH, a)
+                lanes.store(hist, to + (k + 1) * WIDTH, b)
+                lanes.store(hist, to + (k + 2) * WIDTH, c)
+                lanes.store(hist, to + (k + 3) * WIDTH, d)
+                k += 4
+            while k < K:
+                a = zero
+                offset = uint64(k * WIDTH)
+                for m in range(start, end):
+                    a = lanes.add(a, lanes.load(raw, uint64(members[m]) * size + offset))
+                lanes.store(hist, to + k * WIDTH, a)
+                k += 1
 
 
 @njit(cache=True)
@@ -234,7 +276,7 @@ def gather_totals(raw, members, K, totals):
 
 
 @njit(cache=True)
-def emit(hist, totals, shape, tile, out, row_width, column):
+def emit(hist, totals, heavy, shape, tile, out, row_width, column):
     """Histograms as statistics: one for each draw, from `column` on in its row of `out`."""
     G, C, K, F = shape
     zero = lanes.splat(float32(0.0))
@@ -243,40 +285,51 @@ def emit(hist, totals, shape, tile, out, row_width, column):
             f = g * WIDTH + i
             for k in range(K):
                 below = zero
+                left_out = 0
+                if f < F:
+                    left_out = heavy[f]
+                    first = (f * (C + 1) * K + k) * WIDTH
                 for c in range(C - 1, -1, -1):
                     if f < F:
-                        bin_ = lanes.load(hist, ((f * (C + 1) + c + 1) * K + k) * WIDTH)
-                        below = lanes.add(below, bin_)
+                        if c + 1 == left_out:
+                            rest = lanes.load(totals, k * WIDTH)
+                            for b in range(C + 1):
+                                if b != left_out:
+                                    bin_ = lanes.load(hist, first + b * K * WIDTH)
+                                    rest = lanes.sub(rest, bin_)
+                            below = lanes.add(below, rest)
+                        else:
+                            bin_ = lanes.load(hist, first + (c + 1) * K * WIDTH)
+                            below = lanes.add(below, bin_)
                     lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, below)
         _transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
-    rest = totals.size // WIDTH
-    _transpose(totals, rest, out, row_width, column + G * C * K * WIDTH)
+    rest_rows = totals.size // WIDTH
+    _transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
 
 
 @njit(cache=True, nogil=True)
-def fill(key, stream, first, bins, order, shape, block):
-    """block[i] = the statistic of the noise of draw first + i; bins[f, x] counts edges above x.
+def fill(key, stream, first, bins, order, heavy, shape, block):
+    """block[i] = the statistic of the noise of draw first + i.
 
-    `order` is not used: it belongs to the same call for trees.
+    bins[f, x] counts the edges of feature f above x, and order[f] sorts contexts by that.
     """
     _, C, K, F = shape
     draws, row_width = block.shape
     n_contexts = bins.shape[1]
     cells = np.empty(((n_contexts * K + 3) // 4 * 4, WIDTH), np.float32)
     raw = cells.reshape(cells.size)
-    hist = np.empty(F * (C + 1) * K * WIDTH, np.float32)
+    hist = np.zeros(F * (C + 1) * K * WIDTH, np.float32)
     totals = np.zeros((K + WIDTH - 1) // WIDTH * WIDTH * WIDTH, np.float32)
     tile = np.empty(C * K * WIDTH * WIDTH, np.float32)
     members = np.arange(n_contexts)
     spare = np.empty((WIDTH, row_width if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
         fill_laplace(key, stream, first + i, cells)
-        hist[:] = 0.0
         totals[:] = 0.0
-        gather(raw, bins, members, shape, hist)
+        gather_all(raw, bins, order, heavy, shape, hist)
         gather_totals(raw, members, K, totals)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        emit(hist, totals, shape, tile, rows.reshape(rows.size), row_width, 0)
+        emit(hist, totals, heavy, shape, tile, rows.reshape(rows.size), row_width, 0)
         if not whole:
             block[i:] = spare[: draws - i]

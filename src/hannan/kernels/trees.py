@@ -146,7 +146,7 @@ def resample_one(table, block, start, stop, scale, shape, counts, target, succes
 
 
 @njit(cache=True, nogil=True)
-def fill(key, stream, first, bins, order, shape, block):
+def fill(key, stream, first, bins, order, heavy, shape, block):
     """block[i] = the table of the noise of draw first + i.
 
     order[f] lists the contexts by falling count, so that the half-spaces of a feature are filled
@@ -170,9 +170,9 @@ def fill(key, stream, first, bins, order, shape, block):
         out = rows.reshape(rows.size)
         hist[:] = 0.0
         totals[:] = 0.0
-        histograms.gather(raw, bins, members, shape, hist)
+        histograms.gather_all(raw, bins, order, heavy, shape, hist)
         histograms.gather_totals(raw, members, K, totals)
-        histograms.emit(hist, totals, shape, tile, out, row_width, 0)
+        histograms.emit(hist, totals, heavy, shape, tile, out, row_width, 0)
         for f in range(F):
             hist[:] = 0.0
             totals[:] = 0.0
@@ -181,9 +181,11 @@ def fill(key, stream, first, bins, order, shape, block):
                 end = done
                 while end < n_contexts and bins[f, order[f, end]] > c:
                     end += 1
-                histograms.gather(raw, bins, order[f, done:end], shape, hist)
-                histograms.gather_totals(raw, order[f, done:end], K, totals)
-                histograms.emit(hist, totals, shape, tile, out, row_width, (1 + f * C + c) * size)
+                some = order[f, done:end]
+                histograms.gather(raw, bins, some, heavy, shape, hist)
+                histograms.gather_totals(raw, some, K, totals)
+                column = (1 + f * C + c) * size
+                histograms.emit(hist, totals, heavy, shape, tile, out, row_width, column)
                 done = end
         if not whole:
             block[i:] = spare[: draws - i]

@@ -1,20 +1,30 @@
 """Policy classes, each with its optimiser."""
 
 from hannan.oracles.all_policies import AllPolicies
+from hannan.oracles.conjunctions import Conjunctions
+from hannan.oracles.disjunctions import Disjunctions
 from hannan.oracles.finite_policies import FinitePolicies
 from hannan.oracles.function_oracle import FunctionOracle
 from hannan.oracles.linear_policies import LinearPolicies
+from hannan.oracles.multi_label import MultiLabel
 from hannan.oracles.paths import Paths
+from hannan.oracles.per_context import PerContext
+from hannan.oracles.sklearn_policies import SklearnPolicies
 from hannan.oracles.stumps import Stumps
 from hannan.oracles.thresholds import Thresholds
 from hannan.oracles.trees import Trees
 
 __all__ = [
     "AllPolicies",
+    "Conjunctions",
+    "Disjunctions",
     "FinitePolicies",
     "FunctionOracle",
     "LinearPolicies",
+    "MultiLabel",
     "Paths",
+    "PerContext",
+    "SklearnPolicies",
     "Stumps",
     "Thresholds",
     "Trees",

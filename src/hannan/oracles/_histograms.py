@@ -2,33 +2,71 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import ParameterError
+from hannan.core import ParameterError, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.kernels import histograms, trees
 from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
 from hannan.oracles._blockwise import Block, BlockObjective, Codes
+from hannan.oracles._features import FeatureOracle
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _MOST_ROWS = 4096  # distinct contexts whose totals are kept one by one
 _MOST_NUMBERS = 2**27  # in a statistic
 
 
-class BinnedOracle(Protocol):
-    """What the objective and the noise ask of their oracle."""
+class BinnedOracle(FeatureOracle):
+    """A class on binned features: its cuts are given, or those of a set of contexts."""
 
-    n_actions: int | None
+    n_actions: int
     n_bins: int
     grid: Grid | None
+    """The cuts, if they were given."""
     pairs: bool
+    """Whether the statistic has totals for pairs of cuts."""
+
+    @abstractmethod
+    def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
+        """The policy behind the numbers that kernels write."""
+
+    def check_context(self, context: Any) -> FloatArray:
+        """A row of finite numbers, as many as there are lists of edges."""
+        row = super().check_context(context)
+        if self.grid is not None:
+            check_length(row, self.grid.n_features)
+        return row
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """The distinct rows of a table."""
+        rows = super().check_contexts(contexts)
+        if self.grid is not None:
+            check_length(rows[0], self.grid.n_features)
+        return rows
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> BinnedNoise:
+        """Fake outcomes projected on the totals below every cut."""
+        return BinnedNoise(self, contexts, key, stream, memory)
+
+    def cuts_on(self, contexts: Sequence[Any]) -> Grid:
+        """The cuts of the class where these contexts are perturbed."""
+        return self.grid or learn_grid(stack(contexts), self.n_bins)
+
+    def partitions(self, contexts: Sequence[Any]) -> set[bytes]:
+        """The different ways in which cuts split these contexts, up to exchanging the sides."""
+        splits = self.cuts_on(contexts).splits(stack(contexts))
+        splits ^= splits[:, :1]
+        return {row.tobytes() for row in splits if row.any()}
 
 
 class Rows:
@@ -84,7 +122,7 @@ class BinnedObjective(BlockObjective):
     distinct context so that cuts can change, up to 4096 of them: from then on the cuts stay.
     """
 
-    oracle: Any
+    oracle: BinnedOracle
 
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle
@@ -121,10 +159,8 @@ class BinnedObjective(BlockObjective):
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
         """The statistic with one more round; contexts are not copied."""
-        if self._rows is not None and self._met is None:
-            twin = self.copy()  # cuts may change
-        else:
-            twin = TiltedBins(self)
+        may_move = self._rows is not None and self._met is None  # the cuts
+        twin = self.copy() if may_move else TiltedBins(self)
         twin.add(context, losses)
         return twin
 
@@ -185,7 +221,7 @@ class BinnedObjective(BlockObjective):
     def _plays(self, codes: Codes, place: FloatArray) -> NDArray[np.int64]:
         return np.array([self._kernel.plays(code, place) for code in codes])
 
-    def _policy(self, code: NDArray[np.int64]) -> Any:
+    def _policy(self, code: NDArray[np.int64]) -> Policy:
         return self.oracle.decode(code, self._grid)
 
 
@@ -242,7 +278,6 @@ class BinnedNoise(LaplaceNoise):
         stream: int,
         memory: int,
     ) -> None:
-        assert oracle.n_actions is not None
         super().__init__(contexts, oracle.n_actions, key, stream)
         self.oracle = oracle
         self.rows = stack(contexts)
@@ -256,10 +291,10 @@ class BinnedNoise(LaplaceNoise):
 
     def onto(self, grid: Grid) -> Projection:
         """The draws as statistics for these cuts."""
-        held = None if self._projection is None else self._projection.grid
-        if self._projection is None or (held is not grid and held.key != grid.key):
-            self._projection = Projection(self, grid, self._memory)
-        return self._projection
+        held = self._projection
+        if held is None or (held.grid is not grid and held.grid.key != grid.key):
+            held = self._projection = Projection(self, grid, self._memory)
+        return held
 
 
 class Projection:
@@ -272,19 +307,18 @@ class Projection:
         self._shape = grid.shape(noise.n_actions)
         self._bins = grid.count_rows(noise.rows)
         falling = np.iinfo(np.uint16).max - self._bins
-        self._order = np.zeros((len(falling), 0), np.int64)
-        if noise.oracle.pairs:
-            self._order = np.argsort(falling, axis=1, kind="stable").astype(np.int64)
+        self._order = np.argsort(falling, axis=1, kind="stable").astype(np.int64)
+        self._heavy = np.array([np.bincount(row).argmax() for row in self._bins], np.int64)
         self.blocks = Blocks(self._fill, statistic_size(noise.oracle, grid), memory)
 
     def _fill(self, first: int, block: Block) -> None:
         key, stream = self._address
-        self._kernel.fill(key, stream, first, self._bins, self._order, self._shape, block)
+        plan = self._bins, self._order, self._heavy, self._shape
+        self._kernel.fill(key, stream, first, *plan, block)
 
 
 def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:
     """Numbers in the statistic of a class."""
-    assert oracle.n_actions is not None
     shape = grid.shape(oracle.n_actions)
     tables = 1 + shape[1] * shape[3] if oracle.pairs else 1
     size = tables * int(histograms.width(shape))

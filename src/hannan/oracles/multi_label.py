@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -110,7 +111,16 @@ class MultiLabel(Oracle):
         r"""Known where every subset may be chosen on every context: :math:`dL\,E\max(0, \zeta)`."""
         if isinstance(self.base, AllPolicies):
             return 0.5 * len(contexts) * self.n_labels
-        return None
+        if self.base.exact:
+            return None
+        # A reduction may know its own G only: for noise on both actions, twice the variance.
+        two = self.base.complexity(contexts)
+        return None if two is None else self.n_labels * two / math.sqrt(2.0)
+
+    @property
+    def complexity_pairs(self) -> int:
+        """Pairs of draws that estimate G well: each of them holds L independent labels."""
+        return max(8, 64 // self.n_labels)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
         """Whether the contexts separate the base."""
@@ -148,6 +158,11 @@ class LabelObjective(Objective):
         for part, pair in zip(self._parts, _pairs(losses), strict=True):
             part.add(context, pair)
 
+    def observe(self, context: Any) -> None:
+        """Tell each label's total."""
+        for part in self._parts:
+            part.observe(context)
+
     def tilted(self, context: Any, losses: FloatArray) -> LabelObjective:
         """Each label's total with one more round."""
         pairs = zip(self._parts, _pairs(losses), strict=True)
@@ -157,8 +172,10 @@ class LabelObjective(Objective):
         self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Labels:
         """Lead first and add afterwards: if the base fails, nothing has changed."""
-        labels = self.tilted(context, losses).action(context, noise, draw, scale)
-        self.add(context, losses)
+        after = self.copy()
+        after.add(context, losses)
+        labels = after.action(context, noise, draw, scale)
+        self._parts = after._parts
         return labels
 
     def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Labels:

@@ -10,8 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, ContextError, InputTypeError, Objective, Oracle, ParameterError
-from hannan.core import Policy
+from hannan.core import (
+    Action,
+    ContextError,
+    InputTypeError,
+    Objective,
+    Oracle,
+    ParameterError,
+    Policy,
+)
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._tables import check_table_context
@@ -70,6 +77,7 @@ class PerContext(Oracle):
         self.max_chosen = base.max_chosen
         self.antichain = base.antichain
         self.exact = base.exact  # type: ignore[misc]
+        self.takes_functions = base.takes_functions  # type: ignore[misc]
         self._listed = _as_list(self, contexts)
         self._known = (
             None
@@ -209,6 +217,10 @@ class PerContextObjective(Objective):
     def add(self, context: Hashable, losses: FloatArray) -> None:
         """Add a loss vector to its context's total."""
         self._own(context).add(self._alone, losses)
+
+    def observe(self, context: Hashable) -> None:
+        """Tell the context's total."""
+        self._own(context).observe(self._alone)
 
     def action(self, context: Hashable, noise: Noise | None, draw: int, scale: float) -> Action:
         """The base's action for one context."""

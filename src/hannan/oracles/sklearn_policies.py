@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,10 @@ class SklearnPolicies(FeatureOracle):
       :math:`\max_j \phi(x, j) - \phi(x, k) \ge 0`, for each k where that is positive. Subtracting
       a constant on each context changes no argmin, and makes signed losses usable: the weighted
       accuracy of a policy is a constant minus its total loss. Weights are scaled to mean 1.
-    - a *regressor* is cloned for each action and fitted to the mean of the losses on x, less the
-      mean over actions; the weight of x is the number of its rounds in which losses differed
-      between actions. The policy plays the smallest prediction. Estimators that take no
-      `sample_weight`, such as `KNeighborsRegressor`, are fitted without.
+    - a *regressor* is cloned for each action and fitted to the mean loss on x, less the average
+      over actions; the weight of x is the number of its rounds, scaled to mean 1. The policy
+      plays the smallest prediction. Estimators that take no `sample_weight`, such as
+      `KNeighborsRegressor`, are fitted without: there all contexts count alike.
 
     Fake outcomes count as rounds. Where the best constant action has a smaller total than the
     fitted policy, it is the leader; so it is while losses tell too little to fit anything: one
@@ -116,7 +117,11 @@ class SklearnPolicies(FeatureOracle):
 
         model = clone(self._template)
         extra = {} if self._weight is None else {self._weight: weight}
-        with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+        with (
+            one_thread(),
+            warnings.catch_warnings(),
+            config_context(enable_metadata_routing=False),
+        ):
             warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(rows, target, **extra)
 
@@ -132,8 +137,8 @@ class SklearnPolicy(Policy):
         self,
         oracle: SklearnPolicies,
         models: Sequence[Any],
-        constant: int,
         tie: float,
+        constant: int,
         known: tuple[dict[bytes, int], FloatArray],
     ) -> None:
         self.oracle = oracle
@@ -161,9 +166,11 @@ class SklearnPolicy(Policy):
         """Actions on several contexts at once."""
         if not self.models:
             return np.full(len(rows), self.constant, np.intp)
+        with one_thread():
+            found = [np.ravel(model.predict(rows)) for model in self.models]
         if self.oracle.classifies:
-            return np.asarray(self.models[0].predict(rows)).astype(np.intp)
-        losses = np.stack([np.ravel(model.predict(rows)) for model in self.models], axis=1)
+            return found[0].astype(np.intp)
+        losses = np.stack(found, axis=1)
         # Rounding depends on how many rows are predicted at once, and must not break ties.
         return np.asarray((losses <= losses.min(axis=1, keepdims=True) + self._tie).argmax(axis=1))
 
@@ -172,7 +179,7 @@ class SklearnPolicy(Policy):
 
 
 class SklearnObjective(Objective):
-    """The sum of the losses of each distinct context, and how often it had any."""
+    """The sum of the losses of each distinct context, and the number of its rounds."""
 
     oracle: SklearnPolicies
 
@@ -198,7 +205,11 @@ class SklearnObjective(Objective):
         """Add a loss vector to its context's row."""
         place = self._place(context)
         self._totals[place] += losses
-        self._counts[place] += losses.max() > losses.min()
+        self._counts[place] += 1.0
+
+    def observe(self, context: FloatArray) -> None:
+        """A round without loss lowers the mean losses of its context."""
+        self._counts[self._place(context)] += 1.0
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """One fit for each draw, or K of them."""
@@ -226,42 +237,40 @@ class SklearnObjective(Objective):
         lookup, order = self._canonical()
         totals, counts = self._totals[: len(order)].copy(), self._counts[: len(order)].copy()
         if fakes is not None:
-            totals[places] += fakes
-            counts[places] += 1.0
+            np.add.at(totals, places, fakes)
+            np.add.at(counts, places, 1.0)
         rows, totals, counts = self._rows[order], totals[order], counts[order]
 
-        oracle, known = self.oracle, (lookup, rows)
         constant = int(totals.sum(axis=0).argmin())
         always = float(totals[:, constant].sum())
-        told = totals.max(axis=1) > totals.min(axis=1)
-        models: Sequence[Any] = ()
-        tie = 0.0
-        if np.count_nonzero(told) >= oracle._least:
-            if oracle.classifies:
-                models = self._classifier(rows[told], totals[told])
-            else:
-                means = totals[told] - totals[told].mean(axis=1, keepdims=True)
-                means /= counts[told][:, None]
-                tie = _TIE * float(np.abs(means).max())
-                models = self._regressors(rows[told], means, counts[told])
-        if models:
-            fitted = SklearnPolicy(oracle, models, constant, tie, known)
+        if len(rows) and (fit := self._fit(rows, totals, counts)) is not None:
+            fitted = SklearnPolicy(self.oracle, *fit, constant, (lookup, rows))
             value = float(totals[np.arange(len(rows)), fitted.known].sum())
             if value <= always:
                 return fitted, value
-        return SklearnPolicy(oracle, (), constant, tie, known), always
+        return SklearnPolicy(self.oracle, (), 0.0, constant, (lookup, rows)), always
 
-    def _classifier(self, rows: FloatArray, totals: FloatArray) -> Sequence[Any]:
-        weights = totals.max(axis=1, keepdims=True) - totals
-        which, labels = np.nonzero(weights)
-        if (labels == labels[0]).all():
-            return ()
-        used = weights[which, labels]
-        return [self.oracle.fit(rows[which], labels, used / used.mean())]
-
-    def _regressors(self, rows: FloatArray, means: FloatArray, counts: FloatArray) -> Sequence[Any]:
-        weights = counts / counts.mean()
-        return [self.oracle.fit(rows, column, weights) for column in means.T]
+    def _fit(
+        self, rows: FloatArray, totals: FloatArray, counts: FloatArray
+    ) -> tuple[Sequence[Any], float] | None:
+        """Fitted models and what counts as a tie between them; None if there is too little."""
+        oracle = self.oracle
+        gaps = totals.max(axis=1, keepdims=True) - totals
+        if oracle.classifies:
+            which, labels = np.nonzero(gaps)
+            contexts = len(np.unique(which))
+            if contexts < oracle._least or (labels == labels[0]).all():
+                return None
+            weights = gaps[which, labels]
+            return [oracle.fit(rows[which], labels, weights / weights.mean())], 0.0
+        seen = counts > 0.0
+        if np.count_nonzero(seen) < oracle._least or not gaps.any():
+            return None
+        weights = counts[seen]
+        means = (totals - totals.mean(axis=1, keepdims=True))[seen] / weights[:, None]
+        weights /= weights.mean()
+        models = [oracle.fit(rows[seen], column, weights) for column in means.T]
+        return models, _TIE * float(np.abs(means).max())
 
     def _canonical(self) -> tuple[dict[bytes, int], NDArray[np.intp]]:
         """The contexts sorted by their bytes: places in that order, and the order."""
@@ -289,6 +298,21 @@ class SklearnObjective(Objective):
         self._rows[place] = context
         self._places[key] = place
         return place
+
+
+def one_thread() -> Any:
+    """A context in which linear algebra runs in one thread.
+
+    Fits here are small and many, and rounding must not depend on the number of cores.
+    """
+    return _thread_pools().limit(limits=1)
+
+
+@cache
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 def _grown(array: FloatArray, size: int) -> FloatArray:

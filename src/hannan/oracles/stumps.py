@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Policy
-from hannan.core.validation import FloatArray, check_integer
-from hannan.oracles._binning import Grid, check_length, given_grid, learn_grid, stack
-from hannan.oracles._features import FeatureOracle
-from hannan.oracles._histograms import BinnedNoise, BinnedObjective
+from hannan.core.validation import check_integer
+from hannan.oracles._binning import Grid, given_grid
+from hannan.oracles._histograms import BinnedObjective, BinnedOracle
 
 
-class Stumps(FeatureOracle):
+class Stumps(BinnedOracle):
     r"""Decision stumps: :math:`x \mapsto b` where :math:`x_f \ge \theta`, else a; and constants.
 
     The total loss of each action below every cut θ of every feature f,
@@ -67,39 +66,19 @@ class Stumps(FeatureOracle):
         self.edges = edges
         self.grid: Grid | None = None if edges is None else given_grid(self, edges)
 
-    def check_context(self, context: Any) -> FloatArray:
-        """A row of finite numbers, as many as there are lists of edges."""
-        row = super().check_context(context)
-        if self.grid is not None:
-            check_length(row, self.grid.n_features)
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a table."""
-        rows = super().check_contexts(contexts)
-        if self.grid is not None:
-            check_length(rows[0], self.grid.n_features)
-        return rows
-
     def objective(self) -> BinnedObjective:
         """An empty total: the losses on both sides of every cut."""
         return BinnedObjective(self)
 
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> BinnedNoise:
-        """Fake outcomes projected on the totals below every cut."""
-        return BinnedNoise(self, contexts, key, stream, memory)
-
     def log_size(self, contexts: Sequence[Any]) -> float:
         r""":math:`\log(K + K(K-1)C)`, where C cuts tell some of these contexts apart."""
         K = self.n_actions
-        return math.log(K + K * (K - 1) * len(partitions(self, contexts)))
+        return math.log(K + K * (K - 1) * len(self.partitions(contexts)))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
         """Whether no two cuts split these contexts the same way, and each splits them."""
-        grid = cuts_on(self, contexts)
-        return self.n_actions == 1 or len(partitions(self, contexts)) == grid.n_cuts.sum()
+        n_cuts = int(self.cuts_on(contexts).n_cuts.sum())
+        return self.n_actions == 1 or len(self.partitions(contexts)) == n_cuts
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
         """The policy behind the four numbers that kernels write."""
@@ -112,7 +91,7 @@ class StumpPolicy(Policy):
     """`above` where `x[feature] >= threshold`, else `below`; a constant if feature is -1."""
 
     def __init__(
-        self, oracle: FeatureOracle, feature: int, threshold: float, below: int, above: int
+        self, oracle: BinnedOracle, feature: int, threshold: float, below: int, above: int
     ) -> None:
         self.oracle = oracle
         self.feature = feature
@@ -135,16 +114,3 @@ class StumpPolicy(Policy):
 
     def __repr__(self) -> str:
         return f"<stump: {self.rule}>"
-
-
-def cuts_on(oracle: Any, contexts: Sequence[Any]) -> Grid:
-    """The cuts of a class for these perturbed contexts."""
-    return oracle.grid or learn_grid(stack(contexts), oracle.n_bins)
-
-
-def partitions(oracle: Any, contexts: Sequence[Any]) -> set[bytes]:
-    """The different ways in which cuts split these contexts, up to exchanging the sides."""
-    rows = stack(contexts)
-    splits = cuts_on(oracle, contexts).splits(rows)
-    splits ^= splits[:, :1]
-    return {row.tobytes() for row in splits if row.any()}

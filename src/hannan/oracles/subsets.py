@@ -12,6 +12,7 @@ from scipy.special import gammaln, logsumexp
 from hannan.core import Action
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.kernels import inclusion as kernel_law
 from hannan.kernels import subsets as kernel
 from hannan.oracles._combinatorial import (
     Elements,
@@ -19,6 +20,8 @@ from hannan.oracles._combinatorial import (
     SetObjective,
     SetOracle,
 )
+
+_MOST_COMPUTED = 64  # m up to which computing a propensity is cheaper than drawing
 
 
 class Subsets(SetOracle):
@@ -117,14 +120,20 @@ class SubsetObjective(SetObjective):
         successes: int,
         scale: float,
     ) -> tuple[FloatArray, int]:
-        """Draw after draw inside one compiled call for each block of noise."""
+        """The mean (1 - (1-q)^L)/q of such weights, for q computed; for large sets, draws."""
+        oracle = self.oracle
         if scale == 0.0:
             return super().resample(context, elements, noise, first, limit, successes, scale)
+        if oracle.m <= _MOST_COMPUTED:
+            q = np.empty(len(elements))
+            kernel_law.inclusion(
+                self.totals, oracle._no_noise, scale, oracle.m, oracle._below, elements, q
+            )
+            return mean_weights(q, limit), 0
         assert isinstance(noise, SetNoise)
         hits = np.zeros(len(elements), np.intp)
         reached = np.zeros(len(elements), np.intp)
         used, short = 0, len(elements)
-        oracle = self.oracle
         while used < limit - 1 and short > 0:
             rows = noise.rows(first + used, limit - 1 - used)
             more, short = kernel.resample(
@@ -133,6 +142,13 @@ class SubsetObjective(SetObjective):
             )  # fmt: skip
             used += more
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
+
+def mean_weights(q: FloatArray, limit: int) -> FloatArray:
+    """(1 - (1-q)^L)/q"""
+    q = np.clip(q, 1e-300, 1.0)
+    with np.errstate(divide="ignore"):
+        return -np.expm1(limit * np.log1p(-q)) / q
 
 
 def log_binomial(n: int, k: int) -> float:

@@ -13,13 +13,12 @@ from hannan.core import Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import trees as kernel
-from hannan.oracles._binning import NO_FEATURES, Grid, check_length, given_grid, learn_grid, stack
-from hannan.oracles._features import FeatureOracle
-from hannan.oracles._histograms import BinnedNoise, BinnedObjective, Rows
-from hannan.oracles.stumps import StumpPolicy, partitions
+from hannan.oracles._binning import NO_FEATURES, Grid, given_grid, learn_grid, stack
+from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
+from hannan.oracles.stumps import StumpPolicy
 
 
-class Trees(FeatureOracle):
+class Trees(BinnedOracle):
     r"""Decision trees of at most `depth` cuts :math:`x_f \ge \theta` on a path, an action in each
     leaf.
 
@@ -78,29 +77,9 @@ class Trees(FeatureOracle):
         self.pairs = self.depth == 2
         self.exact = self.depth <= 2  # type: ignore[misc]
 
-    def check_context(self, context: Any) -> FloatArray:
-        """A row of finite numbers, as many as there are lists of edges."""
-        row = super().check_context(context)
-        if self.grid is not None:
-            check_length(row, self.grid.n_features)
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a table."""
-        rows = super().check_contexts(contexts)
-        if self.grid is not None:
-            check_length(rows[0], self.grid.n_features)
-        return rows
-
     def objective(self) -> Objective:
         """An empty total: losses in every intersection of two cuts, or on every context."""
         return BinnedObjective(self) if self.depth <= 2 else GreedyObjective(self)
-
-    def noise(
-        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> BinnedNoise:
-        """Fake outcomes, projected on the same totals."""
-        return BinnedNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         r"""From :math:`N_{D+1} \le N_D + C N_D (N_D - 1)` and :math:`N_0 = K`, at most d log K.
@@ -108,7 +87,7 @@ class Trees(FeatureOracle):
         C is the number of cuts that tell some of these contexts apart.
         """
         K, d = self.n_actions, len(contexts)
-        cuts = len(partitions(self, contexts))
+        cuts = len(self.partitions(contexts))
         N = K
         for _ in range(self.depth):
             N += cuts * N * (N - 1)
@@ -120,8 +99,8 @@ class Trees(FeatureOracle):
         """Known only where there is one action, or cuts that split nothing."""
         if self.n_actions == 1:
             return True
-        grid = self.grid or learn_grid(stack(contexts), self.n_bins)
-        return None if len(partitions(self, contexts)) == grid.n_cuts.sum() else False
+        n_cuts = int(self.cuts_on(contexts).n_cuts.sum())
+        return None if len(self.partitions(contexts)) == n_cuts else False
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
         """The policy behind the numbers that kernels write."""

@@ -1,0 +1,116 @@
+"""Travel times on roads under drifting demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.core import Environment, Oracle, ParameterError, Round
+from hannan.core.validation import FloatArray, check_integer, check_probability, refuse
+from hannan.networks import RoadNetwork
+
+
+class Congestion(Environment):
+    r"""Link travel times by the BPR formula, under demand that swings and wanders.
+
+    In round t link i carries the flow :math:`f_i\,\max(0, 1 + a \sin 2\pi(t/P + \phi_i) +
+    w_i(t))`: its usual flow :math:`f_i`, a swing of period P that peaks at another time on every
+    link (:math:`\phi_i` is drawn evenly), and a random walk :math:`w_i` that is held within
+    ±`wander`. Its loss is the travel time at that flow divided by `unit`, the longest travel time
+    any link can have. As `unit` is the same for all links, the loss of a route times `unit` is
+    its travel time.
+
+    Parameters
+    ----------
+    network
+        The roads; the loss vector has an entry for each link.
+    oracle
+        The paths that regret is measured against, such as `Paths.towards(network, …)`.
+    flow
+        The usual flow of each link; by default the network's own, else 0.9 of its capacity.
+    period
+        P, in rounds.
+    swing
+        a, in [0, 1].
+    wander
+        How far the walk may lead, in [0, 1].
+    step
+        Standard deviation of a step of the walk, in [0, 1].
+
+    Attributes
+    ----------
+    unit
+        The travel time that counts as loss 1.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> roads = hn.networks.RoadNetwork([1, 1, 2], [2, 3, 3], [1.0, 3.0, 1.0], capacity=100.0)
+    >>> world = hn.environments.Congestion(roads, hn.oracles.Paths.towards(roads, 1, 3))
+    >>> trace = hn.play(hn.ContextFTPL(world.oracle, seed=0), world, horizon=300, seed=0)
+    >>> bool(trace.losses.mean() * world.unit < 3.0)
+    True
+    """
+
+    def __init__(
+        self,
+        network: RoadNetwork,
+        oracle: Oracle | None = None,
+        *,
+        flow: ArrayLike | None = None,
+        period: int = 288,
+        swing: float = 0.5,
+        wander: float = 0.5,
+        step: float = 0.02,
+    ) -> None:
+        self.network = network
+        self.oracle = check_links(self, oracle, network.n_links)
+        self.n_actions = network.n_links
+        self.flow = flow
+        self.period = check_integer(self, "period", period, 1)
+        self.swing = check_probability(self, "swing", swing)
+        self.wander = check_probability(self, "wander", wander)
+        self.step = check_probability(self, "step", step)
+        self._flow = _usual_flow(self, network, flow)
+        self.unit = float(network.travel_time(self._flow * (1.0 + swing + wander)).max())
+        if self.unit == 0.0:
+            raise ParameterError("Congestion needs a network with a link that takes some time.")
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Independent drift on every link."""
+        phase = rng.random(self.n_actions)
+        walk = np.zeros(self.n_actions)
+        for t in range(horizon):
+            wave = self.swing * np.sin(2.0 * np.pi * (t / self.period + phase))
+            demand = np.maximum(0.0, 1.0 + wave + walk)
+            # The largest demand is counted in another order, so rounding may pass 1.
+            losses = np.minimum(self.network.travel_time(self._flow * demand) / self.unit, 1.0)
+            yield Round(None, losses)
+            walk += self.step * rng.standard_normal(self.n_actions)
+            np.clip(walk, -self.wander, self.wander, out=walk)
+
+
+def check_links(owner: Environment, oracle: Oracle | None, n_links: int) -> Oracle | None:
+    """An oracle without contexts that has an element for each link."""
+    if oracle is None:
+        return None
+    if oracle.n_actions != n_links:
+        raise ParameterError(
+            f"{type(owner).__name__} has {n_links} links and an oracle of {oracle.n_actions} "
+            "elements: make the oracle from the same links, in the same order."
+        )
+    oracle.check_context(None)
+    return oracle
+
+
+def _usual_flow(owner: Environment, network: RoadNetwork, flow: ArrayLike | None) -> FloatArray:
+    if flow is None and network.flow is None:
+        return np.where(np.isfinite(network.capacity), 0.9 * network.capacity, 0.0)
+    given = network.flow if flow is None else flow
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape != (network.n_links,) or not (np.isfinite(found) & (found >= 0.0)).all():
+        accepted = f"{network.n_links} finite numbers, not negative"
+        raise refuse(owner, "flow", accepted, flow)
+    return found

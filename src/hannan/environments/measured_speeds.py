@@ -1,0 +1,119 @@
+"""Replay of measured speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.core import Environment, Oracle, ParameterError, Round
+from hannan.core.validation import check_positive, refuse
+from hannan.environments.congestion import check_links
+
+
+class MeasuredSpeeds(Environment):
+    r"""Travel times from speeds that were measured, in the order in which they were.
+
+    In round t link i takes the time :math:`\mathrm{length}_i / \mathrm{speed}_{t,i}`. Its loss is
+    that time divided by `unit`, the longest one on record; as `unit` is the same for all links,
+    the loss of a route times `unit` is its travel time.
+
+    Parameters
+    ----------
+    speeds
+        Array [T, S]: a row for each round, a column for each link or, with `sensors`, for each
+        sensor.
+    length
+        The length of each link.
+    oracle
+        The paths that regret is measured against.
+    sensors
+        Integers [E, n]: the columns of `speeds` whose mean is a link's speed, such as those at its
+        two ends. By default column i belongs to link i.
+    slowest
+        Speeds below this one count as this one; a sensor may report zero.
+
+    Attributes
+    ----------
+    unit
+        The travel time that counts as loss 1.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.MeasuredSpeeds([[30, 60], [60, 20]], length=[1.0, 1.0])
+    >>> world.unit, [r._losses.tolist() for r in world.rounds(2, np.random.default_rng(0))]
+    (0.05, [[0.66..., 0.33...], [0.33..., 1.0]])
+    """
+
+    def __init__(
+        self,
+        speeds: ArrayLike,
+        length: ArrayLike,
+        oracle: Oracle | None = None,
+        *,
+        sensors: ArrayLike | None = None,
+        slowest: float = 1.0,
+    ) -> None:
+        self.speeds = speeds
+        self.length = length
+        self.sensors = sensors
+        self.slowest = check_positive(self, "slowest", slowest)
+        self._length = np.asarray(length, dtype=np.float64)
+        good = self._length.ndim == 1 and len(self._length) > 0
+        if not good or not (np.isfinite(self._length) & (self._length >= 0.0)).all():
+            raise refuse(self, "length", "finite numbers, one for each link", length)
+        if not (self._length > 0.0).any():
+            raise refuse(self, "length", "positive for one link at least", length)
+        self.n_actions = len(self._length)
+        self.oracle = check_links(self, oracle, self.n_actions)
+        table = np.asarray(speeds, dtype=np.float64)
+        if table.ndim != 2 or 0 in table.shape:
+            raise ParameterError(
+                f"MeasuredSpeeds needs speeds [T, S]; got an array of shape {table.shape}."
+            )
+        finite = np.isfinite(table).all(axis=1)
+        if not finite.all():
+            raise ParameterError(
+                f"Speeds must be finite; row {int(np.argmin(finite))} is not. Fill the gaps first."
+            )
+        self._speeds = table
+        self._sensors = self._columns(sensors, table.shape[1])
+        self.unit = max(float(self._times(t).max()) for t in range(len(table)))
+
+    @property
+    def horizon(self) -> int:
+        """The number of rows."""
+        return len(self._speeds)
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """The first `horizon` rows."""
+        if horizon > len(self._speeds):
+            raise ParameterError(
+                f"MeasuredSpeeds holds {len(self._speeds)} rounds; {horizon} were asked for."
+            )
+        for t in range(horizon):
+            yield Round(None, self._times(t) / self.unit)
+
+    def _times(self, t: int) -> np.ndarray:
+        speed = self._speeds[t][self._sensors].mean(axis=1)
+        return np.asarray(self._length / np.maximum(speed, self.slowest))
+
+    def _columns(self, sensors: ArrayLike | None, n_columns: int) -> np.ndarray:
+        if sensors is None:
+            if n_columns != self.n_actions:
+                raise ParameterError(
+                    f"MeasuredSpeeds got {n_columns} columns of speeds for {self.n_actions} links: "
+                    "say with sensors= which columns belong to each link."
+                )
+            return np.arange(n_columns)[:, None]
+        found = np.asarray(sensors)
+        if found.ndim == 1:
+            found = found[:, None]
+        good = found.ndim == 2 and found.shape[0] == self.n_actions and found.shape[1] > 0
+        if not good or not np.issubdtype(found.dtype, np.integer):
+            raise refuse(self, "sensors", f"integers [{self.n_actions}, n]", sensors)
+        if found.min() < 0 or found.max() >= n_columns:
+            raise refuse(self, "sensors", f"columns from 0 to {n_columns - 1}", sensors)
+        return found

@@ -1,0 +1,336 @@
+"""Running totals over formulas, and the noise they take."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Objective, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray
+from hannan.kernels import branching, formulas
+from hannan.perturbation import Blocks, LaplaceNoise
+
+if TYPE_CHECKING:
+    from hannan.oracles._formulas import Formulas
+
+_LARGEST_CHANGE = 45.0  # of a unit Laplace variate of 31 bits less another one
+_NO_CELLS = np.zeros(0, np.float32)
+_NO_PLACES = np.zeros(0, np.int64)
+
+
+class FormulaPolicy(Policy):
+    """The formula over a set of variables."""
+
+    def __init__(self, oracle: Formulas, mask: int) -> None:
+        self.oracle = oracle
+        self.mask = mask
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        """The variables, ascending."""
+        return tuple(i for i in range(self.oracle.n) if self.mask >> i & 1)
+
+    def __call__(self, context: Any = None) -> int:
+        return self.oracle.plays(self.mask, self.oracle.check_context(context))
+
+    def __repr__(self) -> str:
+        word = " or " if self.oracle.miss == 0 else " and "
+        empty = "false" if self.oracle.miss == 0 else "true"
+        return f"<policy {word.join(f'x{i}' for i in self.variables) or empty}>"
+
+
+class FormulaNoise(LaplaceNoise):
+    """Fake outcomes on contexts, as a weight on missing each of them.
+
+    Where every context is decided by one variable the weights are linear in the variables and are
+    kept as they are. Else, if `listed`, they are projected on all formulas.
+    """
+
+    def __init__(
+        self,
+        oracle: Formulas,
+        contexts: Sequence[Any],
+        key: np.uint64,
+        stream: int,
+        memory: int,
+        listed: bool,
+    ) -> None:
+        super().__init__(contexts, 2, key, stream)
+        self.miss = oracle.miss
+        self.touched = [oracle.touched(context) for context in contexts]
+        single = all(y & (y - 1) == 0 for y in self.touched)
+        self.linear = single or not listed
+        self.places = np.array([y.bit_length() - 1 if single else -1 for y in self.touched])
+        self._bits = table_bits(oracle.n)
+        size = 2**self._bits
+        # As fine as sums of all contexts fit into 31 bits.
+        most = _LARGEST_CHANGE * len(self.touched)
+        self.unit_steps = 2.0 ** math.floor(math.log2((2**31 - 1) / most - 1.0))
+        if self.linear:
+            self.blocks = Blocks(self._fill_cells, self.n_cells, memory)
+        else:
+            self._masks = np.array(self.touched, np.int64)
+            self.blocks = Blocks(self._fill_tables, size + 2 * (size // formulas.LEAF), memory)
+
+    def row(self, draw: int) -> NDArray[Any]:
+        """One draw: its cells, or whole numbers of steps for every formula."""
+        place = self.blocks.locate(draw)
+        block = self.blocks.block
+        return block[place] if self.linear else block[place].view(np.int32)
+
+    def all_hit(self, draw: int) -> float:
+        """The noise of hitting every context."""
+        return float(self.unit(draw)[:, 1 - self.miss].sum())
+
+    def _fill_cells(self, first: int, block: NDArray[np.float32]) -> None:
+        formulas.fill_cells(self.key, self.stream, first, block)
+
+    def _fill_tables(self, first: int, block: NDArray[np.float32]) -> None:
+        formulas.fill_tables(
+            self.key,
+            self.stream,
+            first,
+            self._masks,
+            self.miss,
+            self.unit_steps,
+            self._bits,
+            block.view(np.int32),
+        )
+
+
+class FormulaObjective(Objective):
+    r"""A total as :math:`c + \sum_x w_x [S \text{ misses } x]`: the loss of hitting everything,
+    and for each context what missing it adds."""
+
+    oracle: Formulas
+
+    def __init__(self, oracle: Formulas) -> None:
+        self.oracle = oracle
+        self.constant = 0.0
+
+    def add(self, context: int, losses: FloatArray) -> None:
+        """Add a context's weight."""
+        miss = self.oracle.miss
+        self.constant += float(losses[1 - miss])
+        weight = float(losses[miss] - losses[1 - miss])
+        if weight != 0.0:
+            self._add(self.oracle.touched(context), weight)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """One search for each draw."""
+        draws = range(first, first + count)
+        return [FormulaPolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The values of the leaders."""
+        values = np.full(count, self.constant)
+        for i in range(count):
+            values[i] += self._solve(noise, first + i, scale)[1]
+            if isinstance(noise, FormulaNoise) and scale != 0.0:
+                values[i] += scale * noise.all_hit(first + i)
+        return values
+
+    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
+        """The leader's action."""
+        return self.oracle.plays(self._solve(noise, draw, scale)[0], context)
+
+    def chosen(
+        self, context: int, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The action of each leader."""
+        inclusion = np.zeros((count, 2), dtype=bool)
+        for i in range(count):
+            inclusion[i, self.action(context, noise, first + i, scale)] = True
+        return inclusion
+
+    def resample_one(
+        self,
+        context: int,
+        element: int,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[float, int]:
+        """Leader after leader: none is looked for that is not used."""
+        hits = used = 0
+        while used < limit - 1 and hits < successes:
+            hits += self.action(context, noise, first + used, scale) == element
+            used += 1
+        return (used / successes if hits >= successes else limit / (hits + 1.0)), used
+
+    def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
+        """The same totals, with one more weight on the side."""
+        return TiltedTotals(self, context, losses)
+
+    def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[int, float]:
+        return self._search(noise, draw, scale, 0, 0.0)
+
+    @abstractmethod
+    def _add(self, touched: int, weight: float) -> None:
+        """Add a weight on missing these variables."""
+
+    @abstractmethod
+    def _search(
+        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
+    ) -> tuple[int, float]:
+        """The best mask with one more weight, and its value less what hitting everything costs."""
+
+
+class TiltedTotals(FormulaObjective):
+    """Totals that have had one more round, without changing them."""
+
+    def __init__(self, base: FormulaObjective, context: int, losses: FloatArray) -> None:
+        super().__init__(base.oracle)
+        miss = self.oracle.miss
+        self._base = base
+        self._touched = self.oracle.touched(context)
+        self._weight = float(losses[miss] - losses[1 - miss])
+        self.constant = base.constant + float(losses[1 - miss])
+
+    def copy(self) -> FormulaObjective:
+        """The totals with the round added."""
+        twin = self._base.copy()
+        assert isinstance(twin, FormulaObjective)
+        twin.constant = self.constant
+        twin._add(self._touched, self._weight)
+        return twin
+
+    def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
+        """Two rounds are too many to keep on the side."""
+        return TiltedTotals(self.copy(), context, losses)
+
+    def _add(self, touched: int, weight: float) -> None:
+        self._base = self.copy()
+        self._base._add(touched, weight)
+        self._weight = 0.0
+
+    def _search(
+        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
+    ) -> tuple[int, float]:
+        return self._base._search(noise, draw, scale, self._touched, self._weight)
+
+
+class TableTotals(FormulaObjective):
+    """The value of every formula, in a table with a tree of minima above it."""
+
+    def __init__(self, oracle: Formulas) -> None:
+        super().__init__(oracle)
+        self._bits = table_bits(oracle.n)
+        self.scores = np.zeros(2**self._bits)
+        self.scores[oracle.n_policies :] = np.inf
+        self.tree = np.empty(2 * (self.scores.size // formulas.LEAF))
+        formulas.build(self.scores, self.tree)
+
+    def copy(self) -> TableTotals:
+        """An independent copy of the table."""
+        twin: TableTotals = object.__new__(TableTotals)
+        twin.__dict__.update(self.__dict__)
+        twin.scores, twin.tree = self.scores.copy(), self.tree.copy()
+        return twin
+
+    def _add(self, touched: int, weight: float) -> None:
+        formulas.add(self.scores, self.tree, touched, weight)
+
+    def _search(
+        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
+    ) -> tuple[int, float]:
+        cells, places, miss = _NO_CELLS, _NO_PLACES, self.oracle.miss
+        if scale != 0.0:
+            assert isinstance(noise, FormulaNoise)
+            cells, places = noise.row(draw), noise.places
+            if not noise.linear:
+                mask, value = formulas.table_leader(
+                    self.scores,
+                    self.tree,
+                    cells,
+                    scale / noise.unit_steps,
+                    touched,
+                    weight,
+                )
+                return int(mask), float(value)
+        mask, value = formulas.linear_draw(
+            self.scores,
+            self.tree,
+            cells,
+            scale,
+            miss,
+            places,
+            self._bits,
+            touched,
+            weight,
+        )
+        return int(mask), float(value)
+
+
+class RowTotals(FormulaObjective):
+    """The weight of every distinct context; leaders by branch and bound."""
+
+    def __init__(self, oracle: Formulas) -> None:
+        super().__init__(oracle)
+        self._rows: dict[int, int] = {}
+        self._masks = np.zeros(64, np.uint64)
+        self._totals = np.zeros(64)
+        self._guess = 0
+        self._placed: tuple[FormulaNoise | None, NDArray[np.int64]] = (None, _NO_PLACES)
+
+    def copy(self) -> RowTotals:
+        """An independent copy of the weights."""
+        twin: RowTotals = object.__new__(RowTotals)
+        twin.__dict__.update(self.__dict__)
+        twin._rows = dict(self._rows)
+        twin._masks, twin._totals = self._masks.copy(), self._totals.copy()
+        return twin
+
+    def _add(self, touched: int, weight: float) -> None:
+        row = self._row(touched)  # may move the totals, so before they are looked at
+        self._totals[row] += weight
+
+    def _search(
+        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
+    ) -> tuple[int, float]:
+        cells, places = _NO_CELLS, _NO_PLACES
+        if scale != 0.0:
+            assert isinstance(noise, FormulaNoise)
+            cells, places = noise.row(draw), self._places(noise)
+        tilt = self._row(touched) if weight != 0.0 else -1
+        count = len(self._rows)
+        mask, value, _ = branching.draw(
+            self._masks[:count],
+            self._totals[:count],
+            self.oracle.n,
+            cells,
+            scale,
+            self.oracle.miss,
+            places,
+            tilt,
+            weight,
+            np.uint64(self._guess),
+        )
+        self._guess = int(mask)
+        return self._guess, float(value)
+
+    def _places(self, noise: FormulaNoise) -> NDArray[np.int64]:
+        if self._placed[0] is not noise:
+            self._placed = noise, np.array([self._row(y) for y in noise.touched], np.int64)
+        return self._placed[1]
+
+    def _row(self, touched: int) -> int:
+        row = self._rows.setdefault(touched, len(self._rows))
+        if row >= self._totals.size:
+            self._masks = np.concatenate([self._masks, np.zeros_like(self._masks)])
+            self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
+        self._masks[row] = touched
+        return row
+
+
+def table_bits(n: int) -> int:
+    """Bits of a table for n variables: at least a block."""
+    return max(n, formulas.LEAF_BITS)
