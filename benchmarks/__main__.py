@@ -17,7 +17,23 @@ from rich.table import Table
 import hannan as hn
 from benchmarks.measure import Line
 
-STUDIES = ("finite", "flat", "large", "tabular", "overhead", "imports", "regret")
+STUDIES = (
+    "finite",
+    "flat",
+    "large",
+    "tabular",
+    "overhead",
+    "imports",
+    "regret",
+    "bandit",
+    "draws",
+    "bandit_regret",
+    "predictors",
+    "paths",
+    "paths_regret",
+    "combinatorial",
+    "submodular",
+)
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 Report = dict[str, list[Line]]

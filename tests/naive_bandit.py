@@ -47,7 +47,7 @@ def weight(successes_seen, r, L):
     S = 0
     for i, success in enumerate(successes_seen, start=1):
         S += bool(success)
-        if S == r:
+        if r == S:
             return i / r, i
     assert len(successes_seen) == L - 1
     return L / (S + 1), L - 1

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
 from hannan.checks import (
@@ -26,6 +27,7 @@ TABLE = np.random.default_rng(0).integers(0, 3, size=(9, 4))
 FINITE = hn.oracles.FinitePolicies(TABLE, n_actions=3)
 ALL = hn.oracles.AllPolicies(4, 3)
 FUNCTION = hn.oracles.FunctionOracle(naive.solver(TABLE.tolist()), n_actions=3)
+ROWS = np.random.default_rng(1).random((9, 3)).round(1)
 SLATES = np.array([[[0, 1], [1, 2]], [[2, 3], [0, 3]], [[0, 2], [1, 3]]])
 
 
@@ -50,11 +52,34 @@ ORACLES = {
         np.random.default_rng(1).normal(size=(5, 2)),
         (),
     ),
+    "MultiLabel": (hn.oracles.MultiLabel(hn.oracles.FinitePolicies(TABLE % 2), 3), None, ()),
+    "MultiLabel, all": (hn.oracles.MultiLabel(hn.oracles.AllPolicies(2, 2), 2), None, ()),
+    "PerContext": (
+        hn.oracles.PerContext(hn.oracles.FinitePolicies([[[0, 1]], [[2, 3]]]), ["rain", "sun"]),
+        None,
+        (),
+    ),
+    "SklearnPolicies": (
+        hn.oracles.SklearnPolicies(DecisionTreeClassifier(max_depth=1), n_actions=2),
+        np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]]),
+        (),
+    ),
     "FunctionOracle, sets": (
         hn.oracles.FunctionOracle(pairs, n_actions=4, max_chosen=2),
         ["rain", "sun"],
         (),
     ),
+    "Thresholds": (hn.oracles.Thresholds(3), [0.5, -1.0, 2.0, 0.7], ()),
+    "Stumps": (hn.oracles.Stumps(3), ROWS, ()),
+    "Trees": (hn.oracles.Trees(2), ROWS, ()),
+    "Trees, greedy": (hn.oracles.Trees(2, depth=3), ROWS, ()),
+    "Subsets": (hn.oracles.Subsets(5, 2), None, ()),
+    "Subsets, at most": (hn.oracles.Subsets(4, 1, exactly=False), None, ()),
+    "PartitionMatroid": (hn.oracles.PartitionMatroid([0, 1, 0, 1, 1], [1, 2]), None, ()),
+    "SpanningTrees": (hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (2, 3)]), None, ()),
+    "Matroid": (hn.oracles.Matroid(4, lambda chosen: len(chosen) <= 2), None, ()),
+    "Matchings": (hn.oracles.Matchings(2, 3), None, ()),
+    "LinearProgram": (hn.oracles.LinearProgram([[2, 3, 4]], [5]), None, ()),
 }
 
 STREAM = problems.rounds(4, 3, 200)

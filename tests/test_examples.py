@@ -64,6 +64,80 @@ def test_routes_come_close_to_the_best_one(tmp_path):
     assert picture.stat().st_size > 1000
 
 
+def test_the_price_rule_comes_close_to_the_best_one():
+    learner, chance, best = (numbers(line)[0] for line in run("thresholds.py").splitlines()[:3])
+    assert best - learner < 0.5 * (best - chance)
+
+
+def test_one_cut_does_better_than_no_rule():
+    _, last, always, best = (numbers(line)[-1] for line in run("stumps.py").splitlines()[:4])
+    assert best <= last < 0.5 * always
+
+
+def test_two_cuts_see_what_one_does_not():
+    stumps, trees = (numbers(line)[0] for line in run("trees.py").splitlines()[:2])
+    assert trees < 15 < 35 < stumps
+
+
+def test_a_tree_beats_the_best_single_offer():
+    constant, learner, best = (
+        numbers(line)[0] for line in run("sklearn_policies.py").splitlines()[:3]
+    )
+    assert best < learner < constant
+
+
+def test_stumps_find_the_moods_of_a_song():
+    everything, learner, best = (
+        numbers(line)[0] for line in run("multi_label.py").splitlines()[:3]
+    )
+    assert everything < 0.9 * best < learner
+
+
+def test_every_kind_of_visitor_gets_a_slate():
+    uniform, learner, best = (numbers(line)[0] for line in run("per_context.py").splitlines()[1:4])
+    assert learner - uniform > 0.5 * (best - uniform)
+
+
+def drawn(name: str, path: Path) -> bool:
+    """Whether a script draws a picture where it is told to."""
+    command = [sys.executable, str(EXAMPLES / name), str(path)]
+    subprocess.run(command, check=True, timeout=120, env={**os.environ, "MPLBACKEND": "Agg"})
+    return path.stat().st_size > 1000
+
+
+def test_slates_follow_the_fashion(tmp_path):
+    chance, best, *eighths = (
+        numbers(line)[-1] for line in run("slate_recommendation.py").splitlines()
+    )
+    assert 2 * chance < eighths[0]
+    assert eighths[4] < best < eighths[7]
+    assert drawn("slate_recommendation.py", tmp_path / "slates.png")
+
+
+def test_rented_cables_become_cheaper_than_the_shortest_ones(tmp_path):
+    shortest, best, *quarters = (
+        numbers(line)[-1] for line in run("network_design.py").splitlines()[1:]
+    )
+    assert best < quarters[-1] < quarters[0] < shortest
+    assert drawn("network_design.py", tmp_path / "network.png")
+
+
+def test_crews_find_their_lines(tmp_path):
+    lines = run("crew_assignment.py").splitlines()
+    chance, best, *sixths = (numbers(line)[-1] for line in lines[:-1])
+    assert best < sixths[-1] < best + 0.1 * (chance - best)
+    assert len(numbers(lines[-1])) == 16
+    assert drawn("crew_assignment.py", tmp_path / "crews.png")
+
+
+def test_a_letter_is_cut_out(tmp_path):
+    lines = run("image_cut.py").splitlines()
+    assert lines[1].split("|")[0].strip() == "########"
+    before, after = numbers(lines[12])
+    assert min(before, after) > 90
+    assert drawn("image_cut.py", tmp_path / "letters.png")
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):

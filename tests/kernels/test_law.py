@@ -1,5 +1,6 @@
 """The exact law of a perturbed argmin, against integrals, closed forms and simulation."""
 
+import itertools
 import math
 
 import numpy as np
@@ -24,11 +25,11 @@ def integrated(values, scale):
             return stats.laplace.pdf(v - g[j]) * others.prod()
 
         pieces = []
-        for a, b in zip(edges[:-1], edges[1:], strict=True):
+        for a, b in itertools.pairwise(edges):
             cuts = np.linspace(a, b, max(2, math.ceil((b - a) / 5.0) + 1))
             pieces += [
                 integrate.quad(integrand, u, v, epsabs=1e-15, epsrel=1e-12)[0]
-                for u, v in zip(cuts[:-1], cuts[1:], strict=True)
+                for u, v in itertools.pairwise(cuts)
             ]
         q.append(sum(pieces))
     return np.array(q)
@@ -96,8 +97,7 @@ def test_law_stays_right_for_many_tied_actions(K):
 
     cuts = np.linspace(-40, 5, 91)
     expected = sum(
-        integrate.quad(integrand, a, b, epsabs=1e-15)[0]
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+        integrate.quad(integrand, a, b, epsabs=1e-15)[0] for a, b in itertools.pairwise(cuts)
     )
     assert found[0] == pytest.approx(expected, rel=1e-4)
 

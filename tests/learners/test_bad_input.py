@@ -64,7 +64,7 @@ def test_none_is_no_loss():
         learner.update(None)
 
 
-BAD_CONTEXTS = [-1, 3, 10**30, 1.0, "1", None, True, [1], (1,), np.array([1]), object(), np.nan]
+BAD_CONTEXTS = [-1, 3, 10**30, 1.0, "1", None, True, [1], (1,), np.array([1]), Ellipsis, np.nan]
 
 
 @pytest.mark.parametrize("kind", ["FinitePolicies", "AllPolicies"])

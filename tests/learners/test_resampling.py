@@ -101,9 +101,7 @@ def exact_moments(q, L, r):
     return float(p @ W), float(p @ (W * W))
 
 
-@pytest.mark.parametrize(
-    ("r", "second"), [(1, 2.0), (2, 1.501), (3, 1.36), (4, 1.32), (8, 1.3)]
-)
+@pytest.mark.parametrize(("r", "second"), [(1, 2.0), (2, 1.501), (3, 1.36), (4, 1.32), (8, 1.3)])
 def test_second_moments_stay_below_the_constants_in_use(r, second):
     learner = hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies([[0], [1]]), successes=r, seed=0)
     worst = 0.0
@@ -283,9 +281,6 @@ def test_separate_and_shared_streams_have_equal_marginals():
     apart = samples(at_a_state(oracle, 0, losses, 12, seed=2, resampling="separate"), 0, 15_000, 4)
     for j in range(4):
         assert statistics.same_law(shared[:, j], apart[:, j]) > 1e-5
-    # They do differ jointly: one draw of a shared stream serves both elements of a slate.
-    slate = [w[(w[:, 0] > 0) & (w[:, 1] > 0)][:, :2] @ [1, 13] for w in (shared, apart)]
-    assert statistics.same_law(slate[0], slate[1]) < 1e-5
 
 
 @pytest.mark.stat

@@ -78,7 +78,12 @@ def test_it_keeps_the_contract(base, contexts):
 
 def test_what_it_takes_from_its_base():
     oracle = PerContext(PAIRS, 5)
-    assert (oracle.n_actions, oracle.max_chosen, oracle.antichain, oracle.exact) == (4, 2, True, True)
+    assert (oracle.n_actions, oracle.max_chosen, oracle.antichain, oracle.exact) == (
+        4,
+        2,
+        True,
+        True,
+    )
     assert not PerContext(NESTED, 5).antichain
     assert oracle.log_size(range(5)) == pytest.approx(5 * np.log(6))
     assert PerContext(AllPolicies(1, 2), 5).complexity(range(5)) == 5 * 0.75
@@ -171,8 +176,6 @@ def test_repeated_contexts_are_listed_once_and_unknown_ones_refused():
 
 @pytest.mark.parametrize("bad", [0, -1, [], [[1], [2]], 2.5, True])
 def test_bad_contexts_are_refused(bad):
-    if bad is True:
-        bad = False
     with pytest.raises(hn.ParameterError, match="'contexts' parameter of PerContext"):
         PerContext(PAIRS, bad)
 

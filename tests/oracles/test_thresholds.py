@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.oracles import Stumps, Thresholds
+from hannan.oracles import Stumps, Thresholds, Trees
 from hannan.perturbation import seed_key
 from tests import naive_cuts
 
@@ -123,6 +123,15 @@ def test_games_are_learned(contexts, bandit):
     best = learner.best_policy()
     assert best(0.9) == 1
     assert best(0.1) == 0
+
+
+@pytest.mark.parametrize("oracle", [Thresholds(), Stumps(2), Trees(2), Trees(2, depth=3)])
+def test_noise_on_no_contexts_is_no_noise(oracle):
+    noise = oracle.noise([], seed_key(0), 0, 2**20)
+    total = oracle.objective()
+    total.add(oracle.check_context([0.5]), np.array([1.0, 0.0]))
+    assert total.minima(noise, 0, 3, 1.0).tolist() == [0.0, 0.0, 0.0]
+    assert total.action(oracle.check_context([0.5]), noise, 0, 1.0) == 1
 
 
 def test_no_finite_set_separates():

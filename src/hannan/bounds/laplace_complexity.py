@@ -36,7 +36,7 @@ def laplace_complexity(
     oracle: Oracle,
     contexts: Sequence[Any] | None = None,
     *,
-    pairs: int = 64,
+    pairs: int | None = None,
     seed: int | None = 0,
     memory: int = 2**26,
 ) -> Complexity:
@@ -54,7 +54,7 @@ def laplace_complexity(
     contexts
         X; by default the oracle's own contexts.
     pairs
-        Number of draws, each used with both signs.
+        Number of draws, each used with both signs; by default what the oracle asks for.
     seed
         Of the draws.
     memory
@@ -66,6 +66,7 @@ def laplace_complexity(
     >>> hn.bounds.laplace_complexity(hn.oracles.AllPolicies(10, 2)).value
     7.5
     """
+    pairs = oracle.complexity_pairs if pairs is None else pairs
     check_integer("laplace_complexity", "pairs", pairs, 2)
     known = oracle.contexts if contexts is None else contexts
     if known is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ class Objective(ABC):
     @abstractmethod
     def copy(self) -> Objective:
         """An independent copy of the total."""
+
+    def expect(self, contexts: Sequence[Any]) -> None:  # noqa: B027
+        """Told before the first round which contexts the noise will sit on, where that is known."""
 
     @abstractmethod
     def add(self, context: Any, losses: FloatArray) -> None:
@@ -163,13 +166,13 @@ class Oracle(Parametrised, ABC):
     policy in the order the class documents.
     """
 
-    exact: ClassVar[bool] = True
+    exact: bool = True
     """Whether leaders are true minimisers; theorems need it."""
 
-    takes_functions: ClassVar[bool] = False
+    takes_functions: bool = False
     """Whether totals also take `LossFunction` objects, not only loss vectors."""
 
-    open_world: ClassVar[bool] = False
+    open_world: bool = False
     """Whether contexts may stay unknown: noise is then put on those seen so far."""
 
     n_actions: int | None
@@ -180,6 +183,11 @@ class Oracle(Parametrised, ABC):
 
     antichain: bool = True
     """Whether no action contains another one (true for single actions)."""
+
+    @property
+    def complexity_pairs(self) -> int:
+        """Pairs of oracle calls an estimate of the Laplace complexity takes; fewer if dear."""
+        return 64
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:

@@ -20,13 +20,12 @@ _STRIP = 1024  # table entries whose upper bits are summed while they are in the
 
 
 @njit(cache=True)
-def _smallest(values, start):
-    """min of 64 numbers."""
+def _smallest(values, start, slots):
+    """min of 64 numbers; `slots` is room for sixteen."""
     a = lanes.load(values, start)
     for k in range(WIDTH, LEAF, WIDTH):
         b = lanes.load(values, start + k)
         a = lanes.where_less(b, a, b, a)
-    slots = np.empty(WIDTH, np.float64)
     lanes.store(slots, 0, a)
     low = slots[0]
     for k in range(1, WIDTH):
@@ -39,8 +38,9 @@ def _smallest(values, start):
 def build(scores, tree):
     """Fill the tree of minima."""
     blocks = tree.size // 2
+    slots = np.empty(WIDTH, np.float64)
     for h in range(blocks):
-        tree[blocks + h] = _smallest(scores, h * LEAF)
+        tree[blocks + h] = _smallest(scores, h * LEAF, slots)
     for k in range(blocks - 1, 0, -1):
         tree[k] = min(tree[2 * k], tree[2 * k + 1])
 
@@ -56,6 +56,7 @@ def _tilt(y, weight, out):
 def add(scores, tree, y, weight):
     """Add a context's weight to every set that misses it, and mend the tree."""
     blocks = tree.size // 2
+    slots = np.empty(WIDTH, np.float64)
     extra = np.empty(LEAF, np.float64)
     _tilt(y, weight, extra)
     room = ~(y >> LEAF_BITS) & (blocks - 1)
@@ -66,7 +67,7 @@ def add(scores, tree, y, weight):
             lanes.store(
                 scores, base + lo, lanes.add(lanes.load(scores, base + lo), lanes.load(extra, lo))
             )
-        tree[blocks + h] = _smallest(scores, base)
+        tree[blocks + h] = _smallest(scores, base, slots)
         if h == 0:
             break
         h = (h - 1) & room
@@ -84,13 +85,13 @@ def add(scores, tree, y, weight):
 
 
 @njit(cache=True)
-def _look(scores, base, linear, shift, work):
+def _look(scores, base, linear, shift, work, slots):
     """Smallest value of a block and its place; `work` is overwritten."""
     offset = lanes.splat(float64(shift))
     for lo in range(0, LEAF, WIDTH):
         extra = lanes.add(offset, lanes.load(linear, lo))
         lanes.store(work, lo, lanes.add(lanes.load(scores, base + lo), extra))
-    low = _smallest(work, 0)
+    low = _smallest(work, 0, slots)
     for lo in range(LEAF):
         if work[lo] == low:
             return low, lo
@@ -122,6 +123,7 @@ def linear_leader(scores, tree, w, y, weight):
         tilted[lo] += plain[lo]
     gift = min(weight, 0.0)
     work = np.empty(LEAF, np.float64)
+    slots = np.empty(WIDTH, np.float64)
 
     nodes = np.empty(2 * n + 2, np.int64)
     shifts = np.empty(2 * n + 2, np.float64)
@@ -138,7 +140,7 @@ def linear_leader(scores, tree, w, y, weight):
         if node >= blocks:
             h = node - blocks
             missed = h & (y >> LEAF_BITS) == 0
-            low, lo = _look(scores, h * LEAF, tilted if missed else plain, shift, work)
+            low, lo = _look(scores, h * LEAF, tilted if missed else plain, shift, work, slots)
             found = h * LEAF + lo
             if low < best or (low == best and found < best_set):
                 best, best_set = low, found
@@ -168,27 +170,42 @@ def linear_leader(scores, tree, w, y, weight):
 
 
 @njit(cache=True)
+def _fold(into, other):
+    """into += other; two arrays, so that the compiler sees that they do not overlap."""
+    for k in range(into.size):
+        into[k] += other[k]
+
+
+@njit(cache=True)
 def _sum_supersets(table, n):
     """table[S] = sum over T containing S, for the bits from LEAF_BITS up, in place.
 
     Lower bits first, in pieces that stay in the cache; then the upper bits, strip by strip.
     """
-    size = table.size
     low = min(n, 15)
     piece = 1 << low
-    for start in range(0, size, piece):
+    for start in range(0, table.size, piece):
         for b in range(LEAF_BITS, low):
             step = 1 << b
-            for block in range(start, start + piece, 2 * step):
-                for k in range(block, block + step):
-                    table[uint64(k)] += table[uint64(k + step)]
+            for k in range(start, start + piece, 2 * step):
+                _fold(table[k : k + step], table[k + step : k + 2 * step])
     for strip in range(0, piece if n > low else 0, _STRIP):
         for b in range(low, n):
             step = 1 << b
-            for block in range(0, size, 2 * step):
-                for row in range(block + strip, block + step, piece):
-                    for k in range(row, row + _STRIP):
-                        table[uint64(k)] += table[uint64(k + step)]
+            for block in range(0, table.size, 2 * step):
+                for k in range(block + strip, block + step, piece):
+                    _fold(table[k : k + _STRIP], table[k + step : k + step + _STRIP])
+
+
+@njit(cache=True)
+def _ends(values):
+    """Minimum and maximum of whole numbers."""
+    low = high = values[0]
+    for k in range(values.size):
+        low = values[k] if values[k] < low else low
+    for k in range(values.size):
+        high = values[k] if values[k] > high else high
+    return low, high
 
 
 @njit(cache=True, nogil=True)
@@ -202,11 +219,11 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
     size = 1 << n
     blocks = size // LEAF
     raw = np.empty(((2 * d + 3) // 4 * 4, WIDTH), np.float32)
+    table = np.empty(size, np.int32)  # worked on here, where it stays in the cache
     for i in range(0, rows.shape[0], WIDTH):
         fill_laplace(key, stream, first + i, raw)
         for b in range(min(WIDTH, rows.shape[0] - i)):
             row = rows[i + b]
-            table = row[:size]
             table[:] = 0
             for x in range(d):
                 change = float64(raw[2 * x + miss, b]) - float64(raw[2 * x + 1 - miss, b])
@@ -216,13 +233,19 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
                     if lo & ys[x] & (LEAF - 1) == 0:
                         table[base + lo] += value
             _sum_supersets(table, n)
+            row[:size] = table
             for h in range(blocks):
-                low, high = table[h * LEAF], table[h * LEAF]
-                for k in range(h * LEAF, (h + 1) * LEAF):
-                    low = min(low, table[uint64(k)])
-                    high = max(high, table[uint64(k)])
-                row[size + h] = low
-                row[size + blocks + h] = high
+                row[size + h], row[size + blocks + h] = _ends(table[h * LEAF : (h + 1) * LEAF])
+
+
+@njit(cache=True)
+def _look_noisy(scores, row, base, factor, extra, work, slots):
+    """Values of a block under noise, in `work`; returns the smallest."""
+    for lo in range(0, LEAF, WIDTH):
+        noise = lanes.mul(factor, lanes.widen(lanes.load(row, base + lo)))
+        value = lanes.add(lanes.load(scores, base + lo), lanes.load(extra, lo))
+        lanes.store(work, lo, lanes.add(value, noise))
+    return _smallest(work, 0, slots)
 
 
 @njit(cache=True, nogil=True)
@@ -232,37 +255,34 @@ def table_leader(scores, tree, row, scale, y, weight):
     `row` is a row of `fill_tables`, in its units.
     """
     blocks = tree.size // 2
-    size = blocks * LEAF
-    ends = size if scale >= 0.0 else size + blocks
+    ends = blocks * LEAF if scale >= 0.0 else blocks * (LEAF + 1)
     gift = min(weight, 0.0)
     tilted = np.empty(LEAF, np.float64)
     _tilt(y, weight, tilted)
     zero = np.zeros(LEAF, np.float64)
     work = np.empty(LEAF, np.float64)
+    slots = np.empty(WIDTH, np.float64)
+    factor = lanes.splat(float64(scale))
     start, low = 0, np.inf
     for h in range(blocks):
-        bound = tree[blocks + h] + scale * float64(row[uint64(ends + h)])
+        bound = tree[uint64(blocks + h)] + scale * float64(row[uint64(ends + h)])
         if bound < low:
             start, low = h, bound
     slack = _SLACK * (abs(low) + abs(weight) + abs(tree[blocks + start]))
     best, best_set = np.inf, int64(0)
     for turn in range(-1, blocks):
-        h = start if turn < 0 else turn
-        bound = tree[blocks + h] + scale * float64(row[uint64(ends + h)]) + gift
+        h = start if turn < 0 else turn  # the most promising block first
+        bound = tree[uint64(blocks + h)] + scale * float64(row[uint64(ends + h)]) + gift
         if bound > best + slack:
             continue
-        base = h * LEAF
         extra = tilted if h & (y >> LEAF_BITS) == 0 else zero
-        for lo in range(LEAF):
-            noise = scale * float64(row[uint64(base + lo)])
-            work[lo] = scores[uint64(base + lo)] + extra[lo] + noise
-        value = _smallest(work, 0)
+        value = _look_noisy(scores, row, h * LEAF, factor, extra, work, slots)
         if value > best:
             continue
         for lo in range(LEAF):
             if work[lo] == value:
-                if value < best or base + lo < best_set:
-                    best, best_set = value, base + lo
+                if value < best or h * LEAF + lo < best_set:
+                    best, best_set = value, h * LEAF + lo
                 break
     return best_set, best
 

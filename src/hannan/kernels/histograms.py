@@ -256,13 +256,22 @@ def gather_all(raw, bins, order, heavy, shape, hist):
                 lanes.store(hist, to + (k + 2) * WIDTH, c)
                 lanes.store(hist, to + (k + 3) * WIDTH, d)
                 k += 4
-            while k < K:
+            while k + 2 <= K:
+                a, b = zero, zero
+                offset = uint64(k * WIDTH)
+                for m in range(start, end):
+                    at = uint64(members[m]) * size + offset
+                    a = lanes.add(a, lanes.load(raw, at))
+                    b = lanes.add(b, lanes.load(raw, at + step))
+                lanes.store(hist, to + k * WIDTH, a)
+                lanes.store(hist, to + (k + 1) * WIDTH, b)
+                k += 2
+            if k < K:
                 a = zero
                 offset = uint64(k * WIDTH)
                 for m in range(start, end):
                     a = lanes.add(a, lanes.load(raw, uint64(members[m]) * size + offset))
                 lanes.store(hist, to + k * WIDTH, a)
-                k += 1
 
 
 @njit(cache=True)

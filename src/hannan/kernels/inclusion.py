@@ -28,7 +28,21 @@ _CLIP = 600.0
 _REACH = 60.0
 _LONGEST = 4.0
 _SHORTEST = 0.5
-_BINOMIAL = np.array([[float(math.comb(j, n)) for n in range(_TERMS + 1)] for j in range(_TERMS + 1)])
+_BINOMIAL = np.array(
+    [[float(math.comb(j, n)) for n in range(_TERMS + 1)] for j in range(_TERMS + 1)]
+)
+
+
+@njit(cache=True)
+def _sort(values):
+    """A few numbers, in place."""
+    for i in range(1, values.size):
+        value = values[i]
+        j = i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
 
 
 @njit(cache=True)
@@ -80,12 +94,15 @@ def _far_sums(others, limit, at_end, sums):
     lanes.store(slots, 6 * WIDTH, s7)
     lanes.store(slots, 7 * WIDTH, s8)
     for j in range(_TERMS):
-        sums[j] = slots[j * WIDTH : (j + 1) * WIDTH].sum()
+        total = 0.0
+        for i in range(WIDTH):
+            total += slots[j * WIDTH + i]
+        sums[j] = total
 
 
 @njit(cache=True)
 def _far_coins(sums, growth, m, out):
-    """out[d, i] = P(far coins show d heads) at node i, d < m; growth[i] = e^(v_i - right).
+    r"""out[d, i] = P(far coins show d heads) at node i, d < m; growth[i] = e^(v_i - right).
 
     The logarithm of their generating function is :math:`\sum_j (-1)^{j+1} s_j (w-1)^j / j` with
     power sums s_j; it is expanded in w, and its exponential built up term by term.
@@ -204,10 +221,11 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
     others = np.zeros((h.size + WIDTH - 1) // WIDTH * WIDTH)
     above = 0.0
     for k in range(h.size):
-        others[k] = 0.5 * math.exp(min(-h[k], _CLIP))
+        others[k] = 0.5 * math.exp(min(max(-h[k], -_CLIP), _CLIP))
         if h[k] >= 0.0:
             above += others[k]
-    left = _window_start((np.sort(values) - top) / scale, above, m)
+    _sort(values)
+    left = _window_start((values - top) / scale, above, m)
     end = min((below - top) / scale, _REACH)
     left = min(left, end)
     kinks = np.empty(elements.size)
@@ -218,7 +236,7 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
         others[elements[e]] = 0.0
         u = left - kinks[e]
         out[e] = 0.5 * math.exp(u) if u <= 0.0 else 1.0 - 0.5 * math.exp(-u)
-    kinks.sort()
+    _sort(kinks)
     longest = min(_LONGEST, 2.0 * _LONGEST / math.sqrt(m))
     at = 0
     while left < end:

@@ -103,10 +103,11 @@ def mul(typing_context, a, b):
 
 @intrinsic
 def widen(typing_context, a):
-    """float32 lanes as float64 lanes"""
+    """float32 or int32 lanes as float64 lanes"""
 
     def generate(context, builder, signature, args):
-        return builder.fpext(args[0], _vector(types.float64))
+        convert = builder.sitofp if signature.args[0].dtype == types.int32 else builder.fpext
+        return convert(args[0], _vector(types.float64))
 
     return Lanes(types.float64)(a), generate
 

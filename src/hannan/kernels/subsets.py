@@ -79,8 +79,18 @@ def select(totals, z, scale, m, below):
     values = np.empty(m)
     where = np.empty(m, np.intp)
     size = smallest(totals, z, scale, m, below, values, where)
-    found = where[:size]
-    found.sort()
+    found = np.empty(size, np.intp)
+    if size == 0:
+        return found
+    top, last = values[0], where[0]
+    n = 0
+    for k in range(totals.size):
+        value = totals[k] + scale * float64(z[k])
+        if value < top or (value == top and k <= last):
+            found[n] = k
+            n += 1
+            if n == size:
+                break
     return found
 
 

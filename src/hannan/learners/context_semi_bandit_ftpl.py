@@ -222,17 +222,17 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         assert self._current is not None
-        self._learn(self._current, self._check_loss(action, loss))
+        self._answer(self._current, self._check_loss(action, loss))
         self._current = None
 
     def _choose(self, context: Any, pending: int) -> _Ticket:
         """Draw the perturbed leader of the loss estimates so far and note the state."""
+        n = self._decided + 1
+        hint, baseline = self._advise(context, n)
         if self._anytime:
             m = self.oracle.max_chosen
             spread = m * (self._moment * self._K + m * pending)
             self._widen(self._kappa * spread * self._range[1] ** 2)
-        n = self._decided + 1
-        hint, baseline = self._advise(context, n)
         ticket = _Ticket(context, -1, self._limit(n), self._scale, hint, baseline)
         ticket.action = self._played(ticket).action(context, self._fakes, self._draw, self._scale)
         self._draw += 1
@@ -245,6 +245,15 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         """The totals whose perturbed leader is played: with the hint or the baseline included."""
         tilt = ticket.baseline if ticket.hint is None else ticket.hint
         return self._history if tilt is None else self._history.tilted(ticket.context, tilt)
+
+    def _answer(self, ticket: _Ticket, losses: Any) -> None:
+        """Learn; if the oracle fails meanwhile, the round stays open as it was."""
+        before = self._draw, self.oracle_calls, ticket.weights
+        try:
+            self._learn(ticket, losses)
+        except BaseException:
+            self._draw, self.oracle_calls, ticket.weights = before
+            raise
 
     def _learn(self, ticket: _Ticket, losses: Any) -> None:
         """Complete the losses to an estimate of all of them, and add it to the totals."""
@@ -286,7 +295,11 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             q = played.law(context, self._fakes, scale)
             self._exact = q is not None
             if q is not None:
-                ticket.weights = _mean_weight(float(q[action]), ticket.limit)
+                if isinstance(action, int):
+                    ticket.weights = _mean_weight(float(q[action]), ticket.limit)
+                else:
+                    each = [_mean_weight(float(p), ticket.limit) for p in q[action]]
+                    ticket.weights = np.array(each)
                 return
             if self.resampling == "exact":
                 raise self._no_law()
@@ -341,6 +354,8 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             # The new leader then suffers nothing either: it would not have been preferred.
             self._history.add(context, estimate)
         else:
+            if self._adaptive:
+                _ = self._G  # found now, so that a failing oracle leaves the totals alone
             after = self._history.settle(context, estimate, self._fakes, draw, scale)
             self.oracle_calls += 1
             instability = max(0.0, at_first - loss_of(residual, after))
@@ -381,8 +396,13 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         The weights are drawn now, from the state the action was drawn from.
         """
         pending = len(self._tickets) + (self._current is not None)
+        before = self._draw, self.oracle_calls, self._decided, self._delayed
         ticket = self._choose(self._check_context(context), pending)
-        self._weigh(ticket)
+        try:
+            self._weigh(ticket)
+        except BaseException:
+            self._draw, self.oracle_calls, self._decided, self._delayed = before
+            raise
         number = self._next_id
         self._next_id += 1
         self._tickets[number] = ticket
@@ -413,7 +433,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         if self._current is not None and self._current.weights is None:
             # The open round's weights belong to the state before this update.
             self._weigh(self._current)
-        self._learn(ticket, losses)
+        self._answer(ticket, losses)
         del self._tickets[number]
         self.rounds += 1
 

@@ -76,6 +76,8 @@ class PerturbedLeader(Learner):
         self._fakes: Noise | None = None
         self._complexity: Complexity | None = None
         self._history = oracle.objective()
+        if self._perturbed:
+            self._history.expect(self._perturbed)
         self._draw = 0
         self._D = 0.0
         self._scale = 0.0
@@ -160,11 +162,11 @@ class PerturbedLeader(Learner):
         Only between rounds: a round's weights must be drawn under the noise it was played with.
         """
         if self._reservoir is not None and self._reservoir.offer(context):
-            self._perturbed = self._reservoir.contexts
+            self._perturbed = self.oracle.check_contexts(self._reservoir.contexts)
             self._complexity = None
             self._make_fakes()
-            if self._adaptive and self._D > 0.0:
-                self._scale = self._D / (self._eager * self.complexity.value)
+            if self._adaptive and self._D > 0.0 and self._G > 0.0:
+                self._scale = self._D / (self._eager * self._G)
 
     def _context_set(self) -> list[Any]:
         choices = {"contexts": self.contexts, "separator": self.separator, "pool": self.pool}

@@ -6,11 +6,18 @@ from hannan.oracles.disjunctions import Disjunctions
 from hannan.oracles.finite_policies import FinitePolicies
 from hannan.oracles.function_oracle import FunctionOracle
 from hannan.oracles.linear_policies import LinearPolicies
+from hannan.oracles.linear_program import LinearProgram
+from hannan.oracles.matchings import Matchings
+from hannan.oracles.matroid import Matroid
 from hannan.oracles.multi_label import MultiLabel
+from hannan.oracles.partition_matroid import PartitionMatroid
 from hannan.oracles.paths import Paths
 from hannan.oracles.per_context import PerContext
 from hannan.oracles.sklearn_policies import SklearnPolicies
+from hannan.oracles.spanning_trees import SpanningTrees
 from hannan.oracles.stumps import Stumps
+from hannan.oracles.submodular import Submodular
+from hannan.oracles.subsets import Subsets
 from hannan.oracles.thresholds import Thresholds
 from hannan.oracles.trees import Trees
 
@@ -21,11 +28,18 @@ __all__ = [
     "FinitePolicies",
     "FunctionOracle",
     "LinearPolicies",
+    "LinearProgram",
+    "Matchings",
+    "Matroid",
     "MultiLabel",
+    "PartitionMatroid",
     "Paths",
     "PerContext",
     "SklearnPolicies",
+    "SpanningTrees",
     "Stumps",
+    "Submodular",
+    "Subsets",
     "Thresholds",
     "Trees",
 ]

@@ -140,7 +140,9 @@ def check_length(context: FloatArray, n_features: int) -> None:
 
 
 def stack(contexts: Sequence[FloatArray]) -> FloatArray:
-    """Rows of equal length as a table."""
+    """Rows of equal length as a table; one without columns if there are none."""
+    if not len(contexts):
+        return np.zeros((0, 0))
     for context in contexts:
         check_length(context, len(contexts[0]))
     return np.ascontiguousarray(contexts, dtype=np.float64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Oracle, Policy
 from hannan.core.oracle import Noise
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.elements import fill_rows
 from hannan.kernels.lanes import WIDTH
 from hannan.perturbation import Blocks, LaplaceNoise
@@ -209,6 +209,13 @@ def _perturbed(totals: FloatArray, noise: Noise | None, draw: int, scale: float)
 def _ready(noise: Noise | None) -> SetNoise:
     assert isinstance(noise, SetNoise)
     return noise
+
+
+def check_flag(owner: object, name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise refuse(owner, name, "True or False", value)
+    return bool(value)
 
 
 def padded(n: int) -> int:

@@ -67,7 +67,7 @@ def _not_finite(table: FloatArray, given: Any) -> ContextError:
     row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
     names = getattr(given, "columns", getattr(given, "index", None))
     known = names is not None and not callable(names) and len(names) > column
-    name = f" ({names[column]!r})" if known else ""
+    name = f" ({names[column]!r})" if known else ""  # type: ignore[index]
     return ContextError(
         f"Features must be finite; feature {column}{name} of row {row} is {table[row, column]}. "
         "Fill in or drop missing values first."

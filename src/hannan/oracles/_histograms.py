@@ -127,7 +127,7 @@ class BinnedObjective(BlockObjective):
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle
         self._kernel: ModuleType = trees if oracle.pairs else histograms
-        self._met: Noise | None = None
+        self._met: object | None = None  # what decided on the cuts: a noise, or contexts to expect
         self._rows: Rows | None = None if oracle.grid is not None else Rows(self.n_actions)
         self._renew = 1  # number of contexts at which cuts are looked for again
         self._rebin(oracle.grid or NO_FEATURES)
@@ -142,6 +142,12 @@ class BinnedObjective(BlockObjective):
         twin._shape = self._shape
         twin._stat = self._stat.copy()
         return twin
+
+    def expect(self, contexts: Sequence[Any]) -> None:
+        """Take the cuts of these contexts, so that the class is fixed from the first round on."""
+        if self._rows is not None:
+            self._met = contexts
+            self._rebin(self.oracle.cuts_on(contexts))
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         """Add a loss vector to all cells its context lies in."""

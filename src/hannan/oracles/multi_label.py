@@ -134,7 +134,7 @@ class LabelPolicy(Policy):
         self.parts = parts
 
     def __call__(self, context: Any = None) -> Labels:
-        return np.flatnonzero([part(context) for part in self.parts])
+        return np.flatnonzero([int(part(context)) for part in self.parts])
 
     def __repr__(self) -> str:
         return f"<policy on {len(self.parts)} labels>"
@@ -181,7 +181,7 @@ class LabelObjective(Objective):
     def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Labels:
         """The labels chosen under one draw."""
         parts = self._perturbed(noise, draw, scale)
-        return np.flatnonzero([part.action(context, None, 0, 0.0) for part in parts])
+        return np.flatnonzero([int(part.action(context, None, 0, 0.0)) for part in parts])
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """The base's leaders, label by label."""
@@ -283,9 +283,9 @@ class LabelTable(Objective):
         row = self.totals[context]
         noisy = isinstance(noise, LabelTableNoise) and noise.places[context] >= 0
         if not noisy or scale == 0.0:
-            return (row < 0.0).astype(np.float64)
+            return np.asarray(row < 0.0, dtype=np.float64)
         tail = 0.5 * np.exp(-np.abs(row) / scale)
-        return np.where(row < 0.0, 1.0 - tail, tail)
+        return np.asarray(np.where(row < 0.0, 1.0 - tail, tail))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """The negative entries of the whole table, draw by draw."""

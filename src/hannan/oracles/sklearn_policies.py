@@ -111,7 +111,7 @@ class SklearnPolicies(FeatureOracle):
 
     def fit(self, rows: FloatArray, target: Any, weight: FloatArray) -> Any:
         """A fitted clone of the estimator."""
-        from sklearn import config_context
+        from sklearn import config_context  # type: ignore[import-untyped]
         from sklearn.base import clone
         from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped]
 
@@ -120,7 +120,7 @@ class SklearnPolicies(FeatureOracle):
         with (
             one_thread(),
             warnings.catch_warnings(),
-            config_context(enable_metadata_routing=False),
+            config_context(enable_metadata_routing=False, assume_finite=True),
         ):
             warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(rows, target, **extra)
@@ -209,7 +209,8 @@ class SklearnObjective(Objective):
 
     def observe(self, context: FloatArray) -> None:
         """A round without loss lowers the mean losses of its context."""
-        self._counts[self._place(context)] += 1.0
+        place = self._place(context)  # may move the counts, so before they are looked at
+        self._counts[place] += 1.0
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """One fit for each draw, or K of them."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
 
 from hannan.core import Action
 from hannan.core.oracle import Noise
@@ -19,6 +18,7 @@ from hannan.oracles._combinatorial import (
     SetNoise,
     SetObjective,
     SetOracle,
+    check_flag,
 )
 
 _MOST_COMPUTED = 64  # m up to which computing a propensity is cheaper than drawing
@@ -67,9 +67,7 @@ class Subsets(SetOracle):
         self.m = check_integer(self, "m", m, 1)
         if m > n:
             raise refuse(self, "m", f"at most n = {n}", m)
-        if not isinstance(exactly, bool | np.bool_):
-            raise refuse(self, "exactly", "True or False", exactly)
-        self.exactly = bool(exactly)
+        self.exactly = check_flag(self, "exactly", exactly)
         self._set_size(self.n, self.m, antichain=self.exactly)
         self._below = np.inf if self.exactly else 0.0
         self._no_noise = np.zeros(self.n, np.float32)
@@ -80,8 +78,7 @@ class Subsets(SetOracle):
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The logarithm of a binomial coefficient, or of a sum of them."""
-        sizes = [self.m] if self.exactly else range(self.m + 1)
-        return float(logsumexp([log_binomial(self.n, size) for size in sizes]))
+        return log_subsets(self.n, self.m, self.exactly)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
         """The expected sum of the m largest of n Laplace variates, exactly."""
@@ -89,14 +86,6 @@ class Subsets(SetOracle):
 
     def _solve(self, costs: FloatArray) -> Elements:
         return kernel.select(costs, self._no_noise, 0.0, self.m, self._below)  # type: ignore[no-any-return]
-
-    def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
-        inclusion = np.empty(costs.shape, dtype=bool)
-        for row, mask in zip(costs, inclusion, strict=True):
-            kernel.select_rows(
-                row, self._no_noise[None, :], 0.0, self.m, self._below, mask[None, :]
-            )
-        return inclusion
 
 
 class SubsetObjective(SetObjective):
@@ -109,6 +98,23 @@ class SubsetObjective(SetObjective):
         oracle = self.oracle
         z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
         return oracle.action(kernel.select(self.totals, z, scale, oracle.m, oracle._below))
+
+    def chosen(
+        self, context: None, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The best items under many draws, one compiled call for each block of noise."""
+        if scale == 0.0:
+            return super().chosen(context, noise, first, count, scale)
+        assert isinstance(noise, SetNoise)
+        oracle = self.oracle
+        inclusion = np.empty((count, oracle.n), dtype=bool)
+        done = 0
+        while done < count:
+            rows = noise.rows(first + done, count - done)
+            part = inclusion[done : done + len(rows)]
+            kernel.select_rows(self.totals, rows, scale, oracle.m, oracle._below, part)
+            done += len(rows)
+        return inclusion
 
     def resample(
         self,
@@ -148,12 +154,12 @@ def mean_weights(q: FloatArray, limit: int) -> FloatArray:
     """(1 - (1-q)^L)/q"""
     q = np.clip(q, 1e-300, 1.0)
     with np.errstate(divide="ignore"):
-        return -np.expm1(limit * np.log1p(-q)) / q
+        return np.asarray(-np.expm1(limit * np.log1p(-q)) / q)
 
 
-def log_binomial(n: int, k: int) -> float:
-    """log of n choose k."""
-    return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+def log_subsets(n: int, m: int, exactly: bool = True) -> float:
+    """log of the number of sets of m out of n, or of m at most."""
+    return float(np.logaddexp.reduce(_log_binomials(n)[m if exactly else 0 : m + 1]))
 
 
 def mean_of_largest(n: int, m: int, exactly: bool = True) -> float:
@@ -174,5 +180,10 @@ def mean_of_largest(n: int, m: int, exactly: bool = True) -> float:
     if exactly:
         r, rest = m - top, n - p
         value -= r * H[rest] - (sums[rest] - sums[rest - np.minimum(r, rest)])
-    log_weight = gammaln(n + 1) - gammaln(p + 1) - gammaln(n - p + 1) - n * np.log(2.0)
-    return float(np.exp(log_weight) @ value)
+    return float(np.exp(_log_binomials(n) - n * np.log(2.0)) @ value)
+
+
+def _log_binomials(n: int) -> FloatArray:
+    """log of n choose 0, 1, …, n."""
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    return np.asarray(factorials[n] - factorials - factorials[::-1])

@@ -209,7 +209,7 @@ class ThresholdNoise(LaplaceNoise):
         order = sorted(range(len(contexts)), key=contexts.__getitem__)
         self.points = [contexts[i] for i in order]
         self._order = np.array(order, np.int64)
-        self.blocks = Blocks(self._fill, self.n_cells, memory)
+        self.blocks = Blocks(self._fill, max(1, self.n_cells), memory)
 
     def _fill(self, first: int, block: Block) -> None:
         kernel.fill(self.key, self.stream, first, self._order, self.n_actions, block)

@@ -64,7 +64,6 @@ class Ridge(Predictor):
         self._n_actions = 0
         self._inverse: FloatArray | None = None
         self._moment: FloatArray = np.zeros((0, 0))
-        self._last: tuple[Any, FloatArray] | None = None
 
     def prepare(self, n_actions: int) -> None:
         """Make room for K regressions."""
@@ -91,8 +90,6 @@ class Ridge(Predictor):
         return guess
 
     def _ready(self, context: Any) -> tuple[FloatArray, FloatArray]:
-        if self._last is not None and self._last[0] is context and self._inverse is not None:
-            return self._inverse, self._last[1]
         row = self._rows[context] if self._rows is not None else context
         given = np.asarray(row, dtype=np.float64).reshape(-1)
         x = np.ones(len(given) + self.intercept)
@@ -106,5 +103,4 @@ class Ridge(Predictor):
                 f"Ridge has seen contexts with {self._moment.shape[1] - self.intercept} features; "
                 f"got {context!r}."
             )
-        self._last = (context, x) if isinstance(context, np.ndarray) else None
         return self._inverse, x

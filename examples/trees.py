@@ -1,0 +1,28 @@
+"""Two cuts see what one cannot: a machine fails when it is hot and dry, or cold and damp.
+
+Nothing is known about the readings in advance (an open world): the learner starts with the first
+row, and its certificate says that no theorem covers that.
+"""
+
+import numpy as np
+
+import hannan as hn
+
+ROUNDS = 2000
+rng = np.random.default_rng(0)
+readings = np.column_stack([rng.normal(20, 8, ROUNDS), rng.uniform(0, 1, ROUNDS)])
+hot, damp = readings[:, 0] > 22, readings[:, 1] > 0.45
+fails = (hot != damp) ^ (rng.random(ROUNDS) < 0.05)
+RUN, STOP = 0, 1
+
+for oracle in (hn.oracles.Stumps(n_actions=2), hn.oracles.Trees(n_actions=2, depth=2)):
+    learner = hn.ContextFTPL(oracle, seed=0)
+    mistakes = 0.0
+    for row, failure in zip(readings, fails, strict=True):
+        losses = np.array([float(failure), float(not failure)])
+        mistakes += losses[learner.act(row)]
+        learner.update(losses)
+    print(f"{type(oracle).__name__:7s} wrong in {mistakes / ROUNDS:.1%} of {ROUNDS} rounds")
+
+print(learner.best_policy())
+print(learner.certificate().notes[0])

@@ -1,0 +1,122 @@
+"""Pictures to be cut out, by hints about a few of their pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Environment, Round
+from hannan.core.validation import check_integer, check_positive, check_probability, refuse
+from hannan.losses import Cut
+
+
+class ImageCut(Environment):
+    r"""Which pixels of a picture belong to the object? Losses are cut functions on the grid.
+
+    In each round a few random pixels come with a label, inside or outside, sometimes a wrong one,
+    and with a noisy look at the whole picture. A set of pixels loses 1 for each label it
+    contradicts, and for each pair of neighbours it separates `smoothness` times
+    :math:`e^{-\delta^2/2}`, δ the difference of the two as seen, in units of the blur; all divided
+    by a power of two that keeps losses in [0, 1]. Elements are the pixels, row by row.
+
+    Parameters
+    ----------
+    pictures
+        True inside the object: [height, width], or [stages, height, width] for an object that
+        changes; each stage takes an equal share of the rounds.
+    seeds
+        Labelled pixels in a round.
+    error
+        Probability that a label is wrong.
+    smoothness
+        Weight of a separated pair.
+    blur
+        Standard deviation of the noise of a look at the picture, in which pixels are 0 or 1.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> square = np.zeros((6, 6), dtype=bool)
+    >>> square[1:4, 2:5] = True
+    >>> world = hn.environments.ImageCut(square, error=0.1)
+    >>> learner = hn.ContextFTPL(hn.oracles.Submodular(world.n_actions), seed=0)
+    >>> trace = hn.play(learner, world, horizon=100, seed=0)
+    >>> bool((trace.best_policy(None) == np.flatnonzero(square)).all())
+    True
+    """
+
+    def __init__(
+        self,
+        pictures: Any,
+        *,
+        seeds: int = 8,
+        error: float = 0.2,
+        smoothness: float = 0.05,
+        blur: float = 0.5,
+    ) -> None:
+        self.pictures = np.array(pictures)
+        if (
+            self.pictures.dtype != bool
+            or self.pictures.ndim not in (2, 3)
+            or not self.pictures.size
+        ):
+            raise refuse(
+                self, "pictures", "a boolean array [height, width] or [stages, ...]", pictures
+            )
+        self._stages = self.pictures.reshape(-1, self.pictures.shape[-2] * self.pictures.shape[-1])
+        self.n_actions = self._stages.shape[1]
+        self.seeds = check_integer(self, "seeds", seeds, 1)
+        if seeds > self.n_actions:
+            raise refuse(self, "seeds", f"at most the {self.n_actions} pixels there are", seeds)
+        self.error = check_probability(self, "error", error)
+        self.smoothness = check_positive(self, "smoothness", smoothness)
+        self.blur = check_positive(self, "blur", blur)
+        self._ends = grid_edges(*self.pictures.shape[-2:])
+        most = self.seeds + self.smoothness * len(self._ends[0])
+        self._unit = 0.5 ** math.ceil(math.log2(most))
+
+    @property
+    def contexts(self) -> list[None]:
+        """There is one context, None."""
+        return [None]
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Independent labels and looks, stage after stage."""
+        for t in range(horizon):
+            picture = self._stages[t * len(self._stages) // horizon]
+            yield Round(None, self._loss(picture, rng))  # type: ignore[arg-type]
+
+    def _loss(self, picture: NDArray[np.bool_], rng: np.random.Generator) -> Cut:
+        seeds = rng.choice(self.n_actions, self.seeds, replace=False)
+        inside = picture[seeds] ^ (rng.random(self.seeds) < self.error)
+        weights = np.zeros(self.n_actions)
+        weights[seeds] = np.where(inside, -1.0, 1.0)
+        seen = picture + self.blur * rng.normal(size=self.n_actions)
+        tails, heads = self._ends
+        contrast = (seen[tails] - seen[heads]) / self.blur
+        capacities = self.smoothness * np.exp(-0.5 * contrast**2)
+        return Cut(
+            tails,
+            heads,
+            self._unit * capacities,
+            self.n_actions,
+            modular=self._unit * weights,
+            offset=self._unit * float(inside.sum()),
+            directed=False,
+        )
+
+
+def grid_edges(height: int, width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The pairs of neighbours of a grid whose cells are numbered row by row.
+
+    >>> grid_edges(2, 2)
+    (array([0, 2, 0, 1]), array([1, 3, 2, 3]))
+    """
+    cells = np.arange(height * width).reshape(height, width)
+    tails = np.concatenate([cells[:, :-1].ravel(), cells[:-1].ravel()])
+    heads = np.concatenate([cells[:, 1:].ravel(), cells[1:].ravel()])
+    return tails, heads

@@ -1,0 +1,103 @@
+r"""Smallest minimiser of a cut function plus a modular one, by pushing flow.
+
+The arcs of a graph are sorted by tail and then by head, and each has its mate, the arc back
+(perhaps of capacity 0). The function of a set S is the capacity of the arcs that leave S plus the
+weights inside S. Flow runs from elements that cost (positive weight) *against* the arcs to those
+that pay (negative weight): then the elements that can still reach a payer once no more can be
+pushed are the smallest minimiser, and the flow that got stuck never has to be sent back.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _measure(start, head, mate, residual, demand, label, queue):
+    """label[u] = number of arcs with room left from u to a payer, plus one; n + 1 if none."""
+    n = label.size
+    found = 0
+    for u in range(n):
+        label[u] = n + 1
+        if demand[u] > 0.0:
+            label[u] = 1
+            queue[found] = u
+            found += 1
+    at = 0
+    while at < found:
+        v = queue[at]
+        at += 1
+        for a in range(start[v], start[v + 1]):
+            u = head[a]
+            if label[u] > n and residual[mate[a]] > 0.0:
+                label[u] = label[v] + 1
+                queue[found] = u
+                found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def smallest_minimiser(start, head, mate, capacity, weight, inside):
+    """inside[j] = whether j is in the smallest set of minimal weight plus cut."""
+    n = weight.size
+    residual = np.empty(head.size, np.float64)
+    for a in range(head.size):
+        residual[a] = capacity[mate[a]]
+    excess = np.empty(n, np.float64)
+    demand = np.empty(n, np.float64)
+    for u in range(n):
+        excess[u] = max(weight[u], 0.0)
+        demand[u] = max(-weight[u], 0.0)
+    label = np.empty(n, np.int64)
+    queue = np.empty(n, np.int64)
+    current = np.empty(n, np.int64)
+    waiting = np.zeros(n, np.bool_)
+    line = np.empty(n, np.int64)  # elements with flow to pass on, first come first served
+    first, length, lifts = 0, 0, n  # so that distances are measured before the first push
+    for u in range(n):
+        if excess[u] > 0.0:
+            line[length] = u
+            length += 1
+            waiting[u] = True
+    while length > 0:
+        if lifts >= n:
+            _measure(start, head, mate, residual, demand, label, queue)
+            for u in range(n):
+                current[u] = start[u]
+            lifts = 0
+        u = line[first]
+        first = first + 1 if first + 1 < n else 0
+        length -= 1
+        waiting[u] = False
+        while excess[u] > 0.0 and label[u] <= n:
+            if demand[u] > 0.0:
+                amount = min(excess[u], demand[u])
+                excess[u] -= amount
+                demand[u] -= amount
+                continue
+            a = current[u]
+            if a < start[u + 1]:
+                v = head[a]
+                if residual[a] > 0.0 and label[u] == label[v] + 1:
+                    amount = min(excess[u], residual[a])
+                    excess[u] -= amount
+                    residual[a] -= amount
+                    residual[mate[a]] += amount
+                    excess[v] += amount
+                    if not waiting[v]:
+                        waiting[v] = True
+                        end = first + length
+                        line[end if end < n else end - n] = v
+                        length += 1
+                else:
+                    current[u] = a + 1
+                continue
+            lowest = n
+            for a in range(start[u], start[u + 1]):
+                if residual[a] > 0.0:
+                    lowest = min(lowest, label[head[a]])
+            label[u] = lowest + 1
+            current[u] = start[u]
+            lifts += 1
+    _measure(start, head, mate, residual, demand, label, queue)
+    for u in range(inside.size):
+        inside[u] = label[u] <= n

@@ -1,0 +1,71 @@
+"""The arcs of a graph with their capacities, each next to the arc back."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.validation import FloatArray
+
+Indices = NDArray[np.int64]
+
+
+class Arcs:
+    """Arcs sorted by tail and head, without repetition; with each arc the one back is listed.
+
+    Where arcs go never changes, so sums on the same arcs share it; capacities are replaced,
+    never written into.
+    """
+
+    def __init__(self, n: int, keys: Indices) -> None:
+        self.n = n
+        self.keys = keys
+        """tail times n plus head."""
+
+    @classmethod
+    def gather(
+        cls, n: int, tails: Indices, heads: Indices, capacities: FloatArray
+    ) -> tuple[Arcs, FloatArray]:
+        """Arcs given in any order, some perhaps several times; arcs from u to u are left out."""
+        keep = (tails != heads) & (capacities != 0.0)
+        tails, heads, capacities = tails[keep], heads[keep], capacities[keep]
+        given, back = tails * n + heads, heads * n + tails
+        keys, place = np.unique(np.concatenate([given, back]), return_inverse=True)
+        total = np.bincount(place[: len(given)], capacities, len(keys)).astype(np.float64)
+        return cls(n, keys), total
+
+    @cached_property
+    def tails(self) -> Indices:
+        """Where each arc starts."""
+        return self.keys // self.n
+
+    @cached_property
+    def heads(self) -> Indices:
+        """Where each arc ends."""
+        return self.keys % self.n
+
+    @cached_property
+    def start(self) -> Indices:
+        """The arcs from u are start[u] .. start[u + 1] - 1."""
+        return np.searchsorted(self.tails, np.arange(self.n + 1)).astype(np.int64)
+
+    @cached_property
+    def mates(self) -> Indices:
+        """The arc back of each arc."""
+        return np.searchsorted(self.keys, self.heads * self.n + self.tails).astype(np.int64)
+
+    def same(self, other: Arcs) -> bool:
+        """Whether these are the same arcs."""
+        return self is other or np.array_equal(self.keys, other.keys)
+
+    def spread(self, wider: Arcs, capacities: FloatArray) -> FloatArray:
+        """Capacities as those of a graph that has all these arcs and perhaps more."""
+        total = np.zeros(len(wider.keys))
+        total[np.searchsorted(wider.keys, self.keys)] = capacities
+        return total
+
+    def union(self, other: Arcs) -> Arcs:
+        """The arcs of either graph."""
+        return Arcs(self.n, np.union1d(self.keys, other.keys))

@@ -1,0 +1,185 @@
+"""Sums of submodular functions, like terms added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import LossError, LossFunction
+from hannan.core.validation import FloatArray
+from hannan.losses._arcs import Arcs
+
+Mask = NDArray[np.bool_]
+Order = NDArray[np.intp]
+
+NAMED: dict[str, Callable[[Any], Any]] = {"sqrt": np.sqrt, "log1p": np.log1p}
+
+
+@dataclass(frozen=True, slots=True)
+class Bend:
+    """A ↦ g(w(A)): a concave function of non-negative weights added up."""
+
+    weights: FloatArray
+    g: str | Callable[[float], float]
+    """A name, "cap" for min(·, cap), or a user's own function."""
+    cap: float = 0.0
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for equal functions, as far as can be told."""
+        return (self.weights.tobytes(), self.g if isinstance(self.g, str) else id(self.g), self.cap)
+
+
+def bent(g: str | Callable[[float], float], caps: FloatArray, sums: FloatArray) -> FloatArray:
+    """g of every number, one row for each cap."""
+    if isinstance(g, str):
+        return np.minimum(sums, caps[:, None]) if g == "cap" else NAMED[g](sums)
+    found = np.array([float(g(float(x))) for x in sums.ravel()])
+    if not np.isfinite(found).all():
+        x = sums.ravel()[~np.isfinite(found)][0]
+        raise LossError(f"g must be finite; g({x:g}) is {g(float(x))}.")
+    return found.reshape(sums.shape)
+
+
+class Terms:
+    r"""A function of subsets A of n elements, as a sum of terms of a few kinds:
+
+    .. math:: c + w(A) + \sum_{u \in A, v \notin A} c_{uv} + h(|A|) + \sum_i p_i\, g_i(w_i(A))
+              + \sum_k p_k f_k(A) .
+
+    The first four kinds add up number by number, so a sum of any length takes the room of one
+    function. Of the last two equal terms are counted and different ones listed.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.offset = 0.0
+        self.modular: FloatArray = np.zeros(n)
+        self.arcs: Arcs | None = None
+        self.capacities: FloatArray = np.zeros(0)
+        self.levels: FloatArray | None = None
+        """h(0) .. h(n)."""
+        self.bends: dict[Hashable, tuple[Bend, float]] = {}
+        self.others: dict[int, tuple[LossFunction, float]] = {}
+        self._groups: list[tuple[Any, FloatArray, FloatArray, FloatArray]] | None = None
+
+    @classmethod
+    def of(cls, function: LossFunction) -> Terms:
+        """The terms of a loss function; one that is not from this package is a term itself."""
+        terms = getattr(function, "terms", None)
+        if isinstance(terms, Terms):
+            return terms
+        own = cls(function.n_actions)
+        own.others[id(function)] = (function, 1.0)
+        return own
+
+    def copy(self) -> Terms:
+        """An independent copy."""
+        twin = Terms(self.n)
+        twin.add(self)
+        twin._groups = self._groups
+        return twin
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Objects read back from elsewhere have other addresses.
+        self.__dict__.update(state)
+        self.bends = {bend.key: (bend, count) for bend, count in self.bends.values()}
+        self.others = {id(f): (f, count) for f, count in self.others.values()}
+
+    def add(self, other: Terms, scale: float = 1.0) -> None:
+        """Add `scale` times another sum."""
+        if scale == 0.0:
+            return
+        self.offset += scale * other.offset
+        self.modular += scale * other.modular
+        if other.arcs is not None:
+            self._add_arcs(other.arcs, scale * other.capacities)
+        if other.levels is not None:
+            levels = scale * other.levels
+            self.levels = levels if self.levels is None else self.levels + levels
+        for key, (bend, count) in other.bends.items():
+            known = self.bends.get(key, (bend, 0.0))
+            self.bends[key] = (known[0], known[1] + scale * count)
+            self._groups = None
+        for name, (function, count) in other.others.items():
+            self.others[name] = (function, self.others.get(name, (None, 0.0))[1] + scale * count)
+
+    def _add_arcs(self, arcs: Arcs, capacities: FloatArray) -> None:
+        if self.arcs is None:
+            self.arcs, self.capacities = arcs, capacities
+        elif self.arcs.same(arcs):
+            self.capacities = self.capacities + capacities
+        else:
+            both = self.arcs.union(arcs)
+            if both.same(self.arcs):
+                both = self.arcs
+            mine = self.arcs.spread(both, self.capacities)
+            self.arcs, self.capacities = both, mine + arcs.spread(both, capacities)
+
+    def value(self, inside: Mask) -> float:
+        """The function of one set."""
+        total = self.offset + float(self.modular[inside].sum())
+        if self.arcs is not None:
+            leaves = inside[self.arcs.tails] & ~inside[self.arcs.heads]
+            total += float(self.capacities[leaves].sum())
+        if self.levels is not None:
+            total += float(self.levels[int(inside.sum())])
+        for g, weights, caps, counts in self.groups:
+            sums = weights[:, inside].sum(axis=1)
+            total += float(counts @ bent(g, caps, sums[:, None])[:, 0])
+        if self.others:
+            chosen = np.flatnonzero(inside)
+            total += sum(count * function(chosen) for function, count in self.others.values())
+        return total
+
+    def chain(self, order: Order) -> FloatArray:
+        """The function of the first 0, 1, .., n elements of an order."""
+        n = self.n
+        values = np.full(n + 1, self.offset)
+        values[1:] += np.cumsum(self.modular[order])
+        if self.arcs is not None:
+            rank = np.empty(n, np.int64)
+            rank[order] = np.arange(n)
+            tails, heads = rank[self.arcs.tails], rank[self.arcs.heads]
+            ahead = tails < heads  # cut from just after the tail until the head comes
+            capacities = self.capacities[ahead]
+            steps = np.bincount(tails[ahead] + 1, capacities, n + 2)
+            steps -= np.bincount(heads[ahead] + 1, capacities, n + 2)
+            values += np.cumsum(steps)[: n + 1]
+        if self.levels is not None:
+            values += self.levels
+        for g, weights, caps, counts in self.groups:
+            sums = np.zeros((len(weights), n + 1))
+            np.cumsum(weights[:, order], axis=1, out=sums[:, 1:])
+            values += counts @ bent(g, caps, sums)
+        for function, count in self.others.values():
+            found = [function(np.sort(order[:size])) for size in range(n + 1)]
+            values += count * np.array(found)
+        return values
+
+    @property
+    def groups(self) -> list[tuple[Any, FloatArray, FloatArray, FloatArray]]:
+        """The concave terms of each g in one table: g, weights [B, n], caps [B], counts [B]."""
+        if self._groups is None:
+            by_g: dict[Any, list[tuple[Bend, float]]] = {}
+            for bend, count in self.bends.values():
+                by_g.setdefault(bend.g, []).append((bend, count))
+            self._groups = [
+                (
+                    g,
+                    np.array([bend.weights for bend, _ in group]),
+                    np.array([bend.cap for bend, _ in group]),
+                    np.array([count for _, count in group]),
+                )
+                for g, group in by_g.items()
+            ]
+        return self._groups
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether this is a cut function on a graph with a few more nodes."""
+        return not self.others and all(bend.g == "cap" for bend, _ in self.bends.values())

@@ -1,0 +1,100 @@
+"""What a set is cut off from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hannan.core.validation import check_integer, refuse
+from hannan.losses._arcs import Arcs
+from hannan.losses._set_loss import SetLoss, check_indices, check_numbers
+from hannan.losses._terms import Terms
+
+
+class Cut(SetLoss):
+    r"""The capacity of the arcs that leave a set, plus a modular term:
+
+    .. math:: f(A) = c + \sum_{j \in A} w_j + \sum_{(u, v):\, u \in A,\, v \notin A} c_{uv} .
+
+    An energy of binary labels is of this form: a pixel that costs a inside and b outside has
+    weight a - b and adds b to the offset; neighbours that should agree are joined by an edge.
+
+    Parameters
+    ----------
+    tails, heads
+        The ends u and v of every arc, elements from 0 to n - 1. Arcs may repeat.
+    capacities
+        Their capacities, ≥ 0: one for each arc, or one number for all of them.
+    n
+        K, the number of elements.
+    modular
+        w, of any sign; by default zero.
+    offset
+        c.
+    directed
+        If False, an edge is cut whichever of its ends is inside.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> f = hn.losses.Cut([0, 1], [1, 2], [0.25, 0.5], n=3, modular=[-0.125, 0.0, 0.0])
+    >>> f([0]), f([0, 1]), f([0, 1, 2]), f([2])
+    (0.125, 0.375, -0.125, 0.0)
+    >>> f.extremes()
+    (-0.125, 0.75)
+    """
+
+    def __init__(
+        self,
+        tails: Any,
+        heads: Any,
+        capacities: Any,
+        n: int,
+        modular: Any = None,
+        offset: float = 0.0,
+        directed: bool = True,
+    ) -> None:
+        self.n = self.n_actions = check_integer(self, "n", n, 1)
+        self.tails = check_indices(self, "tails", tails, self.n)
+        self.heads = check_indices(self, "heads", heads, self.n)
+        if len(self.tails) != len(self.heads):
+            wanted = f"as many nodes as tails has, {len(self.tails)}"
+            raise refuse(self, "heads", wanted, heads)
+        if np.ndim(capacities) == 0:
+            capacities = np.broadcast_to(capacities, len(self.tails))
+        self.capacities = check_numbers(
+            self, "capacities", capacities, len(self.tails), nonnegative=True
+        )
+        self.modular = None if modular is None else check_numbers(self, "modular", modular, self.n)
+        self.offset = float(check_numbers(self, "offset", [offset])[0])
+        if not isinstance(directed, bool | np.bool_):
+            raise refuse(self, "directed", "True or False", directed)
+        self.directed = bool(directed)
+        self.terms = self._gather()
+
+    def _gather(self) -> Terms:
+        terms = Terms(self.n)
+        terms.offset = self.offset
+        if self.modular is not None:
+            terms.modular += self.modular
+        arcs = (self.tails, self.heads, self.capacities)
+        if not self.directed:
+            ends = np.concatenate([self.tails, self.heads])
+            others = np.concatenate([self.heads, self.tails])
+            arcs = (ends, others, np.concatenate([self.capacities, self.capacities]))
+        terms.arcs, terms.capacities = Arcs.gather(self.n, *arcs)
+        return terms
+
+    def extremes(self) -> tuple[float, float]:
+        """Between two elements at most the larger capacity is cut, and perhaps nothing is.
+
+        Bounds, not always attained: the largest cut is hard to find.
+        """
+        terms = self.terms
+        assert terms.arcs is not None
+        larger = np.maximum(terms.capacities, terms.capacities[terms.arcs.mates])
+        cut = 0.5 * float(larger.sum())
+        low = float(np.minimum(terms.modular, 0.0).sum())
+        high = float(np.maximum(terms.modular, 0.0).sum())
+        return self.offset + low, self.offset + high + cut

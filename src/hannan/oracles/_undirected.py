@@ -1,0 +1,112 @@
+"""Undirected graphs as users give them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import InfeasibleError, InputTypeError, ParameterError
+
+_COLUMNS = (("tail", "head"), ("source", "target"), ("u", "v"))
+
+
+class UndirectedGraph(NamedTuple):
+    """Nodes and edges by name, and the two ends of each edge by number."""
+
+    nodes: list[Any]
+    edges: list[tuple[Any, Any]]
+    tail: NDArray[np.intp]
+    head: NDArray[np.intp]
+
+
+def read_undirected(owner: str, given: Any) -> UndirectedGraph:
+    """A networkx graph, a frame with a column for each end, two arrays, or a list of pairs."""
+    nodes: list[Any] = []
+    if hasattr(given, "is_directed") and hasattr(given, "edges"):
+        if given.is_directed():
+            raise InputTypeError(
+                f"{owner} needs an undirected graph; got a directed one. Use graph.to_undirected()."
+            )
+        nodes = list(given.nodes)
+        edges = [(edge[0], edge[1]) for edge in given.edges]
+    elif hasattr(given, "columns"):
+        edges = _from_frame(owner, given)
+    elif isinstance(given, tuple) and len(given) == 2 and all(map(_is_vector, given)):
+        if len(given[0]) != len(given[1]):
+            raise ParameterError(
+                f"{owner} needs two ends for each edge; got {len(given[0])} and {len(given[1])}."
+            )
+        edges = list(zip(given[0].tolist(), given[1].tolist(), strict=True))
+    else:
+        edges = _from_pairs(owner, given)
+    if not edges:
+        raise ParameterError(f"{owner} needs a graph with at least one edge; got one without any.")
+    try:
+        named = dict.fromkeys([*nodes, *(node for edge in edges for node in edge)])
+    except TypeError:
+        raise InputTypeError(
+            "The nodes of a graph must be hashable, such as ints, strings or tuples."
+        ) from None
+    if any(node is None or node != node for node in named):
+        raise ParameterError(f"{owner} got an edge with a missing end.")
+    number = {node: i for i, node in enumerate(named)}
+    tail = np.array([number[edge[0]] for edge in edges], np.intp)
+    head = np.array([number[edge[1]] for edge in edges], np.intp)
+    return UndirectedGraph(list(number), edges, tail, head)
+
+
+def check_connected(owner: str, graph: UndirectedGraph) -> None:
+    """Refuse a graph in two parts, naming a node of each."""
+    neighbours: list[list[int]] = [[] for _ in graph.nodes]
+    for a, b in zip(graph.tail.tolist(), graph.head.tolist(), strict=True):
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    seen = {0}
+    waiting = [0]
+    while waiting:
+        fresh = set(neighbours[waiting.pop()]) - seen
+        seen |= fresh
+        waiting += fresh
+    if len(seen) < len(graph.nodes):
+        other = next(i for i in range(len(graph.nodes)) if i not in seen)
+        raise InfeasibleError(
+            f"{owner} needs a connected graph; no edges lead from {graph.nodes[0]!r} to "
+            f"{graph.nodes[other]!r}. Take one component, or add an edge."
+        )
+
+
+def _from_frame(owner: str, given: Any) -> list[tuple[Any, Any]]:
+    names = [str(name) for name in given.columns]
+    for first, second in _COLUMNS:
+        if first in names and second in names:
+            return list(zip(_listed(given[first]), _listed(given[second]), strict=True))
+    accepted = " or ".join(f"{a!r} and {b!r}" for a, b in _COLUMNS)
+    raise ParameterError(f"{owner} needs a table with columns {accepted}; this one has {names}.")
+
+
+def _from_pairs(owner: str, given: Any) -> list[tuple[Any, Any]]:
+    try:
+        found = [tuple(pair) for pair in _listed(given)]
+    except TypeError:
+        raise InputTypeError(
+            f"{owner} needs a graph: a networkx.Graph, a table with a column for each end of an "
+            f"edge, a tuple of two arrays, or a list of pairs; got {given!r}."
+        ) from None
+    for i, pair in enumerate(found):
+        if len(pair) != 2:
+            raise ParameterError(f"Edge {i} should be a pair of nodes; got {pair!r}.")
+    return found  # type: ignore[return-value]
+
+
+def _listed(values: Any) -> list[Any]:
+    """Python objects in place of NumPy's, so that names print as they were meant."""
+    for method in ("to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1

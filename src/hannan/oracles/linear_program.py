@@ -1,0 +1,241 @@
+"""0/1 points of a polytope."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.core import InfeasibleError, InputTypeError, ParameterError
+from hannan.core.validation import FloatArray, check_positive, refuse
+from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
+
+Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
+
+_INTEGRAL = 1e-7  # how far from 0 and 1 a vertex may be and still be taken for a 0/1 point
+
+
+class Solution(NamedTuple):
+    """A feasible set, and how much worse than the best it may be."""
+
+    chosen: Elements
+    gap: float
+
+
+class LinearProgram(SetOracle):
+    r"""The points of :math:`\{0,1\}^K` with :math:`A_{ub} x \le b_{ub}`, :math:`A_{eq} x = b_{eq}`.
+
+    Any set of feasible actions that linear constraints describe: covers, packings, flows,
+    schedules, knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS:
+    first the linear relaxation, whose solution is taken if it is a 0/1 point (it always is for
+    flows and other totally unimodular systems), else branch and bound. Costs are first scaled by a
+    power of two to about one, so that neither answer depends on their size. Of several best
+    points it returns the one HiGHS does, which is a function of the totals alone.
+
+    Parameters
+    ----------
+    A_ub, b_ub
+        Inequalities, [n, K] and [n]; dense or SciPy sparse.
+    A_eq, b_eq
+        Equations, likewise. At least one of the two matrices is needed.
+    time_limit
+        Seconds for one call of the solver. What is found by then is played, so leaders need not be
+        optimal, runs depend on the machine, and `exact` is False.
+    gap
+        Relative gap at which branch and bound may stop; where positive, `exact` is False.
+
+    Examples
+    --------
+    At most one of two neighbours in a row of four:
+
+    >>> import hannan as hn
+    >>> A = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    >>> program = hn.oracles.LinearProgram(A, [1, 1, 1])
+    >>> total = program.objective()
+    >>> total.add(None, np.array([-1.0, -3.0, -1.0, -2.5]))
+    >>> total.leader()(None), total.gap
+    (array([1, 3]), 0.0)
+
+    References
+    ----------
+    [huangfu2018]
+    """
+
+    def __init__(
+        self,
+        A_ub: Any = None,
+        b_ub: ArrayLike | None = None,
+        A_eq: Any = None,
+        b_eq: ArrayLike | None = None,
+        *,
+        time_limit: float | None = None,
+        gap: float = 0.0,
+    ) -> None:
+        self.A_ub, self.b_ub, self.A_eq, self.b_eq = A_ub, b_ub, A_eq, b_eq
+        self.time_limit = (
+            None if time_limit is None else check_positive(self, "time_limit", time_limit)
+        )
+        if isinstance(gap, bool) or not isinstance(gap, Real) or not 0.0 <= float(gap) < math.inf:
+            raise refuse(self, "gap", "a number >= 0", gap)
+        self.gap: float = float(gap)
+        self.exact = self.time_limit is None and self.gap == 0.0  # type: ignore[misc]
+        parts = [
+            _constraints("ub", A_ub, b_ub, equal=False),
+            _constraints("eq", A_eq, b_eq, equal=True),
+        ]
+        self._matrices: list[Rows] = [part for part in parts if part is not None]
+        if not self._matrices:
+            raise ParameterError(
+                "LinearProgram needs constraints: A_ub= and b_ub=, or A_eq= and b_eq=. For all "
+                "subsets use Subsets(n, n, exactly=False)."
+            )
+        widths = {part[0].shape[1] for part in self._matrices}
+        if len(widths) > 1:
+            raise ParameterError(
+                "A_ub and A_eq must have a column for each element; they have "
+                f"{self._matrices[0][0].shape[1]} and {self._matrices[1][0].shape[1]}."
+            )
+        K = widths.pop()
+        self._known: Elements = self._first_point(K)
+        most, least = self._extent(K)
+        self._set_size(K, most, antichain=most == least)
+
+    def objective(self) -> ProgramObjective:
+        """An empty total: one number for each element."""
+        return ProgramObjective(self)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """At most K log 2, or the number of sets no larger than the largest feasible one."""
+        K = self.n_actions
+        larger = self.rank * math.log(math.e * K / self.rank) if self.rank else 0.0
+        return min(K * math.log(2.0), larger)
+
+    def solve(self, costs: FloatArray) -> Solution:
+        """The best point for these costs."""
+        size = float(np.abs(costs).max())
+        scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
+        relaxed = self._highs(scaled, integral=False)
+        if relaxed.x is not None and relaxed.status == 0:
+            rounded = np.round(relaxed.x)
+            if np.abs(relaxed.x - rounded).max() <= _INTEGRAL and self._feasible(rounded):
+                return Solution(np.flatnonzero(rounded), 0.0)
+        found = self._highs(scaled, integral=True)
+        if found.x is None:
+            if self.time_limit is None:
+                raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
+            # Nothing was found in time; the point known from the start is feasible at least.
+            return Solution(self._known, math.inf)
+        gap = 0.0 if found.mip_gap is None else float(found.mip_gap)
+        return Solution(np.flatnonzero(np.round(found.x)), gap)
+
+    def _solve(self, costs: FloatArray) -> Elements:
+        return self.solve(costs).chosen
+
+    def _highs(self, costs: FloatArray, integral: bool) -> Any:
+        from scipy.optimize import Bounds, milp
+
+        options: dict[str, Any] = {"mip_rel_gap": self.gap}
+        if self.time_limit is not None:
+            options["time_limit"] = self.time_limit
+        return milp(
+            costs,
+            integrality=np.full(len(costs), int(integral)),
+            bounds=Bounds(0.0, 1.0),
+            constraints=self._rows,
+            options=options,
+        )
+
+    @cached_property
+    def _rows(self) -> list[Any]:
+        from scipy.optimize import LinearConstraint
+
+        return [LinearConstraint(*part) for part in self._matrices]
+
+    def _feasible(self, point: FloatArray) -> bool:
+        """Whether a rounded point still meets the constraints, up to rounding."""
+        for matrix, low, high in self._matrices:
+            values = matrix @ point
+            room = 1e-6 * (1.0 + np.abs(values))
+            if (values < low - room).any() or (values > high + room).any():
+                return False
+        return True
+
+    def _first_point(self, K: int) -> Elements:
+        """Any feasible point; refuses an empty polytope."""
+        found = self._highs(np.zeros(K), integral=True)
+        if found.x is None:
+            if found.status == 1:
+                raise InfeasibleError(
+                    f"LinearProgram found no feasible point in time_limit={self.time_limit} "
+                    "seconds. Give it more time."
+                )
+            raise InfeasibleError(
+                "LinearProgram has no feasible action: no point of {0,1}^K meets all constraints. "
+                "Loosen b_ub or b_eq."
+            )
+        return np.flatnonzero(np.round(found.x))
+
+    def _extent(self, K: int) -> tuple[int, int]:
+        """The sizes of the largest and the smallest feasible set, bounded by the relaxation."""
+        largest = self._highs(np.full(K, -1.0), integral=False)
+        smallest = self._highs(np.ones(K), integral=False)
+        if largest.status != 0 or smallest.status != 0:
+            return K, 0
+        return math.floor(-largest.fun + 1e-6), math.ceil(smallest.fun - 1e-6)
+
+
+class ProgramPolicy(SetPolicy):
+    """Always the same elements, with the gap that was left when they were found."""
+
+    def __init__(self, oracle: SetOracle, solution: Solution) -> None:
+        super().__init__(oracle, solution.chosen)
+        self.gap = solution.gap
+        """Relative gap to the best value that could not be ruled out; 0 where it is optimal."""
+
+
+class ProgramObjective(SetObjective):
+    """The total loss of every element, and the gap of the last solution."""
+
+    oracle: LinearProgram
+    gap = 0.0
+    """Relative gap that the last call of the solver left."""
+
+    def _best(self, costs: FloatArray) -> Elements:
+        return self._solution(costs).chosen
+
+    def _policy(self, costs: FloatArray) -> ProgramPolicy:
+        return ProgramPolicy(self.oracle, self._solution(costs))
+
+    def _solution(self, costs: FloatArray) -> Solution:
+        solution = self.oracle.solve(costs)
+        self.gap = solution.gap
+        return solution
+
+
+def _constraints(
+    name: str, matrix: Any, bounds: Any, equal: bool
+) -> Rows | None:
+    """A matrix with lower and upper bounds of its rows."""
+    if (matrix is None) != (bounds is None):
+        raise ParameterError(f"LinearProgram takes A_{name} and b_{name} together; one is missing.")
+    if matrix is None:
+        return None
+    sparse = hasattr(matrix, "tocsr")
+    try:
+        rows = matrix.tocsr().astype(np.float64) if sparse else np.array(matrix, dtype=np.float64)
+        right = np.array(bounds, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"A_{name} and b_{name} must be numbers, [n, K] and [n].") from None
+    if rows.ndim != 2 or 0 in rows.shape or right.shape != (rows.shape[0],):
+        raise ParameterError(
+            f"A_{name} must be [n, K] and b_{name} [n]; got shapes {rows.shape} and {right.shape}."
+        )
+    if not np.isfinite(rows.data if sparse else rows).all() or not np.isfinite(right).all():
+        raise ParameterError(f"A_{name} and b_{name} must be finite.")
+    low = right if equal else np.full(len(right), -np.inf)
+    return rows, low, right

@@ -1,0 +1,134 @@
+"""A few items of each group."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.validation import FloatArray, refuse
+from hannan.kernels.matroids import partition_rows
+from hannan.oracles._combinatorial import Elements, SetOracle, check_flag
+from hannan.oracles.subsets import log_subsets, mean_of_largest
+
+
+class PartitionMatroid(SetOracle):
+    r"""So many items of each group: slates with quotas, crews with roles, one option a slot.
+
+    The elements are divided into groups, and of group g at most :math:`c_g` may be chosen. The
+    leader takes from each group the :math:`c_g` elements with the smallest totals
+    :math:`\sum_s \ell_s(j)`; with `bases=False` those of them that are negative. Ties go to the
+    smallest element.
+
+    Parameters
+    ----------
+    groups
+        The group of each of the K elements: integers 0, 1, … or any hashable names.
+    capacities
+        One number for all groups; or a mapping from groups to numbers; or, where groups are
+        integers, a sequence with the capacity of each. A group smaller than its capacity is
+        taken whole.
+    bases
+        Whether every group is filled up; otherwise fewer may be chosen, none perhaps.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> menu = hn.oracles.PartitionMatroid(["drink", "drink", "dish", "dish", "dish"],
+    ...                                    {"drink": 1, "dish": 2})
+    >>> total = menu.objective()
+    >>> total.add(None, np.array([0.2, 0.1, 0.5, 0.9, 0.3]))
+    >>> total.leader()(None)
+    array([1, 2, 4])
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[Hashable] | NDArray[Any],
+        capacities: int | Sequence[int] | Mapping[Any, int],
+        bases: bool = True,
+    ) -> None:
+        self.groups = groups
+        self.capacities = capacities
+        self.bases = check_flag(self, "bases", bases)
+        names, codes = _numbered(self, groups)
+        sizes = np.bincount(codes)
+        limits = np.minimum(_limits(self, capacities, names), sizes)
+        if limits.sum() == 0:
+            raise refuse(self, "capacities", "positive for one group at least", capacities)
+        self.names = names
+        """The groups, in order of their numbers or first appearance."""
+        self.quotas = limits
+        """How many of each of them may be chosen."""
+        self._order = np.argsort(codes, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self._below = np.inf if self.bases else 0.0
+        self._set_size(len(codes), int(limits.sum()), antichain=self.bases)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """The sum over groups of log binomial coefficients, or of logs of sums of them."""
+        parts = zip(np.diff(self._starts), self.quotas, strict=True)
+        return sum(log_subsets(int(size), int(c), self.bases) for size, c in parts)
+
+    def complexity(self, contexts: Sequence[Any]) -> float:
+        """The sum over groups of the expected sum of the largest Laplace variates, exactly."""
+        parts = zip(np.diff(self._starts), self.quotas, strict=True)
+        return sum(mean_of_largest(int(size), int(c), self.bases) for size, c in parts)
+
+    def _solve(self, costs: FloatArray) -> Elements:
+        return np.flatnonzero(self._solve_many(costs[None, :])[0])
+
+    def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
+        inclusion = np.empty(costs.shape, dtype=bool)
+        partition_rows(costs, self._order, self._starts, self.quotas, self._below, inclusion)
+        return inclusion
+
+
+def _numbered(owner: PartitionMatroid, groups: Any) -> tuple[list[Any], NDArray[np.intp]]:
+    """The distinct groups, and the number of each element's."""
+    listed = list(groups.tolist() if hasattr(groups, "tolist") else groups)
+    if not listed:
+        raise refuse(owner, "groups", "a non-empty sequence, one group for each element", groups)
+    try:
+        found = list(dict.fromkeys(listed))
+    except TypeError:
+        raise InputTypeError(
+            "PartitionMatroid takes one group for each element, an integer or a name; got "
+            f"{listed[0]!r}. A list of elements for each group must be turned inside out."
+        ) from None
+    if all(isinstance(name, Integral) for name in found):
+        found.sort()
+    number = {name: i for i, name in enumerate(found)}
+    return found, np.array([number[name] for name in listed], np.intp)
+
+
+def _limits(owner: PartitionMatroid, capacities: Any, names: list[Any]) -> NDArray[np.intp]:
+    """The capacity of each group."""
+    if isinstance(capacities, Integral):
+        listed = [capacities] * len(names)
+    elif isinstance(capacities, Mapping):
+        unknown = [name for name in capacities if name not in names]
+        missing = [name for name in names if name not in capacities]
+        if unknown or missing:
+            what = f"group {unknown[0]!r} is empty" if unknown else f"group {missing[0]!r} has none"
+            raise ParameterError(
+                f"PartitionMatroid needs a capacity for each group that has elements; {what}."
+            )
+        listed = [capacities[name] for name in names]
+    else:
+        listed = list(capacities)
+        if names != list(range(len(listed))):
+            empty = [g for g in range(len(listed)) if g not in names]
+            numbered = all(isinstance(name, Integral) for name in names)
+            what = f"group {empty[0]} is empty" if empty and numbered else f"the groups are {names}"
+            raise ParameterError(
+                "PartitionMatroid takes a sequence of capacities for the groups 0, 1, …, each of "
+                f"which needs an element; got {len(listed)} capacities, and {what}."
+            )
+    if any(isinstance(c, bool) or not isinstance(c, Integral) or c < 0 for c in listed):
+        raise refuse(owner, "capacities", "integers >= 0", capacities)
+    return np.array(listed, np.intp)

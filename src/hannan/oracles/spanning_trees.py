@@ -1,0 +1,84 @@
+"""Spanning trees of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.validation import FloatArray
+from hannan.kernels.matroids import kruskal_rows
+from hannan.oracles._combinatorial import Elements, SetOracle
+from hannan.oracles._undirected import check_connected, read_undirected
+
+_DENSE = 2000  # nodes up to which trees are counted by a determinant
+
+
+class SpanningTrees(SetOracle):
+    r"""The spanning trees of a connected undirected graph: cheapest ways to link everything up.
+
+    Elements are the edges, in the order of `edges`; an action is the n - 1 edges of a tree. The
+    leader is the cheapest tree for the totals :math:`\sum_s \ell_s(j)` of any sign, found by
+    Kruskal's rule: go through the edges from the cheapest on, ties to the smallest index, and
+    take each that closes no cycle.
+
+    Parameters
+    ----------
+    graph
+        A networkx `Graph` or `MultiGraph`; a table with columns tail and head, source and target,
+        or u and v; a tuple of two arrays; or a list of pairs of nodes. Nodes are any hashables.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> trees = hn.oracles.SpanningTrees([("a", "b"), ("b", "c"), ("a", "c")])
+    >>> learner = hn.ContextFTPL(trees, seed=0)
+    >>> for t in range(50):
+    ...     tree = learner.act()
+    ...     learner.update([0.9, 0.1, 0.2])
+    >>> [trees.edges[j] for j in learner.best_policy()(None)]
+    [('b', 'c'), ('a', 'c')]
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        found = read_undirected(type(self).__name__, graph)
+        check_connected(type(self).__name__, found)
+        self.nodes = found.nodes
+        """The nodes by name."""
+        self.edges = found.edges
+        """The edges as pairs of nodes, in the order of the loss vector."""
+        self._tail, self._head = found.tail, found.head
+        self._set_size(len(found.edges), len(found.nodes) - 1, antichain=True)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """The logarithm of the number of spanning trees, by the matrix-tree theorem."""
+        return self._log_trees
+
+    @cached_property
+    def _log_trees(self) -> float:
+        n = len(self.nodes)
+        proper = self._tail != self._head
+        tail, head = self._tail[proper], self._head[proper]
+        degrees = np.bincount(np.concatenate([tail, head]), minlength=n)
+        if n > _DENSE:  # an upper bound: every node but one picks the edge towards that one
+            return float(np.log(degrees).sum() - np.log(degrees.max()))
+        laplacian = np.diag(degrees.astype(np.float64))
+        np.subtract.at(laplacian, (tail, head), 1.0)
+        np.subtract.at(laplacian, (head, tail), 1.0)
+        return max(0.0, float(np.linalg.slogdet(laplacian[1:, 1:])[1]))
+
+    def _solve(self, costs: FloatArray) -> Elements:
+        return np.flatnonzero(self._solve_many(costs[None, :])[0])
+
+    def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
+        inclusion = np.empty(costs.shape, dtype=bool)
+        kruskal_rows(costs, self._tail, self._head, len(self.nodes), inclusion)
+        return inclusion

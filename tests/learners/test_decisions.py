@@ -1,0 +1,268 @@
+"""Feedback that comes late, out of order or never."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from tests import problems
+
+KINDS = problems.KINDS
+SLATES = [[(0, 1), (2, 3)], [(1, 2), (0, 3)], [(0, 3), (0, 1)], [(2, 3), (1, 2)]]
+
+
+def make(kind, **options):
+    if kind == "slates":
+        oracle = hn.oracles.FinitePolicies(SLATES, n_actions=4)
+    else:
+        oracle, _ = problems.make(kind, d=2, K=4)
+    return hn.ContextSemiBanditFTPL(oracle, range(2), **{"epsilon": 0.4, "seed": 0} | options)
+
+
+def losses_of(action, value):
+    return value if isinstance(action, int) else np.full(len(action), value)
+
+
+def totals(learner):
+    """The estimated losses so far, in the form the objective keeps them."""
+    history = learner._history
+    for name in ("scores", "totals"):
+        if hasattr(history, name):
+            found = getattr(history, name)
+            return found[np.isfinite(found)]
+    return history._totals[: len(history._rows)].ravel()
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "slates"])
+@pytest.mark.parametrize("mode", ["separate", "rao-blackwell", "auto"])
+def test_any_order_of_answers_gives_the_same_totals(kind, mode):
+    found = []
+    for order in itertools.permutations(range(3)):
+        learner = make(kind, resampling=mode)
+        decisions = learner.decide_many([0, 1, 0])
+        for i in order:
+            loss = losses_of(decisions[i].action, [0.25, 1.0, 0.5][i])
+            learner.update(loss, decision=decisions[i])
+        found.append(totals(learner))
+        assert learner.open_decisions == []
+        assert learner.rounds == 3
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-12)
+    assert found[0].max() > 0
+
+
+@pytest.mark.parametrize("epsilon", ["adaptive", "anytime", 0.4])
+@pytest.mark.parametrize("kind", [*KINDS, "slates"])
+def test_a_decision_answered_at_once_is_a_round(kind, epsilon):
+    immediate, tickets = make(kind, epsilon=epsilon), make(kind, epsilon=epsilon)
+    for t in range(40):
+        loss = [0.25, 1.0, 0.75][t % 3]  # not zero: act() is lazy then, decide() is not
+        action = immediate.act(t % 2)
+        immediate.update(losses_of(action, loss))
+        decision = tickets.decide(t % 2)
+        assert np.array_equal(decision.action, action)
+        tickets.update(losses_of(action, loss), decision=decision)
+    np.testing.assert_array_equal(totals(immediate), totals(tickets))
+    assert immediate.certificate() == tickets.certificate()
+    assert immediate.certificate().comparator_estimate is not None
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "slates"])
+def test_weights_say_what_the_loss_will_be_multiplied_with(kind):
+    learner = make(kind)
+    expected = np.zeros((2, 4))
+    for t in range(30):
+        decision = learner.decide(t % 2)
+        expected[t % 2][np.atleast_1d(decision.action)] += 0.5 * decision.weights
+        learner.update(losses_of(decision.action, 0.5), decision=decision)
+    policy = learner.best_policy()
+    found = learner._history.minima(None, 0, 1, 0.0)[0]
+    assert found == pytest.approx(sum(expected[x][policy(x)].sum() for x in range(2)))
+
+
+def test_changing_the_weights_of_a_ticket_changes_nothing():
+    one, other = make("FinitePolicies"), make("FinitePolicies")
+    first, second = one.decide(0), other.decide(0)
+    second.weights[:] = 99.0
+    one.update(1.0, decision=first)
+    other.update(1.0, decision=second)
+    np.testing.assert_array_equal(totals(one), totals(other))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "slates"])
+def test_an_open_round_keeps_the_weights_of_its_own_state(kind):
+    # `act` draws its weights late; an answer to another decision in between must not change them.
+    options = {"loss_range": (0, 1000), "resampling": "shared", "max_resamples": 60}
+    learner, twin = make(kind, **options), make(kind, **options)
+    other = learner.decide(0)
+    action = learner.act(0)
+    learner.update(losses_of(other.action, 1000.0), decision=other)
+    learner.update(losses_of(action, 1000.0))
+    first, second = twin.decide(0), twin.decide(0)
+    assert np.array_equal(second.action, action)
+    twin.update(losses_of(first.action, 1000.0), decision=first)
+    twin.update(losses_of(second.action, 1000.0), decision=second)
+    np.testing.assert_array_equal(totals(learner), totals(twin))
+
+
+def delayed_estimates(delay, seed, at_arrival):
+    """Estimated totals of two actions after 60 rounds; optionally weighed at arrival."""
+    learner = hn.ContextSemiBanditFTPL(
+        hn.oracles.FinitePolicies([[0], [1]]),
+        epsilon=1.0,
+        resampling="shared",
+        max_resamples=10_000,
+        seed=seed,
+    )
+    waiting = []
+    for t in range(60 + delay):
+        if t < 60:
+            waiting.append(learner.decide())
+        if t >= delay:
+            decision = waiting.pop(0)
+            if at_arrival:
+                learner._tickets[decision.id].weights = None
+            learner.update([0.5, 0.6][decision.action], decision=decision)
+    return learner._history.scores[:2].copy()
+
+
+@pytest.mark.stat
+def test_delayed_estimates_are_unbiased_and_would_not_be_if_weighed_at_arrival():
+    # With L = 10,000 the truncation is negligible; 4.5 standard errors.
+    honest = np.array([delayed_estimates(10, seed, False) for seed in range(250)])
+    error = honest.std(axis=0) / math.sqrt(len(honest))
+    assert np.all(np.abs(honest.mean(axis=0) - [30.0, 36.0]) <= 4.5 * error)
+    late = np.array([delayed_estimates(10, seed, True) for seed in range(60)])
+    error = late.std(axis=0) / math.sqrt(len(late))
+    assert np.any(late.mean(axis=0) - [30.0, 36.0] > 4.5 * error)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "slates"])
+def test_a_forgotten_decision_leaves_no_trace_in_the_totals(kind):
+    learner = make(kind)
+    keep, drop = learner.decide_many([0, 1])
+    assert learner.open_decisions == [keep.id, drop.id]
+    learner.forget(drop)
+    assert learner.open_decisions == [keep.id]
+    assert not totals(learner).any()
+    with pytest.raises(hn.DecisionError, match="forgotten"):
+        learner.update(losses_of(drop.action, 1.0), decision=drop)
+    learner.update(losses_of(keep.action, 1.0), decision=keep.id)
+    assert learner.rounds == 1
+
+
+@pytest.mark.parametrize("bad", [17, -1, "0", None.__class__, [0], 0.5])
+def test_unknown_decisions_are_refused(bad):
+    learner = make("FinitePolicies")
+    learner.decide(0)
+    with pytest.raises(hn.DecisionError, match="never made"):
+        learner.update(0.5, decision=bad)
+    with pytest.raises(hn.DecisionError, match="never made"):
+        learner.forget(bad)
+    assert learner.open_decisions == [0]
+
+
+def test_an_answered_decision_is_refused_the_second_time():
+    learner = make("FinitePolicies")
+    decision = learner.decide(0)
+    learner.update(0.5, decision=decision)
+    before = totals(learner).copy()
+    for again in (decision, decision.id):
+        with pytest.raises(hn.DecisionError, match="answered"):
+            learner.update(0.5, decision=again)
+        with pytest.raises(hn.DecisionError, match="answered"):
+            learner.forget(again)
+    np.testing.assert_array_equal(totals(learner), before)
+
+
+def test_a_bad_context_among_many_makes_no_decision_at_all():
+    learner, twin = make("FinitePolicies"), make("FinitePolicies")
+    with pytest.raises(hn.ContextError):
+        learner.decide_many([0, 1, 7])
+    assert learner.open_decisions == []
+    assert [d.action for d in learner.decide_many([0, 1])] == [
+        d.action for d in twin.decide_many([0, 1])
+    ]
+
+
+def test_answering_without_a_round_is_refused_even_with_open_decisions():
+    learner = make("FinitePolicies")
+    learner.decide(0)
+    with pytest.raises(hn.OrderError):
+        learner.update(0.5)
+
+
+# The schedule that pays for delay ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["FinitePolicies", "slates"])
+def test_the_anytime_schedule_is_that_of_the_notes(kind):
+    # eps_t = sqrt(G/(2 W_t)), W_t = kappa sum_{s<=t} (c m K + m^2 |O_s|), c = 2 for one success.
+    learner = make(kind, epsilon="anytime", resampling="shared")
+    m = learner.oracle.max_chosen
+    W, waiting = 0.0, []
+    for t in range(25):
+        W += 2 * m * 4 + m**2 * len(waiting)
+        decision = learner.decide(t % 2)
+        assert 1 / learner._scale == pytest.approx(math.sqrt(learner.complexity.value / (2 * W)))
+        waiting.append(decision)
+        if len(waiting) > 3:
+            late = waiting.pop(0)
+            learner.update(losses_of(late.action, 0.5), decision=late)
+
+
+def test_a_round_that_was_dropped_is_not_waited_for():
+    learner = make("FinitePolicies", epsilon="adaptive")
+    for t in range(20):
+        learner.act(1 - t % 2)
+        learner.act(t % 2)
+        learner.update(0.5)
+    assert learner.certificate().stability_estimate is not None
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "kept"),
+    [("adaptive", {"comparator_estimate"}), (0.4, {"comparator_estimate"})],
+)
+def test_estimates_that_delay_voids_are_withheld(epsilon, kept):
+    learner = make("FinitePolicies", epsilon=epsilon)
+    first, second = learner.decide_many([0, 1])
+    learner.update(1.0, decision=first)
+    learner.update(1.0, decision=second)
+    certificate = learner.certificate()
+    names = ("stability_estimate", "variance_estimate", "comparator_estimate")
+    assert {name for name in names if getattr(certificate, name) is not None} == kept
+    assert any("delayed" in note for note in certificate.notes)
+    assert math.isnan(float(certificate))
+    # One decision at a time is no delay.
+    prompt = make("FinitePolicies", epsilon=epsilon)
+    for t in range(10):
+        prompt.update(1.0, decision=prompt.decide(t % 2))
+    assert prompt.certificate().variance_estimate is not None
+
+
+@pytest.mark.parametrize("trust", ["balanced", "baseline"])
+def test_estimates_are_void_where_a_baseline_may_predict_too_much(trust):
+    learner = make("FinitePolicies", predictor=hn.predictors.Mean(), trust=trust)
+    for t in range(20):
+        learner.act(t % 2)
+        learner.update(1.0)
+    certificate = learner.certificate()
+    assert certificate.stability_estimate is None
+    assert certificate.variance_estimate is None
+    assert certificate.comparator_estimate is None
+    assert any("over-predict" in note for note in certificate.notes)
+
+
+def test_estimates_of_an_inexact_oracle_are_withheld():
+    class Roughly(hn.oracles.FinitePolicies):
+        exact = False
+
+    learner = hn.ContextSemiBanditFTPL(Roughly([[0], [1]]), seed=0)
+    learner.act()
+    learner.update(1.0)
+    certificate = learner.certificate()
+    assert certificate.comparator_estimate is None
+    assert any("inexact" in note for note in certificate.notes)

@@ -1,0 +1,173 @@
+"""What all classes of sets without contexts have in common."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.checks import check_oracle
+from hannan.core import ContextError
+from hannan.perturbation import seed_key
+from tests import naive_sets
+
+K5 = list(itertools.combinations(range(5), 2))
+ROW = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]])
+
+
+def at_most_two(elements):
+    """The uniform matroid of rank two."""
+    return len(elements) <= 2
+
+
+CASES = {
+    "Subsets": (hn.oracles.Subsets(8, 3), naive_sets.subsets(8, 3)),
+    "Subsets, one": (hn.oracles.Subsets(4, 1), naive_sets.subsets(4, 1)),
+    "Subsets, all": (hn.oracles.Subsets(3, 3), naive_sets.subsets(3, 3)),
+    "Subsets, at most": (
+        hn.oracles.Subsets(5, 2, exactly=False),
+        naive_sets.subsets(5, 2, exactly=False),
+    ),
+    "Subsets, at most one": (
+        hn.oracles.Subsets(3, 1, exactly=False),
+        naive_sets.subsets(3, 1, exactly=False),
+    ),
+    "PartitionMatroid": (
+        hn.oracles.PartitionMatroid([0, 1, 0, 1, 1, 2], [1, 2, 1]),
+        naive_sets.within_capacities([0, 1, 0, 1, 1, 2], [1, 2, 1]),
+    ),
+    "PartitionMatroid, independent": (
+        hn.oracles.PartitionMatroid([0, 1, 0, 1], [1, 2], bases=False),
+        naive_sets.within_capacities([0, 1, 0, 1], [1, 2], bases=False),
+    ),
+    "SpanningTrees": (hn.oracles.SpanningTrees(K5), naive_sets.spanning_trees(5, K5)),
+    "Matroid": (hn.oracles.Matroid(5, at_most_two), naive_sets.subsets(5, 2)),
+    "Matroid, independent": (
+        hn.oracles.Matroid(4, at_most_two, bases=False),
+        naive_sets.subsets(4, 2, exactly=False),
+    ),
+    "Matchings": (hn.oracles.Matchings(3, 4), naive_sets.matchings(3, 4)),
+    "LinearProgram": (
+        hn.oracles.LinearProgram(ROW, np.ones(4)),
+        naive_sets.points(5, ROW, np.ones(4)),
+    ),
+    "LinearProgram, equations": (
+        hn.oracles.LinearProgram(A_eq=[[1, 1, 1, 1]], b_eq=[2]),
+        naive_sets.subsets(4, 2),
+    ),
+}
+EXACTLY = [
+    name
+    for name, (oracle, sets) in CASES.items()
+    if oracle.antichain and oracle.rank > 1 and len(sets) > 1
+]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_contract_holds(name):
+    check_oracle(CASES[name][0])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_learners_play_feasible_sets(name):
+    naive_sets.play_short_games(*CASES[name])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_several_contexts_come_through_per_context(name):
+    oracle, sets = CASES[name]
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.PerContext(oracle, ["rain", "sun"]), seed=0)
+    rng = np.random.default_rng(1)
+    for t in range(12):
+        action = learner.act("rain" if t % 3 else "sun")
+        assert naive_sets.as_set(action) in sets
+        learner.update(rng.random(oracle.n_actions)[action])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_only_none_is_a_context(name):
+    oracle = CASES[name][0]
+    assert oracle.contexts == (None,)
+    with pytest.raises(ContextError, match="PerContext"):
+        oracle.check_context(0)
+    with pytest.raises(ContextError):
+        hn.ContextFTPL(oracle).act("rain")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_size_and_the_complexity_are_right(name):
+    oracle, sets = CASES[name]
+    assert oracle.log_size([None]) >= np.log(len(sets)) - 1e-9
+    if not name.startswith(("LinearProgram", "Matroid")):
+        assert oracle.log_size([None]) == pytest.approx(np.log(len(sets)))
+    exact = oracle.complexity([None])
+    if exact is not None:
+        table = np.zeros((len(sets), oracle.n_actions))
+        for row, chosen in zip(table, sets, strict=True):
+            row[list(chosen)] = 1.0
+        zeta = np.random.default_rng(0).laplace(size=(20_000, oracle.n_actions))
+        highest = (zeta @ table.T).max(axis=1)
+        assert abs(highest.mean() - exact) < 4.5 * highest.std() / np.sqrt(len(zeta)) + 1e-9
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_resampling_weights_have_the_right_mean(name):
+    """Means of 300 weights, within 4.5 standard errors."""
+    oracle, _ = CASES[name]
+    if name.startswith("LinearProgram"):
+        pytest.skip("too slow for so many draws; it has no resampling of its own")
+    total = oracle.objective()
+    total.add(None, np.linspace(-1.0, 1.0, oracle.n_actions))
+    noise = oracle.noise([None], seed_key(0), 0, 2**20)
+    q = total.chosen(None, noise, 0, 8000, 2.0).mean(axis=0)
+    likely = np.flatnonzero(q > 0.1)
+    weights = np.array(
+        [total.resample(None, likely, noise, 10_000 + 40 * i, 30, 2, 2.0)[0] for i in range(300)]
+    )
+    expected = (1.0 - (1.0 - q[likely]) ** 30) / q[likely]
+    error = weights.std(axis=0) / np.sqrt(300) + expected / np.sqrt(8000 * q[likely])
+    assert (np.abs(weights.mean(axis=0) - expected) < 4.5 * error).all()
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("name", EXACTLY)
+def test_average_regret_falls_and_stays_under_the_bound(name):
+    slow = name.startswith("LinearProgram")
+    oracle = CASES[name][0]
+    means, bounds = naive_sets.average_regrets(oracle, 30 if slow else 200, 2 if slow else 4)
+    assert means[1] / 4 < means[0]
+    assert means[0] < bounds[0]
+    assert means[1] < bounds[1]
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("name", [n for n in EXACTLY if not n.startswith("Linear")])
+def test_average_semi_bandit_regret_falls(name):
+    means, _ = naive_sets.average_regrets(
+        CASES[name][0], 250, 4, hn.ContextSemiBanditFTPL, hn.environments.PlantedPolicy
+    )
+    assert means[1] / 4 < means[0]
+
+
+def test_a_failed_solver_changes_nothing():
+    calls = []
+
+    def independent(elements):
+        calls.append(elements)
+        if len(calls) > 200:
+            raise RuntimeError("out of service")
+        return len(elements) <= 2
+
+    oracle = hn.oracles.Matroid(4, independent, checks=0)
+    total = oracle.objective()
+    total.add(None, np.ones(4))
+    calls += [[]] * 500
+    with pytest.raises(RuntimeError):
+        total.settle(None, np.ones(4), None, 0, 0.0)
+    assert (total.totals == 1.0).all()
+
+
+def test_networkx_graphs_are_taken_as_they_are():
+    graph = nx.Graph([("a", "b"), ("b", "c"), ("a", "c")])
+    assert hn.oracles.SpanningTrees(graph).edges == list(graph.edges)
