@@ -29,6 +29,8 @@ STUDIES = (
     "draws",
     "bandit_regret",
     "predictors",
+    "stumps",
+    "streams",
     "paths",
     "paths_regret",
     "combinatorial",

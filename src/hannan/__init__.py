@@ -7,17 +7,9 @@
 >>> learner.update([0.2, 0.7])
 """
 
-from hannan import (
-    baselines,
-    bounds,
-    checks,
-    environments,
-    experiments,
-    losses,
-    networks,
-    oracles,
-    predictors,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from hannan._version import __version__
 from hannan.core import (
     ContextError,
@@ -38,8 +30,22 @@ from hannan.core import (
     Predictor,
     Round,
 )
-from hannan.experiments import Trace, play
-from hannan.learners import FTPL, Certificate, ContextFTPL, ContextSemiBanditFTPL
+
+if TYPE_CHECKING:
+    from hannan import (
+        baselines,
+        bounds,
+        checks,
+        environments,
+        experiments,
+        losses,
+        networks,
+        oracles,
+        predictors,
+        separators,
+    )
+    from hannan.experiments import Trace, play
+    from hannan.learners import FTPL, Certificate, ContextFTPL, ContextSemiBanditFTPL
 
 __all__ = [
     "FTPL",
@@ -75,4 +81,24 @@ __all__ = [
     "oracles",
     "play",
     "predictors",
+    "separators",
 ]
+
+
+_HOMES = {
+    **dict.fromkeys(("FTPL", "Certificate", "ContextFTPL", "ContextSemiBanditFTPL"), "learners"),
+    **dict.fromkeys(("Trace", "play"), "experiments"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is not a noun when it is first asked for, so that `import hannan` stays quick."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"hannan.{_HOMES[name]}"), name)
+    if name in __all__:
+        return importlib.import_module(f"hannan.{name}")
+    raise AttributeError(f"module 'hannan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

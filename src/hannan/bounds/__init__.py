@@ -8,6 +8,7 @@ from hannan.bounds.laplace_complexity import (
     laplace_complexity,
     printed_complexity,
 )
+from hannan.bounds.natarajan import natarajan_dimension, natarajan_log_size
 from hannan.bounds.semi_bandit import semi_bandit
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "closed_complexity",
     "complete_information",
     "laplace_complexity",
+    "natarajan_dimension",
+    "natarajan_log_size",
     "printed_complexity",
     "semi_bandit",
 ]

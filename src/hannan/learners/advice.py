@@ -18,6 +18,7 @@ import numpy as np
 
 from hannan.core import LossError, Predictor
 from hannan.core.validation import FloatArray
+from hannan.kernels.losses import extremes
 
 PRESETS = ("strict", "balanced", "baseline")
 
@@ -80,7 +81,10 @@ class Advice:
 
     def _checked(self, guess: Any) -> FloatArray:
         found = np.asarray(guess, dtype=np.float64)
-        if found.shape != (self._K,) or not np.isfinite(found).all():
+        low, high = extremes(found) if found.shape == (self._K,) else (np.nan, np.nan)
+        if 0.0 <= low and high <= self._top:
+            return found
+        if np.isnan(low):
             raise LossError(
                 f"A predictor must return {self._K} finite numbers, one for each element; "
                 f"{type(self.predictor).__name__} returned {guess!r}."

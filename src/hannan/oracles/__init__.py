@@ -5,6 +5,7 @@ from hannan.oracles.conjunctions import Conjunctions
 from hannan.oracles.disjunctions import Disjunctions
 from hannan.oracles.finite_policies import FinitePolicies
 from hannan.oracles.function_oracle import FunctionOracle
+from hannan.oracles.intercept_classifiers import InterceptClassifiers
 from hannan.oracles.linear_policies import LinearPolicies
 from hannan.oracles.linear_program import LinearProgram
 from hannan.oracles.matchings import Matchings
@@ -27,6 +28,7 @@ __all__ = [
     "Disjunctions",
     "FinitePolicies",
     "FunctionOracle",
+    "InterceptClassifiers",
     "LinearPolicies",
     "LinearProgram",
     "Matchings",

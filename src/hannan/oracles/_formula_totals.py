@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hannan.oracles._formulas import Formulas
 
 _LARGEST_CHANGE = 45.0  # of a unit Laplace variate of 31 bits less another one
+_FEW_CONTEXTS = 128
 _NO_CELLS = np.zeros(0, np.float32)
 _NO_PLACES = np.zeros(0, np.int64)
 
@@ -48,8 +49,7 @@ class FormulaPolicy(Policy):
 class FormulaNoise(LaplaceNoise):
     """Fake outcomes on contexts, as a weight on missing each of them.
 
-    Where every context is decided by one variable the weights are linear in the variables and are
-    kept as they are. Else, if `listed`, they are projected on all formulas.
+    Totals take them as they are, or projected on all formulas.
     """
 
     def __init__(
@@ -59,30 +59,37 @@ class FormulaNoise(LaplaceNoise):
         key: np.uint64,
         stream: int,
         memory: int,
-        listed: bool,
     ) -> None:
         super().__init__(contexts, 2, key, stream)
         self.miss = oracle.miss
         self.touched = [oracle.touched(context) for context in contexts]
-        single = all(y & (y - 1) == 0 for y in self.touched)
-        self.linear = single or not listed
-        self.places = np.array([y.bit_length() - 1 if single else -1 for y in self.touched])
-        self._bits = table_bits(oracle.n)
-        size = 2**self._bits
-        # As fine as sums of all contexts fit into 31 bits.
+        self.linear = all(y & (y - 1) == 0 for y in self.touched)
+        """Whether every context is decided by one variable, or by none."""
+        self.places = np.array([y.bit_length() - 1 for y in self.touched])
+        # As fine as sums over all contexts fit into 31 bits.
         most = _LARGEST_CHANGE * len(self.touched)
-        self.unit_steps = 2.0 ** math.floor(math.log2((2**31 - 1) / most - 1.0))
-        if self.linear:
-            self.blocks = Blocks(self._fill_cells, self.n_cells, memory)
-        else:
-            self._masks = np.array(self.touched, np.int64)
-            self.blocks = Blocks(self._fill_tables, size + 2 * (size // formulas.LEAF), memory)
+        self.steps = 2.0 ** math.floor(math.log2((2**31 - 1) / most - 1.0))
+        self._bits = table_bits(oracle.n)
+        self._memory = memory
+        self._cells = Blocks(self._fill_cells, self.n_cells, memory)
+        self._tables: Blocks | None = None
 
-    def row(self, draw: int) -> NDArray[Any]:
-        """One draw: its cells, or whole numbers of steps for every formula."""
-        place = self.blocks.locate(draw)
-        block = self.blocks.block
-        return block[place] if self.linear else block[place].view(np.int32)
+    def cells(self, draw: int) -> NDArray[np.float32]:
+        """The noise on the contexts, for each two numbers."""
+        place = self._cells.locate(draw)
+        row: NDArray[np.float32] = self._cells.block[place]
+        return row
+
+    def table(self, draw: int) -> NDArray[np.int32]:
+        """The noise on every formula, in whole numbers of 1/`steps`; see `kernels.formulas`."""
+        if self._tables is None:
+            size = 2**self._bits
+            self._tables = Blocks(
+                self._fill_tables, size + 2 * (size // formulas.LEAF), self._memory
+            )
+        place = self._tables.locate(draw)
+        row: NDArray[np.int32] = self._tables.block[place].view(np.int32)
+        return row
 
     def all_hit(self, draw: int) -> float:
         """The noise of hitting every context."""
@@ -96,9 +103,9 @@ class FormulaNoise(LaplaceNoise):
             self.key,
             self.stream,
             first,
-            self._masks,
+            np.array(self.touched, np.int64),
             self.miss,
-            self.unit_steps,
+            self.steps,
             self._bits,
             block.view(np.int32),
         )
@@ -219,7 +226,11 @@ class TiltedTotals(FormulaObjective):
 
 
 class TableTotals(FormulaObjective):
-    """The value of every formula, in a table with a tree of minima above it."""
+    """The value of every formula, in a table with a tree of minima above it.
+
+    While few contexts have been seen their weights are kept beside it: under noise that is not
+    linear in the variables, searching is then cheaper than going through the table.
+    """
 
     def __init__(self, oracle: Formulas) -> None:
         super().__init__(oracle)
@@ -228,40 +239,45 @@ class TableTotals(FormulaObjective):
         self.scores[oracle.n_policies :] = np.inf
         self.tree = np.empty(2 * (self.scores.size // formulas.LEAF))
         formulas.build(self.scores, self.tree)
+        self._few: RowTotals | None = RowTotals(oracle)
 
     def copy(self) -> TableTotals:
         """An independent copy of the table."""
         twin: TableTotals = object.__new__(TableTotals)
         twin.__dict__.update(self.__dict__)
         twin.scores, twin.tree = self.scores.copy(), self.tree.copy()
+        twin._few = None if self._few is None else self._few.copy()
         return twin
 
     def _add(self, touched: int, weight: float) -> None:
         formulas.add(self.scores, self.tree, touched, weight)
+        if self._few is not None:
+            self._few._add(touched, weight)
+            if len(self._few._rows) > _FEW_CONTEXTS:
+                self._few = None
 
     def _search(
         self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
     ) -> tuple[int, float]:
-        cells, places, miss = _NO_CELLS, _NO_PLACES, self.oracle.miss
+        cells, places = _NO_CELLS, _NO_PLACES
         if scale != 0.0:
             assert isinstance(noise, FormulaNoise)
-            cells, places = noise.row(draw), noise.places
             if not noise.linear:
+                if self._few is not None and self._few.size(noise) <= _FEW_CONTEXTS:
+                    return self._few._search(noise, draw, scale, touched, weight)
+                self._few = None
+                row, unit = noise.table(draw), scale / noise.steps
                 mask, value = formulas.table_leader(
-                    self.scores,
-                    self.tree,
-                    cells,
-                    scale / noise.unit_steps,
-                    touched,
-                    weight,
+                    self.scores, self.tree, row, unit, touched, weight
                 )
                 return int(mask), float(value)
+            cells, places = noise.cells(draw), noise.places
         mask, value = formulas.linear_draw(
             self.scores,
             self.tree,
             cells,
             scale,
-            miss,
+            self.oracle.miss,
             places,
             self._bits,
             touched,
@@ -299,7 +315,7 @@ class RowTotals(FormulaObjective):
         cells, places = _NO_CELLS, _NO_PLACES
         if scale != 0.0:
             assert isinstance(noise, FormulaNoise)
-            cells, places = noise.row(draw), self._places(noise)
+            cells, places = noise.cells(draw), self._places(noise)
         tilt = self._row(touched) if weight != 0.0 else -1
         count = len(self._rows)
         mask, value, _ = branching.draw(
@@ -316,6 +332,11 @@ class RowTotals(FormulaObjective):
         )
         self._guess = int(mask)
         return self._guess, float(value)
+
+    def size(self, noise: FormulaNoise) -> int:
+        """The number of contexts seen, with those of the noise."""
+        self._places(noise)
+        return len(self._rows)
 
     def _places(self, noise: FormulaNoise) -> NDArray[np.int64]:
         if self._placed[0] is not noise:

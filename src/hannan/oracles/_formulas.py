@@ -43,7 +43,7 @@ class Formulas(Oracle):
         self.n = check_integer(self, "n", n, 1)
         if n > _MOST_VARIABLES:
             raise refuse(self, "n", f"at most {_MOST_VARIABLES}", n)
-        self._all = 2**self.n - 1
+        self._all: int = (1 << self.n) - 1
 
     @abstractmethod
     def touched(self, context: int) -> int:
@@ -105,10 +105,8 @@ class Formulas(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> FormulaNoise:
-        """Fake outcomes: linear in the variables on a separator, else projected on all formulas
-        where they can be listed."""
-        listed = self.n <= TABLE_VARIABLES
-        return FormulaNoise(self, contexts, key, stream, memory, listed)
+        """Fake outcomes, projected on all formulas where that pays."""
+        return FormulaNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """min(v, d) log 2, v the variables and d the contexts that can tell formulas apart."""

@@ -34,7 +34,7 @@ def make_plan(
     Entries of `columns` are elements, or numbers of sets where `sets` is given.
     """
     d, n_policies = columns.shape
-    local = np.empty(columns.shape, np.int64)
+    local = np.empty_like(columns)
     widths = np.empty(d, np.int64)
     cells: list[NDArray[np.intp]] = []
     for x in range(d):

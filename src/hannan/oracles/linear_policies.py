@@ -275,8 +275,8 @@ class TiltedLinear(LinearObjective):
     """Regressions with one more round in the moments, for questions about its context."""
 
     def __init__(self, base: LinearObjective, context: FloatArray, losses: FloatArray) -> None:
-        super().__init__(base.oracle)
         scores, v, h = base._solved(context)
+        self.oracle = base.oracle
         self.rounds = base.rounds
         self._U = base._U
         self._base, self._losses = base, losses

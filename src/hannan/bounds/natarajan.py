@@ -1,0 +1,118 @@
+"""The Natarajan dimension, and how many policies a class of that dimension can have."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.validation import check_integer
+
+
+def natarajan_dimension(table: ArrayLike) -> int:
+    r"""The largest number of contexts that a finite class shatters, by trying them.
+
+    Contexts S are shattered if there are two actions :math:`f(x) \ne g(x)` for each of them such
+    that for every :math:`B \subseteq S` some policy plays f on B and g on the rest. With two
+    actions this is the Vapnik–Chervonenkis dimension. For small tables: the time grows like
+    :math:`\binom{d}{\nu} \binom{K}{2}^\nu N`, for sets all of whose subsets are shattered.
+
+    Parameters
+    ----------
+    table
+        Integers [N, d]: policy n plays `table[n, i]` on context i.
+
+    Examples
+    --------
+    >>> natarajan_dimension([[0, 0], [0, 1], [1, 0], [1, 1]])
+    2
+    >>> natarajan_dimension([[0, 0], [1, 1], [2, 2]])
+    1
+
+    References
+    ----------
+    [natarajan1989]
+    """
+    rows = np.asarray(table)
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise ParameterError(
+            "natarajan_dimension needs a table [N, d] with at least one policy and one context; "
+            f"got an array of shape {rows.shape}."
+        )
+    if not np.issubdtype(rows.dtype, np.integer):
+        raise InputTypeError(
+            f"natarajan_dimension needs a table of integers; got one of type {rows.dtype}."
+        )
+    rows = np.unique(rows, axis=0)
+    shattered: set[tuple[int, ...]] = {()}
+    dimension = 0
+    while 2 ** (dimension + 1) <= rows.shape[0]:
+        larger = {
+            columns for columns in _extensions(shattered, rows.shape[1]) if _shatters(rows, columns)
+        }
+        if not larger:
+            break
+        shattered = larger
+        dimension += 1
+    return dimension
+
+
+def natarajan_log_size(dimension: int, d: int, n_actions: int) -> float:
+    r"""log of the largest number of policies of Natarajan dimension ν on d contexts, bounded.
+
+    .. math:: N \le \min\Bigl(K^d, \sum_{i \le \nu} \binom{d}{i} \binom{K}{2}^i\Bigr)
+
+    which for two actions is Sauer's lemma, and is at most :math:`(d e K^2 / 2\nu)^\nu`.
+
+    Parameters
+    ----------
+    dimension
+        ν.
+    d
+        Number of contexts.
+    n_actions
+        K.
+
+    Examples
+    --------
+    >>> round(math.exp(natarajan_log_size(1, d=10, n_actions=2)))
+    11
+
+    References
+    ----------
+    [haussler1995]
+    """
+    check_integer("natarajan_log_size", "dimension", dimension, 0)
+    check_integer("natarajan_log_size", "d", d, 1)
+    check_integer("natarajan_log_size", "n_actions", n_actions, 1)
+    pairs = math.comb(n_actions, 2)
+    total = sum(math.comb(d, i) * pairs**i for i in range(min(dimension, d) + 1))
+    return min(math.log(total), d * math.log(n_actions))
+
+
+def _extensions(shattered: set[tuple[int, ...]], d: int) -> Iterator[tuple[int, ...]]:
+    """Sets with one more context whose subsets are all shattered."""
+    for columns in sorted(shattered):
+        for x in range(columns[-1] + 1 if columns else 0, d):
+            longer = (*columns, x)
+            subsets = itertools.combinations(longer, len(columns))
+            if all(subset in shattered for subset in subsets):
+                yield longer
+
+
+def _shatters(rows: NDArray[np.integer], columns: tuple[int, ...]) -> bool:
+    """Whether some pair of actions for each column is played in all combinations."""
+
+    def search(left: NDArray[np.integer], depth: int) -> bool:
+        if depth == len(columns):
+            return np.unique(left, axis=0).shape[0] == 2**depth
+        actions = np.unique(left[:, depth])
+        for f, g in itertools.combinations(actions, 2):
+            kept = left[(left[:, depth] == f) | (left[:, depth] == g)]
+            if kept.shape[0] >= 2 ** len(columns) and search(kept, depth + 1):
+                return True
+        return False
+
+    return search(np.unique(rows[:, columns], axis=0), 0)

@@ -1,0 +1,320 @@
+"""Linear classifiers with discretised axis intercepts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, Objective, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
+from hannan.kernels import intercepts as kernel
+from hannan.kernels.lanes import WIDTH
+from hannan.oracles._features import FeatureOracle
+from hannan.oracles._projection import Plan, make_plan
+from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
+from hannan.perturbation import LaplaceNoise
+
+_MOST_LISTED = 2**20
+_KEPT_BYTES = 2**26  # of the plays of all classifiers on contexts met lately
+_EDGE = 1.0 - 1e-9
+
+
+class InterceptClassifiers(FeatureOracle):
+    r"""Two actions, and hyperplanes that meet each axis at a multiple of τ, or never.
+
+    A classifier is given by its intercepts :math:`a_1, …, a_n`, each one of τ, 2τ, …, 1 or ∞ (no
+    intercept), and plays 1 on the far side of its hyperplane:
+
+    .. math:: \pi_a(x) = \Bigl[\sum_i x_i / a_i \ge 1\Bigr] .
+
+    The side of the origin plays 0; points on the hyperplane (up to :math:`10^{-9}`) count as far,
+    and where no axis is met everything is near. There are :math:`N = (1/\tau + 1)^n` classifiers;
+    ties go to the smallest intercepts, those of the first axis compared first, ∞ being largest.
+
+    Up to :math:`N = 2^{20}` leaders are exact, with the score of every classifier in a table.
+    Beyond, a leader is found by changing one intercept at a time, to its best value, from several
+    starting points: `exact` is then False, and no theorem speaks of the outcome.
+
+    Parameters
+    ----------
+    n
+        The number of features; a context is a row of n finite numbers, usually in [0, 1].
+    tau
+        τ, the step between intercepts; 1/τ must be an integer.
+    restarts
+        Starting points where leaders are searched for: no intercept at all, the smallest on every
+        axis, the largest on every axis, then fixed random ones.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> import numpy as np
+    >>> oracle = hn.oracles.InterceptClassifiers(2, tau=0.5)
+    >>> total = oracle.objective()
+    >>> for row, losses in [([0.8, 0.1], [1.0, 0.0]), ([0.2, 0.9], [0.0, 1.0])]:
+    ...     total.add(oracle.check_context(row), np.array(losses))
+    >>> total.leader().intercepts
+    array([0.5, inf])
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    n_actions: int = 2
+
+    def __init__(self, n: int, tau: float, restarts: int = 8) -> None:
+        self.n = check_integer(self, "n", n, 1)
+        self.tau = check_positive(self, "tau", tau)
+        self.restarts = check_integer(self, "restarts", restarts, 1)
+        self.steps = round(1.0 / self.tau)
+        """1/τ."""
+        if self.steps < 1 or abs(self.steps * self.tau - 1.0) > 1e-9:
+            raise refuse(self, "tau", "1/m for a positive integer m", tau)
+        self.slopes = np.append(self.steps / np.arange(1.0, self.steps + 1.0), 0.0)
+        """1/a for each intercept, in order; the last is "no intercept"."""
+        self.exact = self.n_policies <= _MOST_LISTED  # type: ignore[misc]
+        if self.exact:
+            self._padded = -(-self.n_policies // WIDTH) * WIDTH
+            kept = max(16, _KEPT_BYTES // self._padded)
+            self._plays = lru_cache(maxsize=kept)(self._make_plays)
+        else:
+            rng = np.random.default_rng(0)
+            starts = rng.integers(0, self.steps + 1, size=(max(self.restarts, 3), self.n))
+            starts[:3] = np.array([self.steps, 0, self.steps - 1])[:, None]
+            self._starts = starts[: self.restarts]
+
+    @property
+    def n_policies(self) -> int:
+        """N."""
+        return int((self.steps + 1) ** self.n)
+
+    def policy(self, intercepts: Sequence[float]) -> InterceptPolicy:
+        """The classifier with these intercepts; infinity (or None) for no intercept."""
+        digits = []
+        for a in intercepts:
+            k = self.steps + 1 if a is None or math.isinf(a) else round(a * self.steps)
+            if not 1 <= k <= self.steps + 1 or (k <= self.steps and abs(k - a * self.steps) > 1e-6):
+                raise refuse(self, "intercepts", "multiples of tau up to 1, or infinity", a)
+            digits.append(k - 1)
+        if len(digits) != self.n:
+            raise refuse(self, "intercepts", f"{self.n} numbers", list(intercepts))
+        return InterceptPolicy(self, np.array(digits, np.intp))
+
+    def check_context(self, context: Any) -> FloatArray:
+        """A row of n finite numbers."""
+        row = super().check_context(context)
+        if row.shape[0] != self.n:
+            raise ContextError(f"A context of {self!r} has {self.n} features; got {row.shape[0]}.")
+        return row
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """The distinct rows of a two-dimensional array or a frame."""
+        return [self.check_context(row) for row in super().check_contexts(contexts)]
+
+    def objective(self) -> Objective:
+        """An empty total: a score for each classifier, or a weight for each context seen."""
+        return ListedObjective(self) if self.exact else SearchedObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> LaplaceNoise:
+        """Fake outcomes, projected on every classifier where they are listed."""
+        if self.exact:
+            return FiniteNoise(self, contexts, key, stream, memory)  # type: ignore[arg-type]
+        return LaplaceNoise(contexts, 2, key, stream)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        """log N by counting, and by Sauer's lemma: half-spaces x·w ≥ 1 have dimension n."""
+        d = len(contexts)
+        sauer = math.log(sum(math.comb(d, i) for i in range(min(self.n, d) + 1)))
+        return min(self.n * math.log(self.steps + 1), sauer)
+
+    def separates(self, contexts: Sequence[Any]) -> bool | None:
+        """True where points on the axes do; else by comparing all classifiers, if listed."""
+        if all(self._axis_is_separated(contexts, axis) for axis in range(self.n)):
+            return True
+        if not self.exact:
+            return None
+        plays = np.array([self._columns[x][: self.n_policies] for x in contexts], dtype=bool)
+        codes = np.ascontiguousarray(np.packbits(plays, axis=0).T)
+        rows = codes.view(np.dtype((np.void, codes.shape[1])))
+        return bool(np.unique(rows).size == self.n_policies)
+
+    def _axis_is_separated(self, contexts: Sequence[Any], axis: int) -> bool:
+        at = [x[axis] for x in contexts if not np.delete(x, axis).any()]
+        far = np.array(at)[:, None] * self.slopes >= _EDGE
+        return bool((far[:, :-1] != far[:, 1:]).any(axis=0).all())
+
+    # What `FiniteObjective` and `FiniteNoise` look at: the listed classifiers, in order. ----------
+
+    sets = None
+
+    @property
+    def _columns(self) -> _Columns:
+        return _Columns(self)
+
+    def action(self, code: int) -> int:
+        """The action behind an entry of a column."""
+        return int(code)
+
+    def losses_by_code(self, losses: FloatArray) -> FloatArray:
+        """The loss of each action."""
+        return losses
+
+    def _plan(self, contexts: tuple[FloatArray, ...]) -> Plan:
+        return make_plan(np.array([self._columns[x] for x in contexts]), 2, None)
+
+    def _make_plays(self, row: bytes) -> NDArray[np.uint8]:
+        """The action of every classifier on a context; rows beyond N repeat the first."""
+        sums = np.zeros(1)
+        for feature in np.frombuffer(row):
+            sums = (sums[:, None] + feature * self.slopes).ravel()
+        plays = np.empty(self._padded, np.uint8)
+        np.greater_equal(sums, _EDGE, out=plays[: sums.size].view(bool))
+        plays[sums.size :] = plays[0]
+        return plays
+
+
+class _Columns:
+    """The actions of all listed classifiers, one array for each context, made when asked for."""
+
+    def __init__(self, oracle: InterceptClassifiers) -> None:
+        self._oracle = oracle
+        self.shape = (0, oracle._padded)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            context, index = key
+            return self._oracle._plays(context.tobytes())[index]
+        return self._oracle._plays(key.tobytes())
+
+
+class InterceptPolicy(Policy):
+    """A classifier, by the number of its intercept on each axis."""
+
+    def __init__(self, oracle: InterceptClassifiers, digits: NDArray[np.intp]) -> None:
+        self.oracle = oracle
+        self.digits = digits
+
+    @property
+    def intercepts(self) -> FloatArray:
+        """Where each axis is met, infinity for nowhere."""
+        found = (self.digits + 1.0) / self.oracle.steps
+        return np.where(self.digits == self.oracle.steps, np.inf, found)
+
+    def __call__(self, context: Any = None) -> int:
+        row = self.oracle.check_context(context)
+        return int(float((row * self.oracle.slopes[self.digits]).sum()) >= _EDGE)
+
+    def __repr__(self) -> str:
+        return f"<policy with intercepts {', '.join(f'{a:g}' for a in self.intercepts)}>"
+
+
+class ListedObjective(FiniteObjective):
+    """The total loss of every classifier."""
+
+    oracle: InterceptClassifiers  # type: ignore[assignment]
+
+    def __init__(self, oracle: InterceptClassifiers) -> None:
+        super().__init__(oracle)  # type: ignore[arg-type]
+
+    def copy(self) -> ListedObjective:
+        """An independent copy of the scores."""
+        twin = ListedObjective(self.oracle)
+        twin.scores[:] = self.scores
+        return twin
+
+    def tilted(self, context: Any, losses: FloatArray) -> ListedObjective:
+        """The scores with one more round, in a place kept for it."""
+        if self._tilted is None:
+            self._tilted = ListedObjective(self.oracle)
+        super().tilted(context, losses)
+        assert isinstance(self._tilted, ListedObjective)
+        return self._tilted
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """One pass over the scores for each draw."""
+        indices = self._leader_indices(noise, first, count, scale)
+        shape = (self.oracle.steps + 1,) * self.oracle.n
+        digits = np.stack(np.unravel_index(indices, shape), axis=1)
+        return [InterceptPolicy(self.oracle, row) for row in digits]
+
+    def law(self, context: Any, noise: Noise | None, scale: float) -> None:
+        """Not known."""
+        return None
+
+
+class SearchedObjective(Objective):
+    """The weight of every distinct context; leaders by coordinate descent."""
+
+    oracle: InterceptClassifiers
+
+    def __init__(self, oracle: InterceptClassifiers) -> None:
+        self.oracle = oracle
+        self.constant = 0.0
+        self._places: dict[bytes, int] = {}
+        self._rows = np.zeros((16, oracle.n))
+        self._weights = np.zeros(16)
+
+    def copy(self) -> SearchedObjective:
+        """An independent copy of the weights."""
+        twin = SearchedObjective(self.oracle)
+        twin.constant = self.constant
+        twin._places = dict(self._places)
+        twin._rows, twin._weights = self._rows.copy(), self._weights.copy()
+        return twin
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        """Add what playing 1 costs more than playing 0."""
+        place = self._place(context)
+        self.constant += float(losses[0])
+        self._weights[place] += losses[1] - losses[0]
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """One search for each draw."""
+        draws = range(first, first + count)
+        return [InterceptPolicy(self.oracle, self._search(noise, n, scale)[0]) for n in draws]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The values of the classifiers found."""
+        return np.array([self._search(noise, first + i, scale)[1] for i in range(count)])
+
+    def _search(
+        self, noise: Noise | None, draw: int, scale: float
+    ) -> tuple[NDArray[np.intp], float]:
+        constant = self.constant
+        fakes: list[tuple[int, Any]] = []
+        if noise is not None and scale != 0.0:
+            unit = scale * noise.unit(draw)
+            constant += float(unit[:, 0].sum())
+            fakes = [
+                (self._place(x), z[1] - z[0]) for x, z in zip(noise.contexts, unit, strict=True)
+            ]
+        # In a fixed order, so that the order of arrival does not matter.
+        order = [self._places[row] for row in sorted(self._places)]
+        weights = self._weights.copy()
+        for place, weight in fakes:
+            weights[place] += weight
+        rows, weights = self._rows[order], weights[order]
+        found = []
+        for start in self.oracle._starts:
+            digits = start.astype(np.intp)
+            value = kernel.descend(rows, weights, self.oracle.slopes, digits)
+            found.append((float(value), tuple(int(k) for k in digits)))
+        value, best = min(found)
+        return np.array(best, np.intp), constant + value
+
+    def _place(self, context: FloatArray) -> int:
+        place = self._places.setdefault(context.tobytes(), len(self._places))
+        if place >= self._weights.size:
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+            self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
+        self._rows[place] = context
+        return place
