@@ -237,6 +237,9 @@ def test_presets_have_the_constants_of_the_recipe():
     learner._tune(100.0)
     assert 20 < learner._limit(10**6) == math.ceil(learner._scale)
     assert learner._limit(1) == 20
+    large = learner.clone(loss_range=(0, 8))
+    large._tune(800.0 - 1.0)
+    assert large._limit(10**6) == math.ceil(large._scale / 8)
 
 
 # Baselines ---------------------------------------------------------------------------------------

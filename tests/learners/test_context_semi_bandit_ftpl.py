@@ -335,6 +335,11 @@ def test_exact_resampling_is_refused_at_once_where_the_law_is_not_known():
 
 def test_the_law_may_be_known_on_some_contexts_only():
     oracle = hn.oracles.FinitePolicies([[0, 0], [1, 1], [2, 0]], n_actions=3)
+    exact = hn.ContextSemiBanditFTPL(oracle, separator=[0], epsilon=0.5, resampling="exact", seed=0)
+    exact.update(0.5, decision=exact.decide(0))
+    with pytest.raises(hn.ParameterError, match="cannot compute"):
+        exact.decide(1)
+    assert exact._draw == 1
     learner = hn.ContextSemiBanditFTPL(oracle, separator=[0], epsilon=0.5, seed=0)
     for t in range(40):
         learner.act(t % 2)

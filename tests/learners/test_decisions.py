@@ -82,12 +82,13 @@ def test_weights_say_what_the_loss_will_be_multiplied_with(kind):
     assert found == pytest.approx(sum(expected[x][policy(x)].sum() for x in range(2)))
 
 
-def test_changing_the_weights_of_a_ticket_changes_nothing():
-    one, other = make("FinitePolicies"), make("FinitePolicies")
+@pytest.mark.parametrize("kind", ["FinitePolicies", "slates"])
+def test_changing_the_weights_of_a_ticket_changes_nothing(kind):
+    one, other = make(kind), make(kind)
     first, second = one.decide(0), other.decide(0)
     second.weights[:] = 99.0
-    one.update(1.0, decision=first)
-    other.update(1.0, decision=second)
+    one.update(losses_of(first.action, 1.0), decision=first)
+    other.update(losses_of(first.action, 1.0), decision=second)
     np.testing.assert_array_equal(totals(one), totals(other))
 
 
@@ -105,6 +106,22 @@ def test_an_open_round_keeps_the_weights_of_its_own_state(kind):
     twin.update(losses_of(first.action, 1000.0), decision=first)
     twin.update(losses_of(second.action, 1000.0), decision=second)
     np.testing.assert_array_equal(totals(learner), totals(twin))
+
+
+def test_an_open_round_keeps_the_scale_of_its_own_state():
+    # Under the anytime schedule every decision widens the noise; weights are drawn late here.
+    learner = hn.ContextSemiBanditFTPL(
+        hn.oracles.AllPolicies(1, 3), epsilon="anytime", max_resamples=50, seed=0
+    )
+    learner._history.add(0, np.array([0.0, 2.0, 4.0]))
+    action = learner.act()
+    q = learner.propensities().probabilities[action]
+    before = learner._history.totals[0, action]
+    learner.decide_many([None] * 20)
+    assert abs(learner.propensities().probabilities[action] - q) > 0.05
+    learner.update(1.0)
+    found = learner._history.totals[0, action] - before
+    assert found == pytest.approx((1 - (1 - q) ** 50) / q)
 
 
 def delayed_estimates(delay, seed, at_arrival):

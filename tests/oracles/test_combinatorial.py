@@ -10,7 +10,7 @@ import hannan as hn
 from hannan.checks import check_oracle
 from hannan.core import ContextError
 from hannan.perturbation import seed_key
-from tests import naive_sets
+from tests import naive_combinatorial
 
 K5 = list(itertools.combinations(range(5), 2))
 ROW = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]])
@@ -22,39 +22,39 @@ def at_most_two(elements):
 
 
 CASES = {
-    "Subsets": (hn.oracles.Subsets(8, 3), naive_sets.subsets(8, 3)),
-    "Subsets, one": (hn.oracles.Subsets(4, 1), naive_sets.subsets(4, 1)),
-    "Subsets, all": (hn.oracles.Subsets(3, 3), naive_sets.subsets(3, 3)),
+    "Subsets": (hn.oracles.Subsets(8, 3), naive_combinatorial.subsets(8, 3)),
+    "Subsets, one": (hn.oracles.Subsets(4, 1), naive_combinatorial.subsets(4, 1)),
+    "Subsets, all": (hn.oracles.Subsets(3, 3), naive_combinatorial.subsets(3, 3)),
     "Subsets, at most": (
         hn.oracles.Subsets(5, 2, exactly=False),
-        naive_sets.subsets(5, 2, exactly=False),
+        naive_combinatorial.subsets(5, 2, exactly=False),
     ),
     "Subsets, at most one": (
         hn.oracles.Subsets(3, 1, exactly=False),
-        naive_sets.subsets(3, 1, exactly=False),
+        naive_combinatorial.subsets(3, 1, exactly=False),
     ),
     "PartitionMatroid": (
         hn.oracles.PartitionMatroid([0, 1, 0, 1, 1, 2], [1, 2, 1]),
-        naive_sets.within_capacities([0, 1, 0, 1, 1, 2], [1, 2, 1]),
+        naive_combinatorial.within_capacities([0, 1, 0, 1, 1, 2], [1, 2, 1]),
     ),
     "PartitionMatroid, independent": (
         hn.oracles.PartitionMatroid([0, 1, 0, 1], [1, 2], bases=False),
-        naive_sets.within_capacities([0, 1, 0, 1], [1, 2], bases=False),
+        naive_combinatorial.within_capacities([0, 1, 0, 1], [1, 2], bases=False),
     ),
-    "SpanningTrees": (hn.oracles.SpanningTrees(K5), naive_sets.spanning_trees(5, K5)),
-    "Matroid": (hn.oracles.Matroid(5, at_most_two), naive_sets.subsets(5, 2)),
+    "SpanningTrees": (hn.oracles.SpanningTrees(K5), naive_combinatorial.spanning_trees(5, K5)),
+    "Matroid": (hn.oracles.Matroid(5, at_most_two), naive_combinatorial.subsets(5, 2)),
     "Matroid, independent": (
         hn.oracles.Matroid(4, at_most_two, bases=False),
-        naive_sets.subsets(4, 2, exactly=False),
+        naive_combinatorial.subsets(4, 2, exactly=False),
     ),
-    "Matchings": (hn.oracles.Matchings(3, 4), naive_sets.matchings(3, 4)),
+    "Matchings": (hn.oracles.Matchings(3, 4), naive_combinatorial.matchings(3, 4)),
     "LinearProgram": (
         hn.oracles.LinearProgram(ROW, np.ones(4)),
-        naive_sets.points(5, ROW, np.ones(4)),
+        naive_combinatorial.points(5, ROW, np.ones(4)),
     ),
     "LinearProgram, equations": (
         hn.oracles.LinearProgram(A_eq=[[1, 1, 1, 1]], b_eq=[2]),
-        naive_sets.subsets(4, 2),
+        naive_combinatorial.subsets(4, 2),
     ),
 }
 EXACTLY = [
@@ -71,7 +71,7 @@ def test_the_contract_holds(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_both_learners_play_feasible_sets(name):
-    naive_sets.play_short_games(*CASES[name])
+    naive_combinatorial.play_short_games(*CASES[name])
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -81,7 +81,7 @@ def test_several_contexts_come_through_per_context(name):
     rng = np.random.default_rng(1)
     for t in range(12):
         action = learner.act("rain" if t % 3 else "sun")
-        assert naive_sets.as_set(action) in sets
+        assert naive_combinatorial.as_set(action) in sets
         learner.update(rng.random(oracle.n_actions)[action])
 
 
@@ -135,7 +135,9 @@ def test_resampling_weights_have_the_right_mean(name):
 def test_average_regret_falls_and_stays_under_the_bound(name):
     slow = name.startswith("LinearProgram")
     oracle = CASES[name][0]
-    means, bounds = naive_sets.average_regrets(oracle, 30 if slow else 200, 2 if slow else 4)
+    means, bounds = naive_combinatorial.average_regrets(
+        oracle, 30 if slow else 200, 2 if slow else 4
+    )
     assert means[1] / 4 < means[0]
     assert means[0] < bounds[0]
     assert means[1] < bounds[1]
@@ -144,7 +146,7 @@ def test_average_regret_falls_and_stays_under_the_bound(name):
 @pytest.mark.stat
 @pytest.mark.parametrize("name", [n for n in EXACTLY if not n.startswith("Linear")])
 def test_average_semi_bandit_regret_falls(name):
-    means, _ = naive_sets.average_regrets(
+    means, _ = naive_combinatorial.average_regrets(
         CASES[name][0], 250, 4, hn.ContextSemiBanditFTPL, hn.environments.PlantedPolicy
     )
     assert means[1] / 4 < means[0]

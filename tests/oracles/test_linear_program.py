@@ -4,7 +4,7 @@ from scipy import sparse
 
 import hannan as hn
 from hannan.core import HannanError, InfeasibleError
-from tests import naive_sets
+from tests import naive_combinatorial
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -21,8 +21,8 @@ def test_equals_enumeration(seed):
         A_eq = rng.integers(0, 2, size=(1, K))
         b_eq = A_eq @ inside
     oracle = hn.oracles.LinearProgram(A_ub, b_ub, A_eq, b_eq)
-    sets = naive_sets.points(K, A_ub, b_ub, A_eq, b_eq)
-    naive_sets.agrees(oracle, sets, rng, rounds=3)
+    sets = naive_combinatorial.points(K, A_ub, b_ub, A_eq, b_eq)
+    naive_combinatorial.agrees(oracle, sets, rng, rounds=3)
 
 
 def test_branch_and_bound_takes_over_where_the_relaxation_is_fractional():

@@ -3,7 +3,7 @@ import pytest
 
 import hannan as hn
 from hannan.core import HannanError
-from tests import naive_sets
+from tests import naive_combinatorial
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -11,9 +11,9 @@ def test_equals_permutations(seed):
     rng = np.random.default_rng(seed)
     left, right = (int(n) for n in rng.integers(1, 5, size=2))
     oracle = hn.oracles.Matchings(left, right)
-    sets = naive_sets.matchings(left, right)
+    sets = naive_combinatorial.matchings(left, right)
     assert oracle.log_size([None]) == pytest.approx(np.log(len(sets)), abs=1e-9)
-    naive_sets.agrees(oracle, sets, rng)
+    naive_combinatorial.agrees(oracle, sets, rng)
 
 
 def test_pairs_are_read_off_an_action():

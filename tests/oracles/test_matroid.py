@@ -3,7 +3,7 @@ import pytest
 
 import hannan as hn
 from hannan.core import HannanError, InfeasibleError
-from tests import naive_sets
+from tests import naive_combinatorial
 
 
 def linear(A):
@@ -18,11 +18,11 @@ def test_equals_brute_force_on_columns_of_a_matrix(seed):
     A = rng.integers(-1, 2, size=(3, K))
     A[0, 0] = 1
     test = linear(A)
-    independent = [s for s in naive_sets.all_sets(K) if test(sorted(s))]
+    independent = [s for s in naive_combinatorial.all_sets(K) if test(sorted(s))]
     bases = bool(rng.integers(2))
     most = max(map(len, independent))
     sets = [s for s in independent if len(s) == most or not bases]
-    naive_sets.agrees(hn.oracles.Matroid(K, test, bases, checks=4), sets, rng)
+    naive_combinatorial.agrees(hn.oracles.Matroid(K, test, bases, checks=4), sets, rng)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -3,7 +3,7 @@ import pytest
 
 import hannan as hn
 from hannan.core import HannanError
-from tests import naive_sets
+from tests import naive_combinatorial
 
 
 @pytest.mark.parametrize("seed", range(120))
@@ -17,7 +17,9 @@ def test_equals_brute_force(seed):
     capacities[0] = max(1, capacities[0])
     bases = bool(rng.integers(2))
     oracle = hn.oracles.PartitionMatroid(groups.tolist(), capacities.tolist(), bases)
-    naive_sets.agrees(oracle, naive_sets.within_capacities(groups, capacities, bases), rng)
+    naive_combinatorial.agrees(
+        oracle, naive_combinatorial.within_capacities(groups, capacities, bases), rng
+    )
 
 
 def test_groups_may_have_names():

@@ -8,7 +8,7 @@ from hannan.core import HannanError
 from hannan.kernels.inclusion import inclusion
 from hannan.oracles.subsets import mean_of_largest
 from hannan.perturbation import seed_key
-from tests import naive_sets
+from tests import naive_combinatorial
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -18,7 +18,7 @@ def test_equals_brute_force(seed):
     m = int(rng.integers(1, n + 1))
     exactly = bool(rng.integers(2))
     oracle = hn.oracles.Subsets(n, m, exactly)
-    naive_sets.agrees(oracle, naive_sets.subsets(n, m, exactly), rng)
+    naive_combinatorial.agrees(oracle, naive_combinatorial.subsets(n, m, exactly), rng)
 
 
 @pytest.mark.parametrize("seed", range(100))

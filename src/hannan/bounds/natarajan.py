@@ -107,7 +107,7 @@ def _shatters(rows: NDArray[np.integer], columns: tuple[int, ...]) -> bool:
 
     def search(left: NDArray[np.integer], depth: int) -> bool:
         if depth == len(columns):
-            return np.unique(left, axis=0).shape[0] == 2**depth
+            return bool(np.unique(left, axis=0).shape[0] == 2**depth)
         actions = np.unique(left[:, depth])
         for f, g in itertools.combinations(actions, 2):
             kept = left[(left[:, depth] == f) | (left[:, depth] == g)]

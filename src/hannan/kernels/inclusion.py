@@ -252,3 +252,15 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
         if _piece(others, weights, m, left, right, out) < _TOLERANCE:
             break
         left = right
+
+
+@njit(cache=True)
+def mean_weights(q, limit, out):
+    """out[e] = (1 - (1-q)^L)/q, the mean of geometric resampling with L = limit."""
+    for e in range(q.size):
+        if q[e] >= 1.0:
+            out[e] = 1.0
+        elif q[e] > 1e-300:
+            out[e] = -math.expm1(limit * math.log1p(-q[e])) / q[e]
+        else:
+            out[e] = limit

@@ -82,7 +82,7 @@ class Advice:
     def _checked(self, guess: Any) -> FloatArray:
         found = np.asarray(guess, dtype=np.float64)
         low, high = extremes(found) if found.shape == (self._K,) else (np.nan, np.nan)
-        if 0.0 <= low and high <= self._top:
+        if low >= 0.0 and high <= self._top:
             return found
         if np.isnan(low):
             raise LossError(

@@ -195,29 +195,34 @@ class ContextFTPL(PerturbedLeader):
 
     def _check_loss(self, loss: Any) -> tuple[Any, float, float]:
         """The loss in the form the oracle takes, and the range to bound instability with."""
-        if not isinstance(loss, LossFunction):
+        functions = self.oracle.takes_functions
+        losses: Any
+        if isinstance(loss, LossFunction):
+            if not functions:
+                raise LossError(
+                    f"{type(self.oracle).__name__} takes a loss for each element, not a loss "
+                    f"function; got {loss!r}."
+                )
+            if loss.n_actions != self._n_actions:
+                raise LossError(
+                    f"The loss function is on {loss.n_actions} elements; the oracle has "
+                    f"{self._n_actions}."
+                )
+            losses, (low, high) = loss, loss.extremes()
+        else:
             losses, low, high = check_losses(loss, self._n_actions, self._range)
             m = self.oracle.max_chosen
             if m > 1:
                 low, high = m * min(low, 0.0), m * max(high, 0.0)
-            return losses, low, high
-        if not self.oracle.takes_functions:
-            raise LossError(
-                f"{type(self.oracle).__name__} takes a loss for each element, not a loss function; "
-                f"got {loss!r}."
-            )
-        if loss.n_actions != self._n_actions:
-            raise LossError(
-                f"The loss function is on {loss.n_actions} elements; the oracle has "
-                f"{self._n_actions}."
-            )
-        low, high = loss.extremes()
-        if not (self._range[0] <= low and high <= self._range[1]):
-            raise LossError(
-                f"Losses must lie in loss_range={self._range}; this function ranges from {low:g} "
-                f"to {high:g}. Pass the range losses really have as loss_range=(low, high)."
-            )
-        return loss, low, high
+        if functions:
+            slack = 1e-9 * max(1.0, abs(low), abs(high))
+            if low < self._range[0] - slack or high > self._range[1] + slack:
+                raise LossError(
+                    f"The loss of a set must lie in loss_range={self._range}; this one may range "
+                    f"from {low:g} to {high:g}. Pass the range of the losses of whole sets as "
+                    "loss_range=(low, high)."
+                )
+        return losses, low, high
 
     @property
     def _n_actions(self) -> int | None:

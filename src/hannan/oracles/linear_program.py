@@ -217,9 +217,7 @@ class ProgramObjective(SetObjective):
         return solution
 
 
-def _constraints(
-    name: str, matrix: Any, bounds: Any, equal: bool
-) -> Rows | None:
+def _constraints(name: str, matrix: Any, bounds: Any, equal: bool) -> Rows | None:
     """A matrix with lower and upper bounds of its rows."""
     if (matrix is None) != (bounds is None):
         raise ParameterError(f"LinearProgram takes A_{name} and b_{name} together; one is missing.")

@@ -112,11 +112,12 @@ def smallest(policies: FinitePolicies | ArrayLike) -> list[int]:
     Returns
     -------
     list of int
-        Contexts, ascending; empty if there is only one policy.
+        Contexts, ascending; empty if there is only one policy. One of the smallest where there
+        are several.
 
     Examples
     --------
-    >>> smallest([[0, 0, 1], [0, 1, 0], [1, 1, 0]])
+    >>> smallest([[0, 0, 2], [0, 1, 2], [1, 0, 2], [1, 1, 2]])
     [0, 1]
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
