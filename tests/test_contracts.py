@@ -64,6 +64,15 @@ ORACLES = {
         np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]]),
         (),
     ),
+    "Disjunctions": (hn.oracles.Disjunctions(4), range(16), ()),
+    "Disjunctions, many": (hn.oracles.Disjunctions(40), [3, 7, 2**39, 2**39 + 8, 0, 12], ()),
+    "Conjunctions": (hn.oracles.Conjunctions(4), np.eye(4, dtype=int)[1:], ()),
+    "InterceptClassifiers": (hn.oracles.InterceptClassifiers(3, 0.5), ROWS, ()),
+    "InterceptClassifiers, many": (
+        hn.oracles.InterceptClassifiers(3, 0.005, restarts=2),
+        ROWS,
+        (),
+    ),
     "FunctionOracle, sets": (
         hn.oracles.FunctionOracle(pairs, n_actions=4, max_chosen=2),
         ["rain", "sun"],

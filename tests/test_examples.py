@@ -52,6 +52,11 @@ def test_the_regret_curve_stays_under_the_certificate():
         assert regret <= certain <= a_priori
 
 
+def test_digits_are_learned_from_right_and_wrong_alone():
+    first, _, last = (numbers(line)[-1] for line in run("linear_policies.py").splitlines()[:3])
+    assert last < 6.0 < first
+
+
 def test_routes_come_close_to_the_best_one(tmp_path):
     routes, best, *tenths = (
         number for line in run("online_routing.py").splitlines()[:2] for number in numbers(line)
@@ -96,6 +101,23 @@ def test_stumps_find_the_moods_of_a_song():
 def test_every_kind_of_visitor_gets_a_slate():
     uniform, learner, best = (numbers(line)[0] for line in run("per_context.py").splitlines()[1:4])
     assert learner - uniform > 0.5 * (best - uniform)
+
+
+def test_spam_rules_are_found_among_a_million_million():
+    early, late = (numbers(line)[-1] for line in run("disjunctions.py").splitlines()[1:3])
+    assert late < 0.1 < early
+
+
+def test_machines_start_when_what_matters_is_in_place():
+    lines = run("conjunctions.py").splitlines()
+    assert numbers(lines[1])[0] < 0.5 * min(numbers(lines[0]))
+    assert "(measured)" in "".join(lines)
+
+
+def test_a_line_is_found_by_its_intercepts():
+    lines = run("intercept_classifiers.py").splitlines()
+    assert numbers(lines[0]) == [121, 20]
+    assert numbers(lines[2]) == [0.6, 0.9]
 
 
 def drawn(name: str, path: Path) -> bool:

@@ -291,4 +291,4 @@ def test_nothing_grows_with_the_number_of_rounds():
     objective = oracle.objective()
     for t in range(500):
         objective.add(t % 7, np.array([1.0, 0.0]))
-    assert len(objective._rows) == 6  # the empty context hits nothing, but is kept as well
+    assert len(objective._rows) == 7

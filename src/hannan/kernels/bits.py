@@ -22,7 +22,7 @@ def count(typing_context, word):
     def generate(context, builder, signature, args):
         return builder.ctpop(args[0])
 
-    return types.uint64(types.uint64), generate
+    return types.int64(types.uint64), generate
 
 
 if getattr(config, "DISABLE_JIT"):  # noqa: B009

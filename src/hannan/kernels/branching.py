@@ -47,7 +47,7 @@ def split(all_masks, all_weights, w):
         mask, weight = all_masks[c], all_weights[c]
         if weight == 0.0:
             continue
-        if mask & (mask - _ONE) != _NONE:
+        if bits.count(mask) > 1:
             masks[kept] = mask
             weights[kept] = weight
             kept += 1
@@ -73,7 +73,7 @@ def _descend(mask, w, masks, weights):
                 while rest != _NONE:
                     gain[bits.lowest(rest)] -= weights[c]
                     rest &= rest - _ONE
-            elif common & (common - _ONE) == _NONE:
+            elif bits.count(common) == 1:
                 gain[bits.lowest(common)] += weights[c]
         at = 0
         for i in range(1, n):
@@ -98,7 +98,7 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
         if mask & inside != _NONE:
             continue
         mask &= ~outside
-        if mask & (mask - _ONE) != _NONE:
+        if bits.count(mask) > 1:
             penalty[kept] = mask
             pw[kept] = weight
             kept += 1
@@ -114,7 +114,7 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
             lost += weight
             continue
         mask &= ~outside
-        if mask & (mask - _ONE) != _NONE:
+        if bits.count(mask) > 1:
             reward[kept] = mask
             rw[kept] = weight
             kept += 1
@@ -255,14 +255,14 @@ def search(w, masks, weights, guess):
     kept = 0
     for wanted in range(2, n + 1):
         for c in range(C):
-            if weights[c] > 0.0 and bits.count(masks[c]) == uint64(wanted):
+            if weights[c] > 0.0 and bits.count(masks[c]) == wanted:
                 PENALTY[0, kept] = masks[c]
                 PW[0, kept] = weights[c]
                 kept += 1
     kept = 0
     for wanted in range(2, n + 1):
         for c in range(C):
-            if weights[c] < 0.0 and bits.count(masks[c]) == uint64(wanted):
+            if weights[c] < 0.0 and bits.count(masks[c]) == wanted:
                 REWARD[0, kept] = masks[c]
                 RW[0, kept] = -weights[c]
                 curs[0] += weights[c]

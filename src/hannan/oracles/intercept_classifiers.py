@@ -95,12 +95,14 @@ class InterceptClassifiers(FeatureOracle):
         """N."""
         return int((self.steps + 1) ** self.n)
 
-    def policy(self, intercepts: Sequence[float]) -> InterceptPolicy:
+    def policy(self, intercepts: Sequence[float | None]) -> InterceptPolicy:
         """The classifier with these intercepts; infinity (or None) for no intercept."""
         digits = []
         for a in intercepts:
-            k = self.steps + 1 if a is None or math.isinf(a) else round(a * self.steps)
-            if not 1 <= k <= self.steps + 1 or (k <= self.steps and abs(k - a * self.steps) > 1e-6):
+            a = math.inf if a is None else a
+            k = self.steps + 1 if math.isinf(a) else round(a * self.steps)
+            whole = math.isinf(a) or (1 <= k <= self.steps and abs(k - a * self.steps) < 1e-6)
+            if not whole:
                 raise refuse(self, "intercepts", "multiples of tau up to 1, or infinity", a)
             digits.append(k - 1)
         if len(digits) != self.n:
