@@ -88,9 +88,12 @@ ORACLES = {
     "SpanningTrees": (hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (2, 3)]), None, ()),
     "Matroid": (hn.oracles.Matroid(4, lambda chosen: len(chosen) <= 2), None, ()),
     "Matchings": (hn.oracles.Matchings(2, 3), None, ()),
+    "Paths": (hn.oracles.Paths([(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)], 0, 3), None, ()),
+    "Submodular": (hn.oracles.Submodular(4), None, ()),
     "LinearProgram": (hn.oracles.LinearProgram([[2, 3, 4]], [5]), None, ()),
 }
 
+ROADS = hn.networks.RoadNetwork([1, 1, 2], [2, 3, 3], [1.0, 3.0, 1.0], capacity=100.0)
 STREAM = problems.rounds(4, 3, 200)
 ENVIRONMENTS = {
     "FromArrays": hn.environments.FromArrays([x for x, _ in STREAM], [v for _, v in STREAM]),
@@ -102,6 +105,9 @@ ENVIRONMENTS = {
     "LeaderPunisher": hn.environments.LeaderPunisher(ALL),
     "LeaderPunisher, own solver": hn.environments.LeaderPunisher(FUNCTION, range(4)),
     "Switching": hn.environments.Switching(FINITE, switches=3),
+    "Congestion": hn.environments.Congestion(ROADS, hn.oracles.Paths.towards(ROADS, 1, 3)),
+    "MeasuredSpeeds": hn.environments.MeasuredSpeeds([[30, 60], [60, 20]] * 50, length=[1.0, 1.0]),
+    "ImageCut": hn.environments.ImageCut(np.eye(4, dtype=bool)),
     "SlateClicks": hn.environments.SlateClicks(ORACLES["FinitePolicies, slates"][0]),
 }
 

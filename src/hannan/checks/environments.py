@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hannan.checks._require import require
 from hannan.checks.parameters import PARAMETER_CHECKS
-from hannan.core import Environment, OrderError, Round
+from hannan.core import Environment, LossFunction, OrderError, Round
 
 EnvironmentCheck = Callable[[Environment, int, tuple[float, float]], None]
 
@@ -135,10 +135,10 @@ def check_past_rounds_are_not_changed(
     who = repr(environment)
     kept = []
     for this_round in _played(environment, horizon):
-        kept.append((this_round, this_round.losses.copy()))
+        kept.append((this_round, _shown(this_round)))
     for t, (this_round, losses) in enumerate(kept):
         require(
-            np.array_equal(this_round.losses, losses),
+            np.array_equal(_shown(this_round), losses),
             f"The losses of round {t} of {who} were changed after it was over.",
         )
 
@@ -165,7 +165,15 @@ def _played(
 def _game(
     environment: Environment, horizon: int, choose: Callable[[], int] = lambda: 0
 ) -> list[tuple[Any, NDArray[np.float64]]]:
-    return [(r.context, r.losses.copy()) for r in _played(environment, horizon, choose)]
+    return [(r.context, _shown(r)) for r in _played(environment, horizon, choose)]
+
+
+def _shown(this_round: Round) -> NDArray[np.float64]:
+    """A copy of the losses; of a loss function, what each single element costs."""
+    losses: Any = this_round.losses
+    if isinstance(losses, LossFunction):
+        return np.array([losses(np.array([j])) for j in range(losses.n_actions)], np.float64)
+    return np.array(losses)
 
 
 def _same(a: list[tuple[Any, Any]], b: list[tuple[Any, Any]]) -> bool:
