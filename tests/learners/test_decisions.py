@@ -283,3 +283,36 @@ def test_estimates_of_an_inexact_oracle_are_withheld():
     certificate = learner.certificate()
     assert certificate.comparator_estimate is None
     assert any("inexact" in note for note in certificate.notes)
+
+
+def test_a_decision_of_another_learner_is_refused():
+    oracle = hn.oracles.AllPolicies(2, 3)
+    mine, other = (hn.ContextSemiBanditFTPL(oracle, seed=seed) for seed in range(2))
+    mine.decide(0)
+    foreign = other.decide(1)
+    with pytest.raises(hn.DecisionError, match="another learner"):
+        mine.update(0.5, decision=foreign)
+    assert mine.open_decisions == [0]
+
+
+def test_one_policy_needs_no_noise_under_the_anytime_schedule():
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(2, 1), epsilon="anytime", seed=0)
+    for context in (0, 1, 0):
+        assert learner.act(context) == 0
+        learner.update(1.0)
+
+
+def test_a_users_solver_is_not_asked_more_often_than_is_counted():
+    asked = []
+
+    def solve(contexts, losses):
+        asked.append(1)
+        best = int(np.argmin(losses.sum(axis=0))) if len(losses) else 0
+        return lambda context: best
+
+    oracle = hn.oracles.FunctionOracle(solve, n_actions=3)
+    learner = hn.ContextSemiBanditFTPL(oracle, contexts=[0, 1], epsilon=0.5, seed=0)
+    for t in range(30):
+        learner.act(t % 2)
+        learner.update(0.5)
+    assert len(asked) == learner.oracle_calls

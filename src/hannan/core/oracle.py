@@ -35,6 +35,9 @@ class Objective(ABC):
 
     oracle: Oracle
 
+    draws_in_batches: bool = True
+    """Whether several draws at once are cheaper than one after the other."""
+
     @property
     def n_actions(self) -> int:
         """K, the length of a loss vector."""
@@ -132,7 +135,7 @@ class Objective(ABC):
         """
         hits = np.zeros(len(elements), dtype=np.intp)
         reached = np.zeros(len(elements), dtype=np.intp)
-        used, batch = 0, 4
+        used, batch = 0, 4 if self.draws_in_batches else 1
         while used < limit - 1 and (hits < successes).any():
             count = min(batch, limit - 1 - used)
             inclusion = self.chosen(context, noise, first + used, count, scale)[:, elements]
@@ -143,7 +146,7 @@ class Objective(ABC):
                 reached[fresh & (hits == successes)] = used
                 if (hits >= successes).all():
                     break
-            batch = min(2 * batch, 256)
+            batch = min(2 * batch, 256) if self.draws_in_batches else 1
         done = hits >= successes
         return np.where(done, reached / successes, limit / (hits + 1.0)), used
 

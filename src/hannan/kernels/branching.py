@@ -336,8 +336,9 @@ def search(w, masks, weights, guess):
         while rest != _NONE:
             i = bits.lowest(rest)
             rest &= rest - _ONE
-            if p[i] + q[i] > impact:
-                branch, impact = i, p[i] + q[i]
+            stakes = (v[i] + q[i]) * (p[i] - v[i])  # what taking it in and leaving it out risk
+            if stakes > impact:
+                branch, impact = i, stakes
         bit = _ONE << branch
         promising = v[branch] + q[branch] - p[branch] < 0.0
         for child in (depth, depth + 1):

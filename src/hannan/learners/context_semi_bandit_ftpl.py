@@ -20,7 +20,7 @@ from hannan.core import (
     ParameterError,
     Predictor,
 )
-from hannan.core.policy import loss_of
+from hannan.core.policy import loss_of, same_action
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -567,6 +567,11 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             raise DecisionError(
                 f"Decision {number!r} {state}; {len(self._tickets)} decisions are open."
             )
+        if isinstance(decision, Decision):
+            ticket = self._tickets[number]
+            same = self.oracle.key(decision.context) == self.oracle.key(ticket.context)
+            if not same or not same_action(decision.action, ticket.action):
+                raise DecisionError(f"Decision {number} was made by another learner.")
         return number
 
     def _check_setting(self) -> None:

@@ -141,7 +141,7 @@ class PerturbedLeader(Learner):
         r"""The anytime schedule :math:`\epsilon_t = \sqrt{G/(2 W_t)}`, W the sum of variances."""
         if self._fakes is not None:
             self._spread += variance
-            self._scale = math.sqrt(2.0 * self._spread / self.complexity.value)
+            self._scale = math.sqrt(2.0 * self._spread / self._G) if self._G > 0.0 else 0.0
 
     def _learn_size(self, n_actions: int) -> None:
         """The first loss vector says how many actions there are."""

@@ -155,6 +155,7 @@ class FunctionObjective(Objective):
     """The sum of the losses of each distinct context."""
 
     oracle: FunctionOracle
+    draws_in_batches = False
 
     def __init__(self, oracle: FunctionOracle) -> None:
         self.oracle = oracle

@@ -183,6 +183,8 @@ class SklearnObjective(Objective):
 
     oracle: SklearnPolicies
 
+    draws_in_batches = False
+
     def __init__(self, oracle: SklearnPolicies) -> None:
         self.oracle = oracle
         self._places: dict[bytes, int] = {}
