@@ -89,6 +89,11 @@ ORACLES = {
     "Matroid": (hn.oracles.Matroid(4, lambda chosen: len(chosen) <= 2), None, ()),
     "Matchings": (hn.oracles.Matchings(2, 3), None, ()),
     "Paths": (hn.oracles.Paths([(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)], 0, 3), None, ()),
+    "PredictThenOptimise": (
+        hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(4), hn.oracles.Subsets(4, 2)),
+        np.random.default_rng(2).normal(size=(4, 2)),
+        (),
+    ),
     "Submodular": (hn.oracles.Submodular(4), None, ()),
     "LinearProgram": (hn.oracles.LinearProgram([[2, 3, 4]], [5]), None, ()),
 }

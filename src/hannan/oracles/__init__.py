@@ -14,6 +14,7 @@ from hannan.oracles.multi_label import MultiLabel
 from hannan.oracles.partition_matroid import PartitionMatroid
 from hannan.oracles.paths import Paths
 from hannan.oracles.per_context import PerContext
+from hannan.oracles.predict_then_optimise import PredictThenOptimise
 from hannan.oracles.sklearn_policies import SklearnPolicies
 from hannan.oracles.spanning_trees import SpanningTrees
 from hannan.oracles.stumps import Stumps
@@ -37,6 +38,7 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "PerContext",
+    "PredictThenOptimise",
     "SklearnPolicies",
     "SpanningTrees",
     "Stumps",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import ContextError, Objective, Policy
+from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive
 from hannan.kernels import linear as kernel
@@ -194,14 +194,20 @@ class LinearObjective(Objective):
         """strength / x'A⁻¹x: a hint H then moves the score by strength · H."""
         return strength / max(self._solved(context)[2], 1e-12)
 
-    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> int:
-        """The smallest perturbed score."""
+    def scores(
+        self, context: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> FloatArray:
+        """The K predicted losses on a context, under one draw."""
         scores, v, _ = self._solved(context)
+        scores = scores.copy()
         if scale != 0.0:
             assert isinstance(noise, LinearNoise)
-            scores = scores.copy()
             kernel.perturb(v, noise.normal(draw, len(v)), self._factor(noise, scale), scores)
-        return int(scores.argmin())
+        return scores
+
+    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
+        """The smallest perturbed score."""
+        return int(self.scores(context, noise, draw, scale).argmin())
 
     def chosen(
         self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
