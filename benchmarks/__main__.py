@@ -30,6 +30,7 @@ STUDIES = (
     "bandit_regret",
     "predictors",
     "stumps",
+    "formulas",
     "streams",
     "paths",
     "paths_regret",

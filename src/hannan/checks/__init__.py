@@ -11,6 +11,7 @@ to go through one by one.
 
 from hannan.checks.bounds import check_bound
 from hannan.checks.environments import ENVIRONMENT_CHECKS, check_environment
+from hannan.checks.gap import Gap, oracle_gap
 from hannan.checks.learners import LEARNER_CHECKS, check_average_regret_falls, check_learner
 from hannan.checks.oracles import ORACLE_CHECKS, check_oracle
 from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
@@ -20,10 +21,12 @@ __all__ = [
     "LEARNER_CHECKS",
     "ORACLE_CHECKS",
     "PARAMETER_CHECKS",
+    "Gap",
     "check_average_regret_falls",
     "check_bound",
     "check_docstring",
     "check_environment",
     "check_learner",
     "check_oracle",
+    "oracle_gap",
 ]

@@ -75,6 +75,21 @@ class LinearPolicies(FeatureOracle):
         """Gaussian noise on the moments."""
         return LinearNoise(self, contexts, key, stream, memory)
 
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        r"""An upper bound on log N, by counting cells.
+
+        What a policy does on d contexts follows from the signs of :math:`M = d\binom K2` linear
+        forms in the n = pK weights, which take at most :math:`2(eM/n)^n` values if M ≥ n; and
+        there are never more than :math:`K^d` policies.
+        """
+        K, d = self.n_actions, len(contexts)
+        n = K * (len(contexts[0]) + self.intercept)
+        forms = d * K * (K - 1) // 2
+        every = d * math.log(K)
+        if forms < n:
+            return every
+        return min(every, math.log(2.0) + n * math.log(math.e * forms / n))
+
     def complexity(self, contexts: Sequence[Any]) -> float:
         r"""G by simulation: how well a ridge fit to pure noise on the contexts does on it.
 
