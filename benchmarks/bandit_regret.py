@@ -9,7 +9,6 @@ from joblib import Parallel, delayed
 
 import hannan as hn
 from benchmarks.measure import Line
-from hannan.environments.planted_policy import chosen_elements, random_policies
 
 N, D, K, HORIZON, SEEDS = 1000, 50, 5, 20_000, 20
 RATES = (0.012, 0.018, 0.025, 0.035, 0.05, 0.07)
@@ -66,8 +65,8 @@ def one_seed(world: Any, seed: int) -> Found:
 
 def planted_loss(world: hn.environments.Switching, trace: Any, seed: int) -> float:
     """What the planted policies lost, each in its own stretch of rounds."""
-    policies = random_policies(world, world.switches + 1, np.random.default_rng(seed))
-    tables = [chosen_elements(world, policy).argmax(axis=1) for policy in policies]
+    planted = world._plant(world.switches + 1, np.random.default_rng(seed))
+    tables = [table.argmax(axis=1) for table in planted]
     T = len(trace)
     return float(
         sum(

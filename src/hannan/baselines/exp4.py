@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.core import Action, Feedback, Learner, ParameterError
-from hannan.core.validation import (
-    check_loss_range,
-    check_losses,
-    check_positive,
-    check_seed,
-)
+from hannan.baselines._listed import ListedPolicies
+from hannan.core import Action, Feedback, ParameterError
+from hannan.core.validation import check_losses
 from hannan.oracles import FinitePolicies
 
 
-class Exp4(Learner):
+class Exp4(ListedPolicies):
     r"""Exponential weights over a table of N policies, bandit feedback: O(N) a round, no oracle.
 
     On context x action a is played with probability :math:`p_a`, the total weight of the policies
@@ -67,26 +63,12 @@ class Exp4(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.actions = actions
-        self.learning_rate = (
-            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
-        )
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._range = check_loss_range(self, loss_range)
+        super().__init__(actions, learning_rate, seed, loss_range)
         if self._range[0] < 0.0:
             raise ParameterError("Exp4 needs losses that are never negative: shift them.")
-        self.oracle: FinitePolicies = (
-            actions if isinstance(actions, FinitePolicies) else FinitePolicies(actions)
-        )
         if self.oracle.sets is not None:
             raise ParameterError("Exp4 is for single actions; got a table of sets.")
-        self._columns = np.ascontiguousarray(self.oracle.table.T, dtype=np.intp)
-        self._totals = np.zeros(self.oracle.n_policies)
-        self._weights = np.empty(self.oracle.n_policies)
         self._probability = 1.0
-        self._rng = np.random.default_rng(seed)
 
     def _act(self, context: Any) -> Action:
         weights = self._weights

@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.core import Action, Learner
-from hannan.core.validation import (
-    FloatArray,
-    check_loss_range,
-    check_losses,
-    check_positive,
-    check_seed,
-)
+from hannan.baselines._listed import ListedPolicies
+from hannan.core import Action
+from hannan.core.validation import FloatArray, check_losses
 from hannan.oracles import FinitePolicies
 
 # Totals are measured from the smallest one of a while ago. While no exponent can have moved by
@@ -25,7 +20,7 @@ _SAFE_EXPONENT = 100.0
 _PART = 4096  # policies whose weights are summed before one part of them is searched
 
 
-class Hedge(Learner):
+class Hedge(ListedPolicies):
     r"""Exponential weights over a table of N policies: O(N) a round, no oracle.
 
     Policy n is followed with probability proportional to
@@ -71,22 +66,8 @@ class Hedge(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.actions = actions
-        self.learning_rate = (
-            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
-        )
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._range = check_loss_range(self, loss_range)
-        self.oracle: FinitePolicies = (
-            actions if isinstance(actions, FinitePolicies) else FinitePolicies(actions)
-        )
-        self._columns = np.ascontiguousarray(self.oracle.table.T, dtype=np.intp)
-        self._totals = np.zeros(self.oracle.n_policies)
-        self._weights = np.empty(self.oracle.n_policies)
+        super().__init__(actions, learning_rate, seed, loss_range)
         self._drift = 0.0
-        self._rng = np.random.default_rng(seed)
 
     def _act(self, context: Any) -> Action:
         rate = self._rate()

@@ -7,17 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, Oracle, Round
-from hannan.core.validation import check_integer, check_probability
-from hannan.environments.planted_policy import (
-    chosen_elements,
-    draws,
-    random_policies,
-    world_of,
-)
+from hannan.core import Oracle, Round
+from hannan.core.validation import check_integer
+from hannan.environments._planted import GoodAndBad
 
 
-class LeaderPunisher(Environment):
+class LeaderPunisher(GoodAndBad):
     """Whatever the best policy so far would do next costs 1.
 
     A few policies of the class, chosen at random, are good: their elements cost 1 with
@@ -51,8 +46,6 @@ class LeaderPunisher(Environment):
     True
     """
 
-    oracle: Oracle
-
     def __init__(
         self,
         oracle: Oracle,
@@ -62,25 +55,16 @@ class LeaderPunisher(Environment):
         good: float = 0.05,
         bad: float = 0.9,
     ) -> None:
-        self.oracle = oracle
-        self.n_actions, self._contexts = world_of(self, oracle, contexts)
+        super().__init__(oracle, contexts, good, bad)
         self.planted = check_integer(self, "planted", planted, 1)
-        self.good = check_probability(self, "good", good)
-        self.bad = check_probability(self, "bad", bad)
-
-    @property
-    def contexts(self) -> list[Any]:
-        """The contexts that may arrive."""
-        return self._contexts
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Random rounds, the leader's choice always costing 1."""
-        policies = random_policies(self, self.planted, rng)
-        table = np.logical_or.reduce([chosen_elements(self, policy) for policy in policies])
+        table = np.logical_or.reduce(self._plant(self.planted, rng))
         history = self.oracle.objective()
-        for i, u in draws(self, horizon, rng):
+        for i, u in self._draws(horizon, rng):
             context = self.oracle.check_context(self._contexts[i])
-            losses = (u < np.where(table[i], self.good, self.bad)).astype(np.float64)
+            losses = self._losses(table[i], u)
             losses[history.action(context, None, 0, 0.0)] = 1.0
             yield Round(self._contexts[i], losses)
             history.add(context, losses)

@@ -8,17 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, Oracle, Round
+from hannan.core import Oracle, Round
 from hannan.core.validation import check_probability
-from hannan.environments.planted_policy import (
-    chosen_elements,
-    draws,
-    random_policies,
-    world_of,
-)
+from hannan.environments._planted import PlantedWorld
 
 
-class SlateClicks(Environment):
+class SlateClicks(PlantedWorld):
     """Choose m of K items for a visitor; an item that is not clicked costs 1.
 
     Visitors (contexts) come at random. An item of the planted policy's slate for this visitor is
@@ -50,7 +45,6 @@ class SlateClicks(Environment):
     """
 
     oblivious = False
-    oracle: Oracle
 
     def __init__(
         self,
@@ -61,22 +55,16 @@ class SlateClicks(Environment):
         dull: float = 0.2,
         fatigue: float = 0.5,
     ) -> None:
-        self.oracle = oracle
-        self.n_actions, self._contexts = world_of(self, oracle, contexts)
+        super().__init__(oracle, contexts)
         self.appeal = check_probability(self, "appeal", appeal)
         self.dull = check_probability(self, "dull", dull)
         self.fatigue = check_probability(self, "fatigue", fatigue)
 
-    @property
-    def contexts(self) -> list[Any]:
-        """The contexts that may arrive."""
-        return self._contexts
-
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Clicks around one policy's slates, less where visitors are tired of an item."""
-        table = chosen_elements(self, random_policies(self, 1, rng)[0])
+        table = self._plant(1, rng)[0]
         shown: list[Counter[int]] = [Counter() for _ in self._contexts]
-        for i, u in draws(self, horizon, rng):
+        for i, u in self._draws(horizon, rng):
             losses = (u >= np.where(table[i], self.appeal, self.dull)).astype(np.float64)
             if shown[i] and rng.random() < self.fatigue:
                 losses[shown[i].most_common(1)[0][0]] = 1.0

@@ -7,17 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, Oracle, Round
-from hannan.core.validation import check_integer, check_probability
-from hannan.environments.planted_policy import (
-    chosen_elements,
-    draws,
-    random_policies,
-    world_of,
-)
+from hannan.core import Oracle, Round
+from hannan.core.validation import check_integer
+from hannan.environments._planted import GoodAndBad
 
 
-class Switching(Environment):
+class Switching(GoodAndBad):
     """A planted policy that is replaced k times, at equal distances.
 
     Between changes this is `PlantedPolicy`.
@@ -42,8 +37,6 @@ class Switching(Environment):
     300
     """
 
-    oracle: Oracle
-
     def __init__(
         self,
         oracle: Oracle,
@@ -53,22 +46,12 @@ class Switching(Environment):
         good: float = 0.3,
         bad: float = 0.5,
     ) -> None:
-        self.oracle = oracle
-        self.n_actions, self._contexts = world_of(self, oracle, contexts)
+        super().__init__(oracle, contexts, good, bad)
         self.switches = check_integer(self, "switches", switches, 0)
-        self.good = check_probability(self, "good", good)
-        self.bad = check_probability(self, "bad", bad)
-
-    @property
-    def contexts(self) -> list[Any]:
-        """The contexts that may arrive."""
-        return self._contexts
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Independent rounds around one policy after another."""
-        policies = random_policies(self, self.switches + 1, rng)
-        tables = [chosen_elements(self, policy) for policy in policies]
-        for t, (i, u) in enumerate(draws(self, horizon, rng)):
+        tables = self._plant(self.switches + 1, rng)
+        for t, (i, u) in enumerate(self._draws(horizon, rng)):
             table = tables[t * len(tables) // horizon]
-            losses = (u < np.where(table[i], self.good, self.bad)).astype(np.float64)
-            yield Round(self._contexts[i], losses)
+            yield Round(self._contexts[i], self._losses(table[i], u))

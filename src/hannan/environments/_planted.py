@@ -1,0 +1,75 @@
+"""What worlds built around policies of a class have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Environment, Oracle, ParameterError, Policy
+from hannan.core.validation import FloatArray, check_probability
+from hannan.perturbation import seed_key
+
+
+class PlantedWorld(Environment):
+    """Contexts drawn evenly from a set; losses of 0 or 1 whose law some policies decide."""
+
+    oracle: Oracle
+
+    def __init__(self, oracle: Oracle, contexts: Sequence[Any] | None) -> None:
+        known = oracle.contexts if contexts is None else contexts
+        who = type(self).__name__
+        if known is None or len(known) == 0:
+            raise ParameterError(
+                f"{who} needs contexts= for {type(oracle).__name__}: the contexts that may arrive."
+            )
+        if oracle.n_actions is None:
+            raise ParameterError(f"{who} needs an oracle that knows n_actions.")
+        self.oracle = oracle
+        self.n_actions = oracle.n_actions
+        self._contexts = list(known)
+
+    @property
+    def contexts(self) -> list[Any]:
+        """The contexts that may arrive."""
+        return self._contexts
+
+    def _plant(self, count: int, rng: np.random.Generator) -> list[NDArray[np.bool_]]:
+        """What policies of the class choose, none preferred: leaders of pure noise.
+
+        For each policy whether it chooses element j on context i, as [d, K].
+        """
+        noise = self.oracle.noise(self._contexts, seed_key(int(rng.integers(2**63))), 0, 2**26)
+        policies = self.oracle.objective().leaders(noise, 0, count, 1.0)
+        return [self._chosen(policy) for policy in policies]
+
+    def _chosen(self, policy: Policy) -> NDArray[np.bool_]:
+        table = np.zeros((len(self._contexts), self.n_actions), dtype=bool)
+        for i, context in enumerate(self._contexts):
+            table[i, policy(context)] = True
+        return table
+
+    def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
+        """For each round the number of a context and a uniform variate for each element."""
+        block = 1024
+        for start in range(0, horizon, block):
+            size = min(block, horizon - start)
+            indices = rng.integers(len(self._contexts), size=size).tolist()
+            uniforms = rng.random((size, self.n_actions))
+            yield from zip(indices, uniforms, strict=True)
+
+
+class GoodAndBad(PlantedWorld):
+    """A planted world with one probability of a loss on good elements and one on the others."""
+
+    def __init__(
+        self, oracle: Oracle, contexts: Sequence[Any] | None, good: float, bad: float
+    ) -> None:
+        super().__init__(oracle, contexts)
+        self.good = check_probability(self, "good", good)
+        self.bad = check_probability(self, "bad", bad)
+
+    def _losses(self, good: NDArray[np.bool_], u: FloatArray) -> FloatArray:
+        return (u < np.where(good, self.good, self.bad)).astype(np.float64)
