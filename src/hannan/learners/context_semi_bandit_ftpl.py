@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hannan.bounds import semi_bandit
-from hannan.core import (
-    Action,
-    Decision,
-    DecisionError,
-    Feedback,
-    Objective,
-    Oracle,
-    ParameterError,
-    Predictor,
-)
-from hannan.core.policy import loss_of, same_action
+from hannan.core import Action, Feedback, Objective, Oracle, ParameterError, Predictor
+from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -30,30 +20,20 @@ from hannan.core.validation import (
 )
 from hannan.learners.advice import PRESETS, Advice
 from hannan.learners.certificate import SemiBanditCertificate
-from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.propensities import Propensities
+from hannan.learners.resampling import (
+    MODES,
+    drawn_weights,
+    exact_weights,
+    no_law,
+    second_moment,
+)
+from hannan.learners.tickets import Ticket, TicketedLeader
 
 _PROPENSITY_STREAM = 2
 
-# c with q E[W^2] <= c E[W] for every q and L, W from r successes; exact propensities have 1.
-# It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
-_SECOND_MOMENT = {1: 2.0, 2: 1.51, 3: 1.38}
 
-
-@dataclass(slots=True)
-class _Ticket:
-    """A round in flight: all that its loss estimate will need."""
-
-    context: Any
-    action: Action
-    limit: int
-    scale: float
-    hint: FloatArray | None
-    baseline: FloatArray | None
-    weights: Any = None  # one for each chosen element; a number for a single action
-
-
-class ContextSemiBanditFTPL(PerturbedLeader):
+class ContextSemiBanditFTPL(TicketedLeader):
     r"""Contextual follow the perturbed leader, semi-bandit feedback (Algorithm 3).
 
     Plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but sees only the losses of the chosen
@@ -178,8 +158,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             noise,
             noise_memory,
         )
-        modes = ("auto", "shared", "separate", "rao-blackwell", "exact")
-        self.resampling = check_choice(self, "resampling", resampling, modes)
+        self.resampling = check_choice(self, "resampling", resampling, MODES)
         self.successes = check_integer(self, "successes", successes, 1)
         self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
         self.predictor = predictor
@@ -196,11 +175,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._eager = self.eagerness or (2.0 if predictor is None else 1.0)
         self._signed = residual == "signed" or trust == "balanced"
         self._advice: Advice | None = None
-        self._current: _Ticket | None = None
-        self._tickets: dict[int, _Ticket] = {}
-        self._next_id = 0
-        self._decided = 0
-        self._delayed = False
+        self._open_tickets()
         self._loss = 0.0
         self._truncation = 0.0
         self._variance = 0.0
@@ -215,17 +190,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     # The round, as in Algorithm 3 ---------------------------------------------------------
 
-    def _act(self, context: Any) -> Action:
-        # A round that was open is dropped, so it is not waited for.
-        self._current = self._choose(context, pending=len(self._tickets))
-        return self._current.action
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        assert self._current is not None
-        self._answer(self._current, self._check_loss(action, loss))
-        self._current = None
-
-    def _choose(self, context: Any, pending: int) -> _Ticket:
+    def _choose(self, context: Any, pending: int) -> Ticket:
         """Draw the perturbed leader of the loss estimates so far and note the state."""
         n = self._decided + 1
         hint, baseline = self._advise(context, n)
@@ -233,7 +198,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             m = self.oracle.max_chosen
             spread = m * (self._moment * self._K + m * pending)
             self._widen(self._kappa * spread * self._range[1] ** 2)
-        ticket = _Ticket(context, -1, self._limit(n), self._scale, hint, baseline)
+        ticket = Ticket(context, -1, self._limit(n), self._scale, hint, baseline)
         ticket.action = self._played(ticket).action(context, self._fakes, self._draw, self._scale)
         self._draw += 1
         self.oracle_calls += 1
@@ -241,21 +206,12 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._delayed |= pending > 0
         return ticket
 
-    def _played(self, ticket: _Ticket) -> Objective:
+    def _played(self, ticket: Ticket) -> Objective:
         """The totals whose perturbed leader is played: with the hint or the baseline included."""
         tilt = ticket.baseline if ticket.hint is None else ticket.hint
         return self._history if tilt is None else self._history.tilted(ticket.context, tilt)
 
-    def _answer(self, ticket: _Ticket, losses: Any) -> None:
-        """Learn; if the oracle fails meanwhile, the round stays open as it was."""
-        before = self._draw, self.oracle_calls, ticket.weights
-        try:
-            self._learn(ticket, losses)
-        except BaseException:
-            self._draw, self.oracle_calls, ticket.weights = before
-            raise
-
-    def _learn(self, ticket: _Ticket, losses: Any) -> None:
+    def _learn(self, ticket: Ticket, losses: Any) -> None:
         """Complete the losses to an estimate of all of them, and add it to the totals."""
         context, action = ticket.context, ticket.action
         surprise = losses
@@ -281,7 +237,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._see(context)
         self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
 
-    def _weigh(self, ticket: _Ticket, needed: Any = None) -> None:
+    def _weigh(self, ticket: Ticket, needed: Any = None) -> None:
         """Draw the weights W of the chosen elements, with mean (1 - (1-q)^L)/q.
 
         Elements for which `needed` is zero are left out; their weight is of no use.
@@ -292,42 +248,29 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             return
         played = self._played(ticket)
         if self.resampling in ("auto", "exact"):
-            q = played.law(context, self._fakes, scale)
-            self._exact = q is not None
-            if q is not None:
-                if isinstance(action, int):
-                    ticket.weights = _mean_weight(float(q[action]), ticket.limit)
-                else:
-                    each = [_mean_weight(float(p), ticket.limit) for p in q[action]]
-                    ticket.weights = np.array(each)
+            found = exact_weights(played, context, action, self._fakes, scale, ticket.limit)
+            self._exact = found is not None
+            if found is not None:
+                ticket.weights = found
                 return
             if self.resampling == "exact":
-                raise self._no_law()
-        if isinstance(action, int):
-            ticket.weights, used = played.resample_one(
-                context, action, self._fakes, self._draw, ticket.limit, self._r, scale
-            )
-            self._count(used)
-            return
-        some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
-        ticket.weights = np.zeros(len(action))
-        if self.resampling == "separate":
-            for i in some:
-                ticket.weights[i], used = played.resample_one(
-                    context, int(action[i]), self._fakes, self._draw, ticket.limit, self._r, scale
-                )
-                self._count(used)
-        else:
-            ticket.weights[some], used = played.resample(
-                context, action[some], self._fakes, self._draw, ticket.limit, self._r, scale
-            )
-            self._count(used)
+                raise no_law(self.oracle)
+        ticket.weights, used = drawn_weights(
+            played,
+            context,
+            action,
+            self._fakes,
+            self._draw,
+            scale,
+            ticket.limit,
+            self._r,
+            separate=self.resampling == "separate",
+            needed=needed,
+        )
+        self._draw += used
+        self.oracle_calls += used
 
-    def _count(self, draws: int) -> None:
-        self._draw += draws
-        self.oracle_calls += draws
-
-    def _absorb(self, ticket: _Ticket, residual: FloatArray) -> None:
+    def _absorb(self, ticket: Ticket, residual: FloatArray) -> None:
         """Add baseline + residual; measure with an independent draw what instability costs."""
         context, base = ticket.context, ticket.baseline
         estimate = residual if base is None else base + residual
@@ -363,7 +306,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._measured(ticket, boldness, instability)
 
     def _absorb_exactly(
-        self, ticket: _Ticket, residual: FloatArray, estimate: FloatArray, calm: FloatArray
+        self, ticket: Ticket, residual: FloatArray, estimate: FloatArray, calm: FloatArray
     ) -> None:
         """The same with laws in place of draws: `calm` is the law of the unhinted action."""
         context, scale = ticket.context, self._scale
@@ -380,71 +323,13 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         self._history.add(context, estimate)
         self._measured(ticket, boldness, instability)
 
-    def _measured(self, ticket: _Ticket, boldness: float, instability: float) -> None:
+    def _measured(self, ticket: Ticket, boldness: float, instability: float) -> None:
         """Charge the hint's budget with what it cost, and self-tuning with the instability."""
         if ticket.hint is not None and self._advice is not None:
             self._advice.S += boldness
             self._advice.over += instability
         if self._adaptive:
             self._tune(instability)
-
-    # Decisions whose feedback comes later -------------------------------------------------
-
-    def decide(self, context: Any = None) -> Decision:
-        """An action as a ticket, to be answered by `update(loss, decision=…)` at any time.
-
-        The weights are drawn now, from the state the action was drawn from.
-        """
-        pending = len(self._tickets) + (self._current is not None)
-        before = self._draw, self.oracle_calls, self._decided, self._delayed
-        ticket = self._choose(self._check_context(context), pending)
-        try:
-            self._weigh(ticket)
-        except BaseException:
-            self._draw, self.oracle_calls, self._decided, self._delayed = before
-            raise
-        number = self._next_id
-        self._next_id += 1
-        self._tickets[number] = ticket
-        weights = np.atleast_1d(np.array(ticket.weights, dtype=np.float64))
-        return Decision(number, ticket.context, ticket.action, weights)
-
-    def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
-        """A decision for each of several contexts, all from the same state."""
-        checked = [self._check_context(context) for context in contexts]
-        return [self.decide(context) for context in checked]
-
-    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
-        """Learn what the chosen elements cost: a number, or one for each chosen element.
-
-        Parameters
-        ----------
-        loss
-            In the order of `action`.
-        decision
-            The ticket (or its id) the loss belongs to; None for the round `act` opened.
-        """
-        if decision is None:
-            super().update(loss)
-            return
-        number = self._number(decision)
-        ticket = self._tickets[number]
-        losses = self._check_loss(ticket.action, loss)
-        if self._current is not None and self._current.weights is None:
-            # The open round's weights belong to the state before this update.
-            self._weigh(self._current)
-        self._answer(ticket, losses)
-        del self._tickets[number]
-        self.rounds += 1
-
-    def forget(self, decision: Decision | int) -> None:
-        """Give up waiting for a decision's loss."""
-        del self._tickets[self._number(decision)]
-
-    @property
-    def open_decisions(self) -> list[int]:
-        """Ids of the decisions not answered yet."""
-        return list(self._tickets)
 
     # What can be said ---------------------------------------------------------------------
 
@@ -457,7 +342,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         context = self._check_context(context)
         check_integer(self, "draws", draws, 2)
         hint, baseline = self._advise(context, self._decided + 1)
-        ticket = _Ticket(context, -1, 1, self._scale, hint, baseline)
+        ticket = Ticket(context, -1, 1, self._scale, hint, baseline)
         played = self._played(ticket)
         if self._scale == 0.0:
             q = played.chosen(context, None, 0, 1, 0.0)[0].astype(np.float64)
@@ -522,7 +407,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
 
     @property
     def _moment(self) -> float:
-        return 1.0 if self._exact else _SECOND_MOMENT.get(self._r, 1.34)
+        return second_moment(self._r, self._exact)
 
     def _advise(self, context: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:
         """The predictor's hint and baseline for round n."""
@@ -543,7 +428,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             return max(20, min(math.ceil(self._scale / self._range[1]), limit))
         return max(2, limit)
 
-    def _variance_of(self, ticket: _Ticket, losses: Any) -> float:
+    def _variance_of(self, ticket: Ticket, losses: Any) -> float:
         """What instability may cost in this round, on average over the weights."""
         if ticket.scale == 0.0:
             return _total(losses)
@@ -558,21 +443,6 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             return loss
         one = check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0]
         return float(one[0])
-
-    def _number(self, decision: Decision | int) -> int:
-        number = decision.id if isinstance(decision, Decision) else decision
-        if not isinstance(number, int) or number not in self._tickets:
-            known = isinstance(number, int) and 0 <= number < self._next_id
-            state = "has been answered or forgotten already" if known else "was never made here"
-            raise DecisionError(
-                f"Decision {number!r} {state}; {len(self._tickets)} decisions are open."
-            )
-        if isinstance(decision, Decision):
-            ticket = self._tickets[number]
-            same = self.oracle.key(decision.context) == self.oracle.key(ticket.context)
-            if not same or not same_action(decision.action, ticket.action):
-                raise DecisionError(f"Decision {number} was made by another learner.")
-        return number
 
     def _check_setting(self) -> None:
         low = self._range[0]
@@ -603,13 +473,7 @@ class ContextSemiBanditFTPL(PerturbedLeader):
         if self._perturbed:
             self._make_fakes()
             if self._history.law(self._perturbed[0], self._fakes, 1.0) is None:
-                raise self._no_law()
-
-    def _no_law(self) -> ParameterError:
-        return ParameterError(
-            f"resampling='exact' needs the law of the action, which "
-            f"{type(self.oracle).__name__} cannot compute here. Use 'auto'."
-        )
+                raise no_law(self.oracle)
 
     def _theorem_epsilon(self) -> float:
         assert self.horizon is not None
@@ -623,13 +487,6 @@ class ContextSemiBanditFTPL(PerturbedLeader):
             max_resamples=self.max_resamples,
             setting="transductive" if self._arrivals is not None else "separator",
         ).epsilon
-
-
-def _mean_weight(q: float, limit: int) -> float:
-    """(1 - (1-q)^L)/q"""
-    if q <= 0.0:
-        return float(limit)
-    return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q
 
 
 def _total(values: Any) -> float:

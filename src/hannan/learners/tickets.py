@@ -1,0 +1,155 @@
+"""Rounds in flight: decisions whose feedback comes late, out of order or never."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Action, Decision, DecisionError
+from hannan.core.policy import same_action
+from hannan.core.validation import FloatArray
+from hannan.learners.perturbed_leader import PerturbedLeader
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A round in flight: all that its loss estimate will need."""
+
+    context: Any
+    action: Action
+    limit: int
+    scale: float
+    hint: FloatArray | None
+    baseline: FloatArray | None
+    weights: Any = None  # one for each chosen element; a number for a single action
+
+
+class TicketedLeader(PerturbedLeader):
+    """A perturbed leader that may have many rounds open at once.
+
+    Weights always come from the state at decision time: drawn then for tickets, and when the loss
+    comes for the immediate form `act`/`update`, unless something else is learned in between.
+    """
+
+    _current: Ticket | None
+    _tickets: dict[int, Ticket]
+    _next_id: int
+    _decided: int
+    _delayed: bool
+
+    def _open_tickets(self) -> None:
+        self._current = None
+        self._tickets = {}
+        self._next_id = 0
+        self._decided = 0
+        self._delayed = False
+
+    @abstractmethod
+    def _choose(self, context: Any, pending: int) -> Ticket:
+        """Decide on a context while `pending` other rounds are open."""
+
+    @abstractmethod
+    def _weigh(self, ticket: Ticket, needed: Any = None) -> None:
+        """Draw the weights of the chosen elements."""
+
+    @abstractmethod
+    def _learn(self, ticket: Ticket, losses: Any) -> None:
+        """Learn what the chosen elements cost."""
+
+    @abstractmethod
+    def _check_loss(self, action: Action, loss: Any) -> Any:
+        """The losses of the chosen elements, checked."""
+
+    def decide(self, context: Any = None) -> Decision:
+        """An action as a ticket, to be answered by `update(loss, decision=…)` at any time.
+
+        The weights are drawn now, from the state the action was drawn from.
+        """
+        pending = len(self._tickets) + (self._current is not None)
+        before = self._draw, self.oracle_calls, self._decided, self._delayed
+        ticket = self._choose(self._check_context(context), pending)
+        try:
+            self._weigh(ticket)
+        except BaseException:
+            self._draw, self.oracle_calls, self._decided, self._delayed = before
+            raise
+        number = self._next_id
+        self._next_id += 1
+        self._tickets[number] = ticket
+        weights = np.atleast_1d(np.array(ticket.weights, dtype=np.float64))
+        return Decision(number, ticket.context, ticket.action, weights)
+
+    def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
+        """A decision for each of several contexts, all from the same state."""
+        checked = [self._check_context(context) for context in contexts]
+        return [self.decide(context) for context in checked]
+
+    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
+        """Learn what the chosen elements cost: a number, or one for each chosen element.
+
+        Parameters
+        ----------
+        loss
+            In the order of `action`.
+        decision
+            The ticket (or its id) the loss belongs to; None for the round `act` opened.
+        """
+        if decision is None:
+            super().update(loss)
+            return
+        number = self._number(decision)
+        ticket = self._tickets[number]
+        losses = self._check_loss(ticket.action, loss)
+        if self._current is not None and self._current.weights is None:
+            # The open round's weights belong to the state before this update.
+            self._weigh(self._current)
+        self._answer(ticket, losses)
+        del self._tickets[number]
+        self.rounds += 1
+
+    def forget(self, decision: Decision | int) -> None:
+        """Give up waiting for a decision's loss."""
+        del self._tickets[self._number(decision)]
+
+    @property
+    def open_decisions(self) -> list[int]:
+        """Ids of the decisions not answered yet."""
+        return list(self._tickets)
+
+    def _act(self, context: Any) -> Action:
+        # A round that was open is dropped, so it is not waited for.
+        self._current = self._choose(context, pending=len(self._tickets))
+        return self._current.action
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        assert self._current is not None
+        self._answer(self._current, self._check_loss(action, loss))
+        self._current = None
+
+    def _answer(self, ticket: Ticket, losses: Any) -> None:
+        """Learn; if the oracle fails meanwhile, the round stays open as it was."""
+        before = self._draw, self.oracle_calls, ticket.weights
+        try:
+            self._learn(ticket, losses)
+        except BaseException:
+            self._draw, self.oracle_calls, ticket.weights = before
+            raise
+
+    def _number(self, decision: Decision | int) -> int:
+        number = decision.id if isinstance(decision, Decision) else decision
+        if not isinstance(number, int) or number not in self._tickets:
+            known = isinstance(number, int) and 0 <= number < self._next_id
+            state = "has been answered or forgotten already" if known else "was never made here"
+            raise DecisionError(
+                f"Decision {number!r} {state}; {len(self._tickets)} decisions are open."
+            )
+        if isinstance(decision, Decision):
+            ticket = self._tickets[number]
+            same = self.oracle.key(decision.context) == self.oracle.key(ticket.context)
+            if not same or not same_action(decision.action, ticket.action):
+                raise DecisionError(f"Decision {number} was made by another learner.")
+        return number
