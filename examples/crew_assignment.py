@@ -31,4 +31,5 @@ if len(sys.argv) > 1 and find_spec("matplotlib"):
     used = np.bincount(np.concatenate(trace.actions), minlength=CREWS * CREWS)
     pyplot.imshow(used.reshape(CREWS, CREWS) / DAYS, cmap="Blues")
     pyplot.scatter(*np.array(crews.pairs(trace.best_policy(None)))[:, ::-1].T, color="tab:red")
+    pyplot.gca().set(title="Assigned, and best", xlabel="line", ylabel="crew")
     pyplot.savefig(sys.argv[1])

@@ -23,7 +23,6 @@ price = base * rng.uniform(0.3, 1.7, len(cables))  # what a cable really costs, 
 losses = np.clip(price * rng.uniform(0.5, 1.5, (DAYS, len(cables))), 0.0, 1.0)
 learner = hn.ContextSemiBanditFTPL(trees, seed=0)
 trace = hn.play(learner, hn.environments.FromArrays(None, losses))
-
 mean, shortest = losses.mean(axis=0), trees.objective()
 shortest.add(None, base)
 print(f"{len(cables)} cables, 10^{trees.log_size([None]) / np.log(10):.0f} trees; cost a day:")
@@ -37,4 +36,5 @@ if len(sys.argv) > 1 and find_spec("matplotlib"):
     used = np.bincount(np.concatenate(trace.actions), minlength=len(cables)) / DAYS
     for (a, b), share in zip(cables, used, strict=True):
         pyplot.plot(*place[[a, b]].T, color="tab:blue", linewidth=0.2 + 4 * share)
+    pyplot.title("Cables, as wide as they were rented")
     pyplot.savefig(sys.argv[1])

@@ -31,10 +31,10 @@ print(f"{routes} routes; the best one in hindsight takes {best:.2f} minutes a da
 print("learner, tenth by tenth:", *(f"{minutes:.2f}" for minutes in tenths))
 for e in np.argsort(-used)[:5]:
     print(f"street {oracle.edges[e][0]} to {oracle.edges[e][1]} used on {used[e]:.0%} of days")
-
 if len(sys.argv) > 1 and find_spec("matplotlib"):
     from matplotlib import pyplot
 
     for ((x, y), (u, v)), share in zip(oracle.edges, used, strict=True):
         pyplot.plot([x, u], [y, v], color="tab:blue", linewidth=0.3 + 10 * share)
+    pyplot.title("Streets, as wide as they were used")
     pyplot.savefig(sys.argv[1])

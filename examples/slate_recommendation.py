@@ -28,7 +28,6 @@ for t in range(VISITORS):
     shown[t * PARTS // VISITORS, slate] += 1
     clicks[t * PARTS // VISITORS] += would_click[slate].sum()
     liked += would_click
-
 print(f"random slates       {liked.mean() * SHOWN / VISITORS:.2f} clicks a visitor")
 print(f"best fixed slate    {np.sort(liked)[-SHOWN:].sum() / VISITORS:.2f}")
 for part, mean in enumerate(clicks.reshape(8, -1).sum(axis=1) * 8 / VISITORS):
@@ -37,4 +36,5 @@ if len(sys.argv) > 1 and find_spec("matplotlib"):
     from matplotlib import pyplot
 
     pyplot.imshow(shown.T, aspect="auto", cmap="Greys")
+    pyplot.gca().set(title="Items shown", xlabel="fortieth of the visitors", ylabel="item")
     pyplot.savefig(sys.argv[1])
