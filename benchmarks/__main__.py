@@ -20,6 +20,7 @@ from benchmarks.measure import Line
 STUDIES = (
     "finite",
     "flat",
+    "flat_classes",
     "large",
     "tabular",
     "overhead",

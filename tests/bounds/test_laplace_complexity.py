@@ -75,7 +75,7 @@ def test_random_policies_of_a_known_example():
 @pytest.mark.parametrize(
     ("N", "d", "m", "expected"), [(1000, 50, 1, 38.4), (16, 100, 1, 33.5), (200, 10, 3, 26.3)]
 )
-def test_upper_bounds_of_the_examples_in_the_notes(N, d, m, expected):
+def test_upper_bounds_of_known_examples(N, d, m, expected):
     size = math.log(N)
     assert chernoff_complexity(size, d, m) == pytest.approx(expected, abs=0.05)
     assert chernoff_complexity(size, d, m) <= closed_complexity(size, d, m)
