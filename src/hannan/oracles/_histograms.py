@@ -126,11 +126,14 @@ class BinnedObjective(BlockObjective):
 
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle
-        self._kernel: ModuleType = trees if oracle.pairs else histograms
         self._met: object | None = None  # what decided on the cuts: a noise, or contexts to expect
         self._rows: Rows | None = None if oracle.grid is not None else Rows(self.n_actions)
         self._renew = 1  # number of contexts at which cuts are looked for again
         self._rebin(oracle.grid or NO_FEATURES)
+
+    @property
+    def _kernel(self) -> ModuleType:
+        return trees if self.oracle.pairs else histograms
 
     def copy(self) -> BinnedObjective:
         """An independent copy of the totals."""
@@ -236,7 +239,6 @@ class TiltedBins(BinnedObjective):
 
     def __init__(self, base: BinnedObjective) -> None:
         self.oracle = base.oracle
-        self._kernel = base._kernel
         self._base = base
         self._more: list[tuple[FloatArray, FloatArray]] = []
         self._follow()
@@ -309,7 +311,7 @@ class Projection:
     def __init__(self, noise: BinnedNoise, grid: Grid, memory: int) -> None:
         self.grid = grid
         self._address = noise.key, noise.stream
-        self._kernel: ModuleType = trees if noise.oracle.pairs else histograms
+        self._pairs = noise.oracle.pairs
         self._shape = grid.shape(noise.n_actions)
         self._bins = grid.count_rows(noise.rows)
         falling = np.iinfo(np.uint16).max - self._bins
@@ -320,7 +322,8 @@ class Projection:
     def _fill(self, first: int, block: Block) -> None:
         key, stream = self._address
         plan = self._bins, self._order, self._heavy, self._shape
-        self._kernel.fill(key, stream, first, *plan, block)
+        kernel = trees if self._pairs else histograms
+        kernel.fill(key, stream, first, *plan, block)
 
 
 def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,7 @@ class FinitePolicies(Oracle):
         self._columns = np.zeros((table.shape[1], padded), dtype=small)
         self._columns[:, : table.shape[0]] = table.T
         self._columns[:, table.shape[0] :] = table[0][:, None]
-        self._plan = lru_cache(maxsize=2)(self._make_plan)
+        self._plans: dict[tuple[int, ...], Plan] = {}
 
     @property
     def n_policies(self) -> int:
@@ -121,9 +120,13 @@ class FinitePolicies(Oracle):
         """The loss of each possible entry of `table`."""
         return losses if self.sets is None else self._matrix @ losses
 
-    def _make_plan(self, contexts: tuple[int, ...]) -> Plan:
-        members = None if self.sets is None else self._listed
-        return make_plan(self._columns[list(contexts)], self.n_actions, members)
+    def _plan(self, contexts: tuple[int, ...]) -> Plan:
+        """How noise on these contexts is projected; kept for the last one asked for."""
+        if contexts not in self._plans:
+            members = None if self.sets is None else self._listed
+            plan = make_plan(self._columns[list(contexts)], self.n_actions, members)
+            self._plans = {contexts: plan}
+        return self._plans[contexts]
 
 
 class FinitePolicy(Policy):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -82,8 +81,8 @@ class InterceptClassifiers(FeatureOracle):
         self.exact = self.n_policies <= _MOST_LISTED  # type: ignore[misc]
         if self.exact:
             self._padded = -(-self.n_policies // WIDTH) * WIDTH
-            kept = max(16, _KEPT_BYTES // self._padded)
-            self._plays = lru_cache(maxsize=kept)(self._make_plays)
+            self._kept = max(16, _KEPT_BYTES // self._padded)
+            self._known: dict[bytes, NDArray[np.uint8]] = {}
         else:
             rng = np.random.default_rng(0)
             starts = rng.integers(0, self.steps + 1, size=(max(self.restarts, 3), self.n))
@@ -172,6 +171,16 @@ class InterceptClassifiers(FeatureOracle):
 
     def _plan(self, contexts: tuple[FloatArray, ...]) -> Plan:
         return make_plan(np.array([self._columns[x] for x in contexts]), 2, None)
+
+    def _plays(self, row: bytes) -> NDArray[np.uint8]:
+        """What every classifier plays on a row; some of the last ones asked for are kept."""
+        found = self._known.pop(row, None)
+        if found is None:
+            found = self._make_plays(row)
+            if len(self._known) >= self._kept:
+                del self._known[next(iter(self._known))]
+        self._known[row] = found
+        return found
 
     def _make_plays(self, row: bytes) -> NDArray[np.uint8]:
         """The action of every classifier on a context; rows beyond N repeat the first."""
