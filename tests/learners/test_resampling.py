@@ -30,16 +30,16 @@ class Scripted(Objective):
     n_actions = property(lambda self: self.outcomes.shape[1])
 
     def copy(self):
-        raise NotImplementedError
+        raise AssertionError("only draws are asked for")
 
     def add(self, context, losses):
-        raise NotImplementedError
+        raise AssertionError("only draws are asked for")
 
     def leaders(self, noise, first, count, scale):
-        raise NotImplementedError
+        raise AssertionError("only draws are asked for")
 
     def minima(self, noise, first, count, scale):
-        raise NotImplementedError
+        raise AssertionError("only draws are asked for")
 
     def chosen(self, context, noise, first, count, scale):
         assert first + count <= len(self.outcomes), "more than L - 1 draws"

@@ -82,9 +82,7 @@ class Stumps(BinnedOracle):
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
         """The policy behind the four numbers that kernels write."""
-        feature, cut, below, above = (int(i) for i in code)
-        threshold = -math.inf if feature < 0 else float(grid.edges[feature, cut])
-        return StumpPolicy(self, feature, threshold, below, above)
+        return decode_stump(self, code, grid)
 
 
 class StumpPolicy(Policy):
@@ -114,3 +112,10 @@ class StumpPolicy(Policy):
 
     def __repr__(self) -> str:
         return f"<stump: {self.rule}>"
+
+
+def decode_stump(oracle: BinnedOracle, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
+    """The policy behind feature (-1 for a constant), cut and the two actions."""
+    feature, cut, below, above = (int(i) for i in code)
+    threshold = -math.inf if feature < 0 else float(grid.edges[feature, cut])
+    return StumpPolicy(oracle, feature, threshold, below, above)

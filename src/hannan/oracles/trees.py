@@ -15,7 +15,7 @@ from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import trees as kernel
 from hannan.oracles._binning import NO_FEATURES, Grid, given_grid, learn_grid, stack
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
-from hannan.oracles.stumps import StumpPolicy
+from hannan.oracles.stumps import StumpPolicy, decode_stump
 
 
 class Trees(BinnedOracle):
@@ -105,17 +105,14 @@ class Trees(BinnedOracle):
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
         """The policy behind the numbers that kernels write."""
         if len(code) == 4:
-            return self._stump(code, grid)
-        below = self._stump(code[2:6], grid)
+            return decode_stump(self, code, grid)
+        below = decode_stump(self, code[2:6], grid)
         if code[0] < 0:
             return below
         threshold = float(grid.edges[code[0], code[1]])
-        return TreePolicy(self, int(code[0]), threshold, below, self._stump(code[6:10], grid))
-
-    def _stump(self, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
-        feature, cut, below, above = (int(i) for i in code)
-        threshold = -math.inf if feature < 0 else float(grid.edges[feature, cut])
-        return StumpPolicy(self, feature, threshold, below, above)
+        return TreePolicy(
+            self, int(code[0]), threshold, below, decode_stump(self, code[6:10], grid)
+        )
 
 
 class TreePolicy(Policy):
