@@ -57,3 +57,14 @@ def test_a_base_that_does_not_fit_is_refused():
         hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(3), hn.oracles.Subsets(4, 2))
     with pytest.raises(hn.ParameterError, match="without contexts"):
         hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(3), hn.oracles.AllPolicies(2, 3))
+
+
+def test_a_round_of_zero_losses_counts_in_the_regressions():
+    one, two = slates().objective(), slates().objective()
+    x = np.array([1.0, -1.0])
+    for total in (one, two):
+        total.add(x, np.arange(5.0))
+    one.observe(x)
+    two.add(x, np.zeros(5))
+    assert (one.model.scores(x, None, 0, 0.0) == two.model.scores(x, None, 0, 0.0)).all()
+    assert one.model.rounds == 2
