@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from hannan.core.environment import Feedback
 from hannan.core.errors import OrderError
@@ -50,8 +52,25 @@ class Learner(Parametrised, ABC):
         """Forget everything learned; equal to a fresh clone with the same seed."""
         self.__init__(**self.params)  # type: ignore[misc]
 
-    def _check_context(self, context: Any) -> Any:
-        return context if self.oracle is None else self.oracle.check_context(context)
+    def fresh(self, number: int) -> Self:
+        """A new learner like this one, with nothing learned and randomness of its own.
+
+        Its seed is a function of this one's and of `number`.
+        """
+        seed = self.params.get("seed")
+        if seed is None:
+            return self.clone()
+        state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
+        return self.clone(seed=int(state[0] >> np.uint64(1)))
+
+    @property
+    def _clock(self) -> int:
+        """The number of the round that comes next."""
+        return self.rounds
+
+    def _check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context of the next round, or of one that many rounds later."""
+        return context if self.oracle is None else self.oracle.at(self._clock + ahead, context)
 
     @abstractmethod
     def _act(self, context: Any) -> Action: ...

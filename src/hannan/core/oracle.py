@@ -188,6 +188,11 @@ class Oracle(Parametrised, ABC):
     """Whether no action contains another one (true for single actions)."""
 
     @property
+    def fixed_size(self) -> bool:
+        """Whether all actions choose equally many elements (known to be so)."""
+        return self.max_chosen == 1
+
+    @property
     def complexity_pairs(self) -> int:
         """Pairs of oracle calls an estimate of the Laplace complexity takes; fewer if dear."""
         return 64
@@ -211,6 +216,10 @@ class Oracle(Parametrised, ABC):
     @abstractmethod
     def check_context(self, context: Any) -> Any:
         """The context in the form objectives take, or a `ContextError`."""
+
+    def at(self, time: int, context: Any) -> Any:
+        """The context of round number `time`, checked; only classes that change care when it is."""
+        return self.check_context(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
         """Several contexts at once, without repetition, in order of first appearance."""

@@ -26,6 +26,13 @@ class Predictor(Parametrised, ABC):
         """A more cautious, lower guess, for use inside loss estimates."""
         return self.predict(context)
 
+    def estimate(self, context: Any) -> FloatArray:
+        """The best guess, neither low nor high; drift is looked for in its errors."""
+        return self.predict(context)
+
     @abstractmethod
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """What the chosen elements cost: a number, or one for each chosen element."""
+        """What the chosen elements cost: a number, or one for each chosen element.
+
+        With full information all elements count as chosen, in their order.
+        """

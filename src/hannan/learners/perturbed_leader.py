@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from hannan.bounds import Complexity, laplace_complexity
 from hannan.core import ContextError, Learner, Noise, Oracle, ParameterError, Policy
@@ -93,6 +93,13 @@ class PerturbedLeader(Learner):
         """The leader without noise: the best policy for the losses so far."""
         return self._history.leader()
 
+    def fresh(self, number: int) -> Self:
+        """A new learner like this one, which keeps what is known of the class itself: its G."""
+        twin = super().fresh(number)
+        if self._reservoir is None:
+            twin._complexity = self._complexity
+        return twin
+
     @property
     def complexity(self) -> Complexity:
         """G of the policy class on X."""
@@ -117,8 +124,8 @@ class PerturbedLeader(Learner):
     def _theorem_epsilon(self) -> float:
         """The paper's ε for the declared horizon."""
 
-    def _check_context(self, context: Any) -> Any:
-        context = self.oracle.check_context(context)
+    def _check_context(self, context: Any, ahead: int = 0) -> Any:
+        context = self.oracle.at(self._clock + ahead, context)
         if self._arrivals is not None and self.oracle.key(context) not in self._arrivals:
             raise ContextError(
                 f"Context {context!r} is not among the {len(self._arrivals)} contexts declared to "

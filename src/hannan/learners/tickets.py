@@ -38,6 +38,7 @@ class TicketedLeader(PerturbedLeader):
     _current: Ticket | None
     _tickets: dict[int, Ticket]
     _next_id: int
+    _forgotten: int
     _decided: int
     _delayed: bool
 
@@ -45,6 +46,7 @@ class TicketedLeader(PerturbedLeader):
         self._current = None
         self._tickets = {}
         self._next_id = 0
+        self._forgotten = 0
         self._decided = 0
         self._delayed = False
 
@@ -85,7 +87,7 @@ class TicketedLeader(PerturbedLeader):
 
     def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
         """A decision for each of several contexts, all from the same state."""
-        checked = [self._check_context(context) for context in contexts]
+        checked = [self._check_context(context, i) for i, context in enumerate(contexts)]
         return [self.decide(context) for context in checked]
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
@@ -114,6 +116,11 @@ class TicketedLeader(PerturbedLeader):
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
         del self._tickets[self._number(decision)]
+        self._forgotten += 1
+
+    @property
+    def _clock(self) -> int:
+        return self.rounds + len(self._tickets) + self._forgotten
 
     @property
     def open_decisions(self) -> list[int]:
