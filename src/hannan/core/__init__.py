@@ -9,6 +9,7 @@ from hannan.core.errors import (
     InfeasibleError,
     InputTypeError,
     LossError,
+    MissingPackageError,
     OrderError,
     ParameterError,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Learner",
     "LossError",
     "LossFunction",
+    "MissingPackageError",
     "Noise",
     "Objective",
     "Oracle",

@@ -29,5 +29,9 @@ class DecisionError(OrderError):
     """A decision that is unknown, forgotten or already answered."""
 
 
+class MissingPackageError(HannanError, ImportError):
+    """An optional part whose package is not installed."""
+
+
 class InfeasibleError(HannanError, ValueError):
     """A problem without any feasible action or policy."""

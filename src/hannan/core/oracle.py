@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.params import Parametrised
-from hannan.core.policy import Action, Policy
+from hannan.core.policy import Action, Policy, loss_of
 from hannan.core.validation import FloatArray
 
 
@@ -88,6 +88,13 @@ class Objective(ABC):
         """This total with one more round, for use until either of the two is changed."""
         twin = self.copy()
         twin.add(context, losses)
+        return twin
+
+    def perturbed(self, contexts: Sequence[Any], losses: FloatArray) -> Objective:
+        """This total with fake losses on several contexts, [d, K], until either is changed."""
+        twin = self.copy()
+        for context, row in zip(contexts, losses, strict=True):
+            twin.add(context, row)
         return twin
 
     def chosen(
@@ -189,8 +196,8 @@ class Oracle(Parametrised, ABC):
 
     @property
     def fixed_size(self) -> bool:
-        """Whether all actions choose equally many elements (known to be so)."""
-        return self.max_chosen == 1
+        """Whether all actions choose equally many elements, so that none contains another."""
+        return self.antichain
 
     @property
     def complexity_pairs(self) -> int:
@@ -240,6 +247,31 @@ class Oracle(Parametrised, ABC):
     def complexity(self, contexts: Sequence[Any]) -> float | None:
         """The Laplace complexity G on these contexts where a closed form exists."""
         return None
+
+    def interval_minima(
+        self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
+    ) -> FloatArray:
+        """The minimal totals of all intervals of a history, without noise.
+
+        Entry [i, j], i < j, is that of the rows cuts[i] .. cuts[j] - 1; the others are zero.
+        Contexts beyond the last cut are only told to `Objective.expect`. Inexact classes that do
+        not know the minimum give the value of their leader.
+        """
+        values = np.zeros((len(cuts), len(cuts)))
+        known = list({self.key(context): context for context in contexts}.values())
+        for i in range(len(cuts) - 1):
+            total = self.objective()
+            if known:
+                total.expect(known)
+            for j in range(i + 1, len(cuts)):
+                for row in range(cuts[j - 1], cuts[j]):
+                    total.add(contexts[row], losses[row])
+                values[i, j] = total.minima(None, 0, 1, 0.0)[0]
+                if np.isnan(values[i, j]):
+                    rows = range(cuts[i], cuts[j])
+                    leader = total.leader()
+                    values[i, j] = sum(loss_of(losses[r], leader(contexts[r])) for r in rows)
+        return values
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
         """Whether distinct policies differ somewhere on these contexts; None if not known."""

@@ -182,6 +182,13 @@ def add(scores, losses, column):
         scores[n] += losses[column[n]]
 
 
+@njit(cache=True)
+def add_rows(scores, losses, columns, contexts):
+    """Each policy's loss on several contexts, a row of losses for each."""
+    for i in range(contexts.shape[0]):
+        add(scores, losses[i], columns[contexts[i]])
+
+
 @njit(cache=True, nogil=True)
 def settle(scores, block, row, scale, column, losses):
     """Add the losses, then the action of the leader under the same draw."""

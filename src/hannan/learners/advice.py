@@ -19,6 +19,7 @@ import numpy as np
 from hannan.core import LossError, Predictor
 from hannan.core.validation import FloatArray
 from hannan.kernels.losses import extremes
+from hannan.learners.forecast import adopt
 
 PRESETS = ("strict", "balanced", "baseline")
 
@@ -35,7 +36,7 @@ class Advice:
         top: float,
         key: Callable[[Any], Hashable],
     ) -> None:
-        self.predictor: Any = predictor.clone() if hasattr(predictor, "clone") else predictor
+        self.predictor: Any = adopt(predictor)
         if hasattr(self.predictor, "prepare"):
             self.predictor.prepare(K)
         self.trust = trust

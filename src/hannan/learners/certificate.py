@@ -23,6 +23,10 @@ class Certificate:
     high_probability: float | None = None
     """Exceeded by the realised regret with probability at most 1 - confidence."""
     confidence: float = 0.95
+    prediction_error: float | None = None
+    """Σ ‖f - Q‖², how wrong the predictor has been."""
+    theorem_5: float | None = None
+    """Theorem 5 as printed, for these errors and the ε that suits them best in hindsight."""
     notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
@@ -41,6 +45,8 @@ class Certificate:
                 self.high_probability,
                 f"with probability {self.confidence:g} regret is at most {{:.6g}}",
             ),
+            (self.prediction_error, "the predictor's squared errors add up to {:.6g}"),
+            (self.theorem_5, "Theorem 5, best tuned for these errors, promises {:.6g}"),
         )
         lines += ["- " + text.format(value) for value, text in sentences if value is not None]
         lines += [f"- note: {note}" for note in self.notes]
@@ -65,12 +71,14 @@ class SemiBanditCertificate:
     """Σ c κ m ε Σ_j W_j ℓ_j² + G/ε + truncation, from the weights drawn."""
     comparator_estimate: float | None = None
     """Loss minus the best policy's estimated loss: correct on average from above, very noisy."""
+    a_priori: float | None = None
+    """The theorem's bound on expected regret over the whole horizon (playout noise)."""
     truncation: float = 0.0
     """Σ K/(eL), what limiting the resampling may have cost."""
     notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
-        for value in (self.stability_estimate, self.variance_estimate):
+        for value in (self.stability_estimate, self.variance_estimate, self.a_priori):
             if value is not None:
                 return float(value)
         return float("nan")
@@ -84,5 +92,7 @@ class SemiBanditCertificate:
         ):
             if value is not None:
                 lines.append(f"- expected regret is estimated to be at most {value:.6g}, {what}")
+        if self.a_priori is not None:
+            lines.append(f"- expected regret over the whole horizon is at most {self.a_priori:.6g}")
         lines += [f"- note: {note}" for note in self.notes]
         return "\n".join(lines)

@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hannan.bounds import complete_information
-from hannan.core import Action, LossError, LossFunction, Oracle
+from hannan.bounds import Bound, complete_information, playout, predictable
+from hannan.core import Action, LossError, LossFunction, Oracle, ParameterError, Predictor
 from hannan.core.policy import loss_of
-from hannan.core.validation import check_losses, check_probability
+from hannan.core.validation import check_choice, check_losses, check_probability
 from hannan.learners.certificate import Certificate
+from hannan.learners.forecast import TRUST, Forecast
 from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners.playout import Playout
 
 
 class ContextFTPL(PerturbedLeader):
@@ -31,18 +33,32 @@ class ContextFTPL(PerturbedLeader):
     oracle
         The policy class with its optimiser.
     contexts
-        X in the transductive setting; by default the oracle's own contexts.
+        X in the transductive setting; by default the oracle's own contexts. For "playout" all
+        contexts in the order they will arrive, repetitions included.
     separator
         X in the small-separator setting.
     pool
         Contexts like those that may arrive, for X without a theorem. Give one of the three.
-        Feature classes need none: X is then a sample of the contexts seen so far.
+        Feature classes need none: X is then a sample of the contexts seen so far. For "playout"
+        a sample to draw the contexts to come from, with `horizon`.
+    perturbation
+        "laplace": the paper's noise, on X. "playout": Gaussian noise on the contexts still to
+        come and none on the past, where their sequence, or the law they are drawn from, is known.
     epsilon
         "adaptive": self-tuned from what instability has cost so far, needs nothing else;
         "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, from `loss_range`;
-        "theorem": the paper's tuning, needs `horizon`; or a positive number.
+        "theorem": the paper's tuning, needs `horizon`; or a positive number, noise then having
+        size 1/ε. Playout noise has a size of its own and leaves nothing to tune.
     horizon
-        T, the number of rounds, for epsilon="theorem".
+        T, the number of rounds, for epsilon="theorem" and for "playout".
+    predictor
+        Guesses the losses :math:`Q_t` of each round before it is played: `predict(context)`
+        returns K numbers and `learn(context, action, loss)` is told all losses afterwards. The
+        leader is then taken with the guess counted as one more round, and regret is governed by
+        :math:`\sum_t \|\ell_t - Q_t\|_*^2` in place of the size of the losses.
+    trust
+        "earned": guesses count only while they have been closer to the losses than none at all,
+        so that a bad predictor costs little; "always": as in the paper.
     seed
         Fixes all randomness; None takes fresh entropy.
     loss_range
@@ -58,8 +74,11 @@ class ContextFTPL(PerturbedLeader):
     ---------
     With epsilon="adaptive", fresh noise and an exact oracle, against adaptive adversaries:
     expected regret at most :math:`2\,E[D_T] \le 2\sqrt{2\kappa G V} + 2R`, with D_T measured on
-    the way and reported by `certificate`. With epsilon="theorem":
-    `bounds.complete_information`. [syrgkanis2016, Theorem 2]
+    the way and reported by `certificate`; with a predictor V sums the squared ranges of
+    :math:`\ell_t - Q_t` (Theorem 5). With epsilon="theorem": `bounds.complete_information`.
+    With "playout", contexts fixed in advance or independent draws from the pool:
+    `bounds.playout`, :math:`\sqrt{2\pi T \log N}` for single actions.
+    [syrgkanis2016, Theorems 2 and 5], [cesabianchi2011]
 
     Examples
     --------
@@ -72,9 +91,19 @@ class ContextFTPL(PerturbedLeader):
     >>> learner.act(0), learner.best_policy()(0)
     (1, 1)
 
+    Losses that are like the previous ones:
+
+    >>> guess = hn.predictors.Last()
+    >>> optimist = hn.ContextFTPL(oracle, predictor=guess, seed=0)
+    >>> for t in range(100):
+    ...     action = optimist.act(0)
+    ...     optimist.update([0.01 * t, 1.0 - 0.01 * t])
+    >>> round(optimist.certificate().prediction_error, 2)
+    1.01
+
     References
     ----------
-    [syrgkanis2016]
+    [syrgkanis2016], [cesabianchi2011]
     """
 
     def __init__(
@@ -84,18 +113,24 @@ class ContextFTPL(PerturbedLeader):
         separator: Sequence[Any] | None = None,
         *,
         pool: Sequence[Any] | None = None,
+        perturbation: str = "laplace",
         epsilon: float | str = "adaptive",
         horizon: int | None = None,
+        predictor: Predictor | None = None,
+        trust: str = "earned",
         seed: int | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),
         noise: str = "fresh",
         noise_memory: int = 2**26,
     ) -> None:
+        self.predictor = predictor
+        self.trust = check_choice(self, "trust", trust, TRUST)
         super().__init__(
             oracle,
             contexts,
             separator,
             pool,
+            perturbation,
             epsilon,
             horizon,
             seed,
@@ -103,6 +138,9 @@ class ContextFTPL(PerturbedLeader):
             noise,
             noise_memory,
         )
+        self._forecast: Forecast | None = None
+        if predictor is not None:
+            self._forecast = self._make_forecast(predictor)
         self._loss = 0.0
         self._stability = 0.0
         self._last_scale = 0.0
@@ -110,7 +148,15 @@ class ContextFTPL(PerturbedLeader):
     def _act(self, context: Any) -> Action:
         if self._anytime and self._open is None:
             self._widen(self._kappa * self._width**2)
-        action = self._history.action(context, self._fakes, self._draw, self._scale)
+        if self._playout is not None:
+            past = self._history.perturbed(*self._playout.noise.fakes(self.rounds))
+            action = past.action(context, None, 0, 0.0)
+        else:
+            past = self._history
+            if self._forecast is not None:
+                guess = self._forecast.look_ahead(context)
+                past = past if guess is None else past.tilted(context, guess)
+            action = past.action(context, self._fakes, self._draw, self._scale)
         self.oracle_calls += 1
         return action
 
@@ -124,16 +170,22 @@ class ContextFTPL(PerturbedLeader):
             raise
 
     def _learn(self, context: Any, action: Action, loss: Any) -> None:
-        losses, low, high = self._check_loss(loss)
-        suffered = loss_of(losses, action)
+        losses, lowest, highest = self._check_loss(loss)
+        low, high = lowest, highest
+        suffered = unforeseen = loss_of(losses, action)
+        if self._forecast is not None:
+            low, high = self._forecast.surprises(losses, low, high)
+            unforeseen = self._forecast.surprise(losses, action)
         sized = self._sized
         if sized is None:
             self._learn_size(len(losses))
         try:
-            instability = self._settle(context, losses, suffered, low)
+            instability = self._settle(context, losses, unforeseen, low)
         except BaseException:
             self._sized = sized
             raise
+        if self._forecast is not None:
+            self._forecast.learn(context, losses, lowest, highest)
         self._loss += suffered
         self._stability += self._stability_bound(low, high)
         self._last_scale = self._scale
@@ -142,19 +194,24 @@ class ContextFTPL(PerturbedLeader):
         if self.noise == "fresh":
             self._draw += 1
 
-    def _settle(self, context: Any, losses: Any, suffered: float, low: float) -> float:
-        """Add the round; what it cost not to have known it, where that is measured."""
+    def _settle(self, context: Any, losses: Any, unforeseen: float, low: float) -> float:
+        r"""Add the round; what it cost not to have known it, where that is measured.
+
+        That is :math:`(f_t - Q_t)(\pi_t) - (f_t - Q_t)(\hat\pi_t)`, never negative but for
+        rounding in the totals.
+        """
         if not self._adaptive:
             self._history.add(context, losses)
             return 0.0
-        if suffered > low and self._perturbed:
+        if unforeseen > low and self._perturbed:
             # Instability may show, and then G is asked for. If the oracle fails at that, it must
             # be now, while nothing has been changed.
             _ = self.complexity
         foreseeing = self._history.settle(context, losses, self._fakes, self._draw, self._scale)
         self.oracle_calls += 1
-        # Never negative, but for rounding in the totals.
-        return suffered - loss_of(losses, foreseeing)
+        if self._forecast is not None:
+            return unforeseen - self._forecast.surprise(losses, foreseeing)
+        return unforeseen - loss_of(losses, foreseeing)
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret so far.
@@ -166,7 +223,11 @@ class ContextFTPL(PerturbedLeader):
         """
         check_probability(self, "confidence", confidence)
         regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
-        known = {"rounds": self.rounds, "loss": self._loss, "realised_regret": regret}
+        known: dict[str, Any] = {
+            "rounds": self.rounds,
+            "loss": self._loss,
+            "realised_regret": regret,
+        }
         notes = []
         if not self._covered:
             notes.append("contexts were not known in advance: no theorem applies")
@@ -174,24 +235,35 @@ class ContextFTPL(PerturbedLeader):
             notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
         if self.noise == "once":
             notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
+        if self._forecast is not None:
+            known["prediction_error"] = self._forecast.squared_error
         covered = self._covered and self.oracle.exact
         if not covered or (self.noise == "once" and self._adaptive):
-            return Certificate(**known, notes=tuple(notes))  # type: ignore[arg-type]
+            return Certificate(**known, notes=tuple(notes))
+        if self._playout is not None:
+            notes.append("contexts must be fixed in advance or drawn from the pool given")
+            return Certificate(**known, a_priori=self._playout_bound(), notes=tuple(notes))
         # G/ε of the last round; three standard errors are added where G is an estimate.
         error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
         measured = self._D + error if self._adaptive else None
         certain = None
         if measured is not None and math.isfinite(self._width) and confidence < 1.0:
             spread = math.sqrt(self.rounds * -math.log1p(-confidence) / 2.0)
-            certain = measured + self._width * spread
+            certain = measured + self._deviation * spread
         return Certificate(
-            **known,  # type: ignore[arg-type]
+            **known,
             measured=measured,
             a_priori=self._stability + error,
             high_probability=certain,
             confidence=confidence,
+            theorem_5=self._theorem_5(),
             notes=tuple(notes),
         )
+
+    @property
+    def forecaster(self) -> Any:
+        """The predictor at work, where there is one."""
+        return None if self._forecast is None else self._forecast.predictor
 
     def _check_loss(self, loss: Any) -> tuple[Any, float, float]:
         """The loss in the form the oracle takes, and the range to bound instability with."""
@@ -238,32 +310,93 @@ class ContextFTPL(PerturbedLeader):
 
     @property
     def _width(self) -> float:
-        """How much more than another an action can lose in a round."""
+        """How much more than another an action can lose in a round, beyond what was guessed."""
         low, high = self._range
+        guesses = 1.0 if self._forecast is None else 2.0
         if self.oracle.max_chosen == 1 or self.oracle.takes_functions:
-            return high - low
-        return self.oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
+            return guesses * (high - low)
+        return guesses * self.oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
+
+    @property
+    def _deviation(self) -> float:
+        r"""The range of what a round adds to loss - D: :math:`Q(\pi_t) + (f-Q)(\hat\pi_t)`."""
+        return self._width if self._forecast is None else 1.5 * self._width
 
     @property
     def _kappa(self) -> float:
         m = self.oracle.max_chosen if self.oracle.antichain else self._n_actions or 1
         if self._arrivals is None:
             return float(m * len(self._perturbed))
-        linear = not self.oracle.takes_functions
+        linear = not self.oracle.takes_functions and self._forecast is None
         return 1.0 if linear and self._range[0] >= 0.0 else float(m)
+
+    @property
+    def _setting(self) -> str:
+        return "transductive" if self._arrivals is not None else "separator"
 
     def _theorem_epsilon(self) -> float:
         assert self.horizon is not None
         low, high = self._range
         m = self.oracle.max_chosen
         functions = self.oracle.takes_functions
+        optimistic = self.predictor is not None
+        largest = high - low if optimistic else max(abs(low), abs(high))
         return complete_information(
             self.horizon,
             d=len(self._perturbed),
             n_actions=self.oracle.n_actions or 1,
             log_size=self._log_size(),
             m=m,
-            loss_bound=max(abs(low), abs(high)) / (m if functions else 1),
-            setting="transductive" if self._arrivals is not None else "separator",
-            nonnegative=low >= 0.0 and not functions,
+            loss_bound=largest / (m if functions else 1),
+            setting=self._setting,
+            nonnegative=low >= 0.0 and not functions and not optimistic,
         ).epsilon
+
+    def _theorem_5(self) -> float | None:
+        """Theorem 5 as printed, with the errors observed and the best ε for them."""
+        if self._forecast is None or self._n_actions is None:
+            return None
+        log_size = self.oracle.log_size(self._perturbed)
+        if log_size is None or log_size < math.log(2.0):
+            return None
+        return predictable(
+            self._forecast.squared_error,
+            d=len(self._perturbed),
+            n_actions=self._n_actions,
+            log_size=log_size,
+            m=self.oracle.max_chosen,
+            setting=self._setting,
+        ).value
+
+    def _make_forecast(self, predictor: Predictor) -> Forecast:
+        if self._playout is not None:
+            raise ParameterError("perturbation='playout' takes no predictor=.")
+        forecast = Forecast(predictor, self._range, self.oracle.max_chosen, self.trust)
+        if self._n_actions is not None:
+            forecast.prepare(self._n_actions)
+        return forecast
+
+    def _play_out(self, future: Playout) -> None:
+        """Gaussian noise: of the size `bounds.playout` asks for, or 1/ε."""
+        if isinstance(self.epsilon, str):
+            size = 1.0 / self._playout_law(math.log(2.0)).epsilon
+        else:
+            size = 1.0 / self._fixed_epsilon()
+        future.put_noise(self.oracle.n_actions or 1, size, None, self._key)
+
+    def _playout_law(self, log_size: float) -> Bound:
+        assert self._playout is not None
+        return playout(
+            self._playout.horizon,
+            log_size=log_size,
+            m=self.oracle.max_chosen,
+            loss_range=self._range,
+            fixed_size=self.oracle.fixed_size,
+        )
+
+    def _playout_bound(self) -> float | None:
+        """What theory promises for the whole game, where the noise has the size it asks for."""
+        size = self.oracle.log_size(self._perturbed)
+        if size is None or size < math.log(2.0) or not isinstance(self.epsilon, str):
+            return None
+        return self._playout_law(size).value

@@ -20,6 +20,7 @@ from hannan.core.validation import (
 )
 from hannan.learners.advice import PRESETS, Advice
 from hannan.learners.certificate import SemiBanditCertificate
+from hannan.learners.playout_bandit import PlayoutBandit
 from hannan.learners.propensities import Propensities
 from hannan.learners.resampling import (
     MODES,
@@ -28,12 +29,12 @@ from hannan.learners.resampling import (
     no_law,
     second_moment,
 )
-from hannan.learners.tickets import Ticket, TicketedLeader
+from hannan.learners.tickets import Ticket
 
 _PROPENSITY_STREAM = 2
 
 
-class ContextSemiBanditFTPL(TicketedLeader):
+class ContextSemiBanditFTPL(PlayoutBandit):
     r"""Contextual follow the perturbed leader, semi-bandit feedback (Algorithm 3).
 
     Plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but sees only the losses of the chosen
@@ -53,6 +54,11 @@ class ContextSemiBanditFTPL(TicketedLeader):
         The policy class with its optimiser.
     contexts, separator, pool
         The perturbed contexts X, as in `ContextFTPL`.
+    perturbation
+        "laplace": the paper's noise, on X. "playout": sparse noise ±M on the contexts still to
+        come, where their sequence, or the law they are drawn from, is known. The leader is then
+        played with probability 1 - K/M and each action with 1/M besides, so weights are exact:
+        one oracle call a round, no resampling. For single actions; M = 1/ε.
     epsilon
         "adaptive": self-tuned from instability measured with an independent extra draw;
         "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, which also pays for
@@ -94,7 +100,8 @@ class ContextSemiBanditFTPL(TicketedLeader):
     ---------
     With an exact oracle, losses in [0, 1] and immediate feedback, against adaptive adversaries,
     pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned; with
-    epsilon="theorem" `bounds.semi_bandit`. [syrgkanis2016, Theorem 3]
+    epsilon="theorem" `bounds.semi_bandit`; with "playout" and contexts fixed in advance or drawn
+    from the pool `bounds.playout_bandit`. [syrgkanis2016, Theorem 3]
 
     Examples
     --------
@@ -126,6 +133,7 @@ class ContextSemiBanditFTPL(TicketedLeader):
         separator: Sequence[Any] | None = None,
         *,
         pool: Sequence[Any] | None = None,
+        perturbation: str = "laplace",
         epsilon: float | str = "adaptive",
         horizon: int | None = None,
         max_resamples: int | None = None,
@@ -151,6 +159,7 @@ class ContextSemiBanditFTPL(TicketedLeader):
             contexts,
             separator,
             pool,
+            perturbation,
             epsilon,
             horizon,
             seed,
@@ -192,6 +201,8 @@ class ContextSemiBanditFTPL(TicketedLeader):
 
     def _choose(self, context: Any, pending: int) -> Ticket:
         """Draw the perturbed leader of the loss estimates so far and note the state."""
+        if self._playout is not None:
+            return self._choose_played_out(context, pending)
         n = self._decided + 1
         hint, baseline = self._advise(context, n)
         if self._anytime:
@@ -235,7 +246,8 @@ class ContextSemiBanditFTPL(TicketedLeader):
         self._loss += _total(losses)
         self._last_scale = ticket.scale
         self._see(context)
-        self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
+        if ticket.limit:
+            self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
 
     def _weigh(self, ticket: Ticket, needed: Any = None) -> None:
         """Draw the weights W of the chosen elements, with mean (1 - (1-q)^L)/q.
@@ -333,6 +345,11 @@ class ContextSemiBanditFTPL(TicketedLeader):
 
     # What can be said ---------------------------------------------------------------------
 
+    @property
+    def forecaster(self) -> Any:
+        """The predictor at work, which has learned all that was seen, or None."""
+        return None if self._advice is None else self._advice.predictor
+
     def propensities(self, context: Any = None, draws: int = 1000) -> Propensities:
         """The probability of each element to be chosen on a context now.
 
@@ -341,6 +358,8 @@ class ContextSemiBanditFTPL(TicketedLeader):
         """
         context = self._check_context(context)
         check_integer(self, "draws", draws, 2)
+        if self._playout is not None:
+            return Propensities(self._law_played_out(context), np.zeros(self._K), 0)
         hint, baseline = self._advise(context, self._decided + 1)
         ticket = Ticket(context, -1, 1, self._scale, hint, baseline)
         played = self._played(ticket)
@@ -373,6 +392,15 @@ class ContextSemiBanditFTPL(TicketedLeader):
         if notes:
             return SemiBanditCertificate(**known, notes=tuple(notes))
         comparator = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
+        if self._playout is not None:
+            notes.append("contexts must be fixed in advance or drawn from the pool given")
+            if self._delayed:
+                notes.append("feedback was delayed: nothing is proved then")
+            elif isinstance(self.epsilon, str):
+                known["a_priori"] = self._playout_bound(self._log_size()).value
+            return SemiBanditCertificate(
+                **known, comparator_estimate=comparator, notes=tuple(notes)
+            )
         error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
         stability = variance = None
         if self._delayed and not self._anytime:
@@ -392,11 +420,6 @@ class ContextSemiBanditFTPL(TicketedLeader):
         )
 
     # Parts --------------------------------------------------------------------------------
-
-    @property
-    def _K(self) -> int:
-        assert self.oracle.n_actions is not None
-        return self.oracle.n_actions
 
     @property
     def _kappa(self) -> float:
@@ -462,6 +485,8 @@ class ContextSemiBanditFTPL(TicketedLeader):
                 "ContextSemiBanditFTPL needs the number of actions: give "
                 f"{type(self.oracle).__name__} its n_actions=."
             )
+        if self.predictor is not None and self._playout is not None:
+            raise ParameterError("perturbation='playout' takes no predictor=.")
         if self.predictor is not None and self.trust != "baseline" and self.oracle.max_chosen > 1:
             raise ParameterError(
                 f"trust={self.trust!r} uses hints, which are for single actions; with sets of "

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, InputTypeError, Learner, Oracle, Policy
+from hannan.core import Action, InputTypeError, Learner, Oracle, Policy, Predictor
 from hannan.core.policy import loss_of
-from hannan.core.validation import check_loss_range, check_losses, check_seed
+from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
 from hannan.learners.certificate import Certificate
+from hannan.learners.forecast import TRUST, Forecast
 from hannan.perturbation import seed_key
 
 FakeOutcomes = Callable[[np.random.Generator], Iterable[tuple[Any, Any]]]
@@ -30,6 +31,11 @@ class FTPL(Learner):
     fake_outcomes
         `fake_outcomes(rng)` draws one sequence of (context, losses) pairs; losses may have any
         sign. The law must not depend on the rounds played.
+    predictor
+        Guesses the losses of the round to come, as in `ContextFTPL`; the guess counts as one
+        more outcome when the leader is found.
+    trust
+        As in `ContextFTPL`.
     seed
         Of the generator handed to `fake_outcomes`; the n-th sequence depends on (seed, n) only.
     loss_range
@@ -38,7 +44,8 @@ class FTPL(Learner):
     Guarantee
     ---------
     Expected regret at most STABILITY + ERROR of the given law (Theorem 1), against adaptive
-    adversaries. [syrgkanis2016]
+    adversaries; with a predictor the stability is that of :math:`f_t - Q_t` (Theorem 5).
+    [syrgkanis2016]
 
     Examples
     --------
@@ -63,6 +70,8 @@ class FTPL(Learner):
         oracle: Oracle,
         fake_outcomes: FakeOutcomes,
         *,
+        predictor: Predictor | None = None,
+        trust: str = "earned",
         seed: int | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),
     ) -> None:
@@ -77,6 +86,13 @@ class FTPL(Learner):
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
+        self.predictor = predictor
+        self.trust = check_choice(self, "trust", trust, TRUST)
+        self._forecast: Forecast | None = None
+        if predictor is not None:
+            self._forecast = Forecast(predictor, self._range, oracle.max_chosen, trust)
+            if oracle.n_actions is not None:
+                self._forecast.prepare(oracle.n_actions)
         self._key = seed_key(seed)
         self._draw = 0
         self._history = oracle.objective()
@@ -87,15 +103,25 @@ class FTPL(Learner):
         for fake_context, losses in self.fake_outcomes(self._generator()):
             vector = check_losses(losses, self.oracle.n_actions, (-np.inf, np.inf))[0]
             total.add(self.oracle.check_context(fake_context), vector)
+        guess = None if self._forecast is None else self._forecast.look_ahead(context)
+        if guess is not None:
+            total.add(context, guess)
         action = total.leader()(context)
         self._draw += 1
         self.oracle_calls += 1
         return action
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
-        losses, _, _ = check_losses(loss, self.oracle.n_actions, self._range)
+        losses, low, high = check_losses(loss, self.oracle.n_actions, self._range)
         self._history.add(context, losses)
+        if self._forecast is not None:
+            self._forecast.learn(context, losses, low, high)
         self._loss += loss_of(losses, action)
+
+    @property
+    def forecaster(self) -> Any:
+        """The predictor at work, which has learned all that was seen, or None."""
+        return None if self._forecast is None else self._forecast.predictor
 
     def best_policy(self) -> Policy:
         """The best policy for the real losses so far, without noise."""
@@ -108,6 +134,7 @@ class FTPL(Learner):
             rounds=self.rounds,
             loss=self._loss,
             realised_regret=regret,
+            prediction_error=None if self._forecast is None else self._forecast.squared_error,
             notes=()
             if self.oracle.exact
             else ("the oracle is inexact: true regret may be larger",),

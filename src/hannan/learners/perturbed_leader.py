@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from hannan.bounds import Complexity, laplace_complexity
 from hannan.core import ContextError, Learner, Noise, Oracle, ParameterError, Policy
 from hannan.core.validation import (
+    FloatArray,
     check_choice,
     check_integer,
     check_loss_range,
@@ -17,6 +18,7 @@ from hannan.core.validation import (
     check_seed,
     refuse,
 )
+from hannan.learners.playout import Playout
 from hannan.learners.reservoir import Reservoir
 from hannan.perturbation import seed_key
 
@@ -35,6 +37,9 @@ class PerturbedLeader(Learner):
     which all policies differ (`separator=`), or without any theorem a sample of their like
     (`pool=`); and where nothing is given and the class has no contexts of its own, a reservoir of
     those seen so far (an *open world*, not covered by a theorem either).
+
+    With perturbation="playout" the noise sits on the contexts still to come instead, the past is
+    free of it, and there is nothing to tune: see `FuturePlayout`.
     """
 
     oracle: Oracle
@@ -46,6 +51,7 @@ class PerturbedLeader(Learner):
         contexts: Sequence[Any] | None,
         separator: Sequence[Any] | None,
         pool: Sequence[Any] | None,
+        perturbation: str,
         epsilon: float | str,
         horizon: int | None,
         seed: int | None,
@@ -58,6 +64,7 @@ class PerturbedLeader(Learner):
         self.contexts = contexts
         self.separator = separator
         self.pool = pool
+        self.perturbation = check_choice(self, "perturbation", perturbation, ("laplace", "playout"))
         self.epsilon = epsilon
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.seed = check_seed(self, seed)
@@ -68,10 +75,12 @@ class PerturbedLeader(Learner):
         self._range = check_loss_range(self, loss_range)
         self._key = seed_key(seed)
         self._reservoir: Reservoir | None = None
-        self._perturbed = self._context_set()
+        self._playout = self._plan_playout() if perturbation == "playout" else None
+        self._perturbed = self._context_set() if self._playout is None else self._playout.contexts
         known = separator is None and pool is None and self._reservoir is None
         self._arrivals = frozenset(map(oracle.key, self._perturbed)) if known else None
-        self._covered = separator is not None or known  # whether a theorem speaks of X
+        # Whether a theorem speaks of X.
+        self._covered = separator is not None or known or self._playout is not None
         self._sized = oracle if oracle.n_actions is not None else None
         self._fakes: Noise | None = None
         self._complexity: Complexity | None = None
@@ -81,17 +90,25 @@ class PerturbedLeader(Learner):
         self._draw = 0
         self._D = 0.0
         self._scale = 0.0
-        self._adaptive = isinstance(epsilon, str) and epsilon == "adaptive"
-        self._anytime = isinstance(epsilon, str) and epsilon == "anytime"
+        plain = self._playout is None
+        self._adaptive = plain and isinstance(epsilon, str) and epsilon == "adaptive"
+        self._anytime = plain and isinstance(epsilon, str) and epsilon == "anytime"
         self._spread = 0.0
         self._fixed_scale = 0.0
-        if not self._adaptive:
+        if self._playout is not None:
+            self._play_out(self._playout)
+        elif not self._adaptive:
             self._fixed_scale = 0.0 if self._anytime else 1.0 / self._fixed_epsilon()
             self._make_fakes()
 
     def best_policy(self) -> Policy:
         """The leader without noise: the best policy for the losses so far."""
         return self._history.leader()
+
+    @property
+    def forecaster(self) -> Any:
+        """The predictor at work, which has learned all that was seen, or None."""
+        return None
 
     def fresh(self, number: int) -> Self:
         """A new learner like this one, which keeps what is known of the class itself: its G."""
@@ -121,6 +138,10 @@ class PerturbedLeader(Learner):
         return self.complexity.value if self._perturbed else 0.0
 
     @abstractmethod
+    def _play_out(self, future: Playout) -> None:
+        """Choose the law of noise on the contexts to come."""
+
+    @abstractmethod
     def _theorem_epsilon(self) -> float:
         """The paper's ε for the declared horizon."""
 
@@ -132,6 +153,8 @@ class PerturbedLeader(Learner):
                 "arrive (transductive setting). Declare it in contexts=, or give a separator= "
                 "to allow any context."
             )
+        if self._playout is not None:
+            self._playout.check(self._clock + ahead, context)
         return context
 
     def _tune(self, instability: float) -> None:
@@ -149,6 +172,17 @@ class PerturbedLeader(Learner):
         if self._fakes is not None:
             self._spread += variance
             self._scale = math.sqrt(2.0 * self._spread / self._G) if self._G > 0.0 else 0.0
+
+    def _renew(self, history: Iterable[tuple[Any, FloatArray]], factor: float) -> None:
+        """Make the total anew from these rounds, and multiply what was measured by a factor."""
+        total = self.oracle.objective()
+        if self._perturbed:
+            total.expect(self._perturbed)
+        for context, losses in history:
+            total.add(context, losses)
+        self._history = total
+        self._D *= factor
+        self._scale *= factor
 
     def _learn_size(self, n_actions: int) -> None:
         """The first loss vector says how many actions there are."""
@@ -203,6 +237,26 @@ class PerturbedLeader(Learner):
             )
         return found
 
+    def _plan_playout(self) -> Playout:
+        refused = {
+            "separator": self.separator is not None,
+            "pool together with contexts": self.pool is not None and self.contexts is not None,
+            "noise='once'": self.noise == "once",
+            "epsilon='anytime'": isinstance(self.epsilon, str) and self.epsilon == "anytime",
+        }
+        for what, given in refused.items():
+            if given:
+                raise ParameterError(
+                    f"perturbation='playout' does not go with {what}: its noise is fresh, of fixed "
+                    "size, and on contexts to come, from contexts= (in order) or pool=."
+                )
+        if self.oracle.n_actions is None:
+            raise ParameterError(
+                "perturbation='playout' needs the number of actions: give "
+                f"{type(self.oracle).__name__} its n_actions=."
+            )
+        return Playout(self.oracle, self.contexts, self.pool, self.horizon)
+
     def _fixed_epsilon(self) -> float:
         if not isinstance(self.epsilon, str):
             return check_positive(self, "epsilon", self.epsilon)
@@ -220,7 +274,7 @@ class PerturbedLeader(Learner):
         size = self.oracle.log_size(self._perturbed)
         if size is None:
             raise ParameterError(
-                f"epsilon='theorem' needs the size of the policy class, which "
-                f"{type(self.oracle).__name__} does not know. Use epsilon='adaptive'."
+                f"A theorem's ε needs the size of the policy class, which "
+                f"{type(self.oracle).__name__} does not know. Use epsilon='adaptive', or a number."
             )
         return size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ class Ticket:
 
     context: Any
     action: Action
-    limit: int
+    limit: int  # L, or 0 where the weights are exact
     scale: float
     hint: FloatArray | None
     baseline: FloatArray | None
@@ -75,7 +75,8 @@ class TicketedLeader(PerturbedLeader):
         before = self._draw, self.oracle_calls, self._decided, self._delayed
         ticket = self._choose(self._check_context(context), pending)
         try:
-            self._weigh(ticket)
+            if ticket.weights is None:
+                self._weigh(ticket)
         except BaseException:
             self._draw, self.oracle_calls, self._decided, self._delayed = before
             raise
@@ -147,16 +148,27 @@ class TicketedLeader(PerturbedLeader):
             raise
 
     def _number(self, decision: Decision | int) -> int:
-        number = decision.id if isinstance(decision, Decision) else decision
-        if not isinstance(number, int) or number not in self._tickets:
-            known = isinstance(number, int) and 0 <= number < self._next_id
-            state = "has been answered or forgotten already" if known else "was never made here"
-            raise DecisionError(
-                f"Decision {number!r} {state}; {len(self._tickets)} decisions are open."
-            )
-        if isinstance(decision, Decision):
-            ticket = self._tickets[number]
-            same = self.oracle.key(decision.context) == self.oracle.key(ticket.context)
-            if not same or not same_action(decision.action, ticket.action):
-                raise DecisionError(f"Decision {number} was made by another learner.")
-        return number
+        return open_number(decision, self._tickets, self._next_id, self.oracle.key)
+
+
+def open_number(
+    decision: Decision | int,
+    tickets: Mapping[int, Any],
+    made: int,
+    key: Callable[[Any], Hashable],
+) -> int:
+    """The number of a decision that waits for its loss, or a `DecisionError`.
+
+    `made` decisions have been numbered so far; tickets have a `context` and an `action`.
+    """
+    number = decision.id if isinstance(decision, Decision) else decision
+    if not isinstance(number, int) or number not in tickets:
+        known = isinstance(number, int) and 0 <= number < made
+        state = "has been answered or forgotten already" if known else "was never made here"
+        raise DecisionError(f"Decision {number!r} {state}; {len(tickets)} decisions are open.")
+    if isinstance(decision, Decision):
+        ticket = tickets[number]
+        same = key(decision.context) == key(ticket.context)
+        if not same or not same_action(decision.action, ticket.action):
+            raise DecisionError(f"Decision {number} was made by another learner.")
+    return number

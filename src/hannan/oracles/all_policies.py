@@ -133,6 +133,12 @@ class TableObjective(Objective):
         """Add a loss vector to its context's row."""
         self.totals[context] += losses
 
+    def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> TableObjective:
+        """Fake losses added to their contexts' rows."""
+        twin = self.copy()
+        np.add.at(twin.totals, np.asarray(contexts, dtype=np.intp), losses)
+        return twin
+
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
         """The best action in one perturbed row."""
         key, stream, place = _address(noise, context)

@@ -14,6 +14,7 @@ from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.networks import RoadNetwork
+from hannan.oracles._combinatorial import prefix_sums
 from hannan.oracles._graph import Graph, between, read_graph
 from hannan.perturbation import Blocks, LaplaceNoise
 
@@ -130,6 +131,11 @@ class Paths(Oracle):
         return cls(network, source, target, network.closer(target, zones))
 
     @property
+    def fixed_size(self) -> bool:
+        """Paths differ in length, except where one edge is all."""
+        return self.max_chosen == 1
+
+    @property
     def contexts(self) -> tuple[None]:
         """None alone: there are no contexts."""
         return (None,)
@@ -153,6 +159,16 @@ class Paths(Oracle):
     def log_size(self, contexts: Sequence[Any]) -> float:
         """log of the number of paths, counted by dynamic programming."""
         return float(kernel.log_count(self._start, self._head))
+
+    def interval_minima(
+        self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
+    ) -> FloatArray:
+        """From prefix sums, sixteen intervals at a time."""
+        prefix = np.zeros((len(self._ids), len(cuts) + WIDTH))
+        prefix[:, : len(cuts)] = prefix_sums(losses[:, self._ids], cuts).T
+        values = np.zeros((len(cuts), len(cuts)))
+        kernel.interval_minima(prefix, self._start, self._head, values)
+        return values
 
     def separates(self, contexts: Sequence[Any]) -> bool:
         """Different paths differ on the only context."""

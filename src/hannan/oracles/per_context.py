@@ -86,6 +86,11 @@ class PerContext(Oracle):
         )
 
     @property
+    def fixed_size(self) -> bool:
+        """As for the base."""
+        return self.base.fixed_size
+
+    @property
     def contexts(self) -> Sequence[Hashable] | None:
         """The contexts as listed, without repetition; None if they are not."""
         return self._listed

@@ -71,6 +71,11 @@ class PredictThenOptimise(FeatureOracle):
         self.max_chosen = base.max_chosen
         self.antichain = base.antichain
 
+    @property
+    def fixed_size(self) -> bool:
+        """As for the base."""
+        return self.base.fixed_size
+
     def objective(self) -> PredictedObjective:
         """Empty regressions."""
         return PredictedObjective(self, self.model.objective())

@@ -2,5 +2,6 @@
 
 from hannan.perturbation.blocks import Blocks
 from hannan.perturbation.laplace import LaplaceNoise, seed_key
+from hannan.perturbation.playout import FuturePlayout
 
-__all__ = ["Blocks", "LaplaceNoise", "seed_key"]
+__all__ = ["Blocks", "FuturePlayout", "LaplaceNoise", "seed_key"]

@@ -1,0 +1,122 @@
+"""Fake outcomes on contexts still to come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.validation import FloatArray
+
+_STREAM = 3  # 0 to 2 belong to Laplace noise
+
+
+class FuturePlayout:
+    r"""Random playout: each round, noise for every round *after* it and none for the past.
+
+    The future is the rest of a known sequence of contexts, or as many draws from a pool as
+    rounds are left. The noise of a future round is a loss vector whose coordinates are
+
+    - without a `rate`: independent :math:`N(0, \sigma^2)`, σ = `size`;
+    - with one: all zero but, with probability `rate`, one uniform coordinate equal to ±`size`,
+      with a fair sign.
+
+    Losses are linear, so what matters is the sum over the future rounds of a context. It is drawn
+    at once, from the number of times the context is still to come: a round costs O(d K) for d
+    distinct contexts, however long the game. The n-th round's noise is a function of
+    (key, n) alone.
+
+    Parameters
+    ----------
+    contexts
+        The distinct contexts.
+    order
+        The number of each round's context where the sequence is known, T of them.
+    shares
+        Where it is not: the probability of each context, independent over rounds.
+    horizon
+        T.
+    n_actions
+        K.
+    size
+        How large the noise of a round is.
+    rate
+        How often a round has any; None for Gaussian noise, which it always has.
+    key
+        From `seed_key`.
+
+    Examples
+    --------
+    >>> from hannan.perturbation import seed_key
+    >>> playout = FuturePlayout(["a", "b"], [0, 1, 0], None, 3, 2, 1.0, None, seed_key(0))
+    >>> playout.fakes(0)[0], playout.fakes(1)[0], playout.fakes(2)[0]
+    (['a', 'b'], ['a'], [])
+    """
+
+    def __init__(
+        self,
+        contexts: Sequence[Any],
+        order: Sequence[int] | None,
+        shares: FloatArray | None,
+        horizon: int,
+        n_actions: int,
+        size: float,
+        rate: float | None,
+        key: np.uint64,
+    ) -> None:
+        self.contexts = contexts
+        self.order = None if order is None else np.asarray(order, dtype=np.intp)
+        self.shares = shares
+        self.horizon = horizon
+        self.n_actions = n_actions
+        self.size = size
+        self.rate = rate
+        self._key = int(key)
+        # How often each context comes after round `_at`, where the sequence is known.
+        self._left = np.zeros(len(contexts), np.intp)
+        self._at = horizon
+
+    def fakes(self, time: int) -> tuple[list[Any], FloatArray]:
+        """The noise of round `time`, from 0: contexts and a total of fake losses for each."""
+        rng = self._generator(time, _STREAM)
+        left = self._to_come(time, rng)
+        if self.rate is not None:
+            left = rng.binomial(left, self.rate)
+        rows = np.flatnonzero(left)
+        left = left[rows]
+        if self.rate is not None:
+            losses = self._spikes(left, rng)
+        else:
+            spread = self.size * np.sqrt(left)
+            losses = spread[:, None] * rng.standard_normal((len(rows), self.n_actions))
+        return [self.contexts[i] for i in rows.tolist()], losses
+
+    def coin(self, time: int) -> float:
+        """A uniform variate for round `time`, independent of all noise."""
+        return float(self._generator(time, _STREAM + 1).random())
+
+    def _spikes(self, counts: NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
+        """The sums of so many one-hot vectors for each context."""
+        places = np.repeat(np.arange(len(counts)), counts) * self.n_actions
+        places += rng.integers(self.n_actions, size=len(places))
+        signs = 2.0 * rng.integers(2, size=len(places)) - 1.0
+        sums = np.bincount(places, weights=signs, minlength=len(counts) * self.n_actions)
+        return np.asarray(self.size * sums.reshape(len(counts), self.n_actions))
+
+    def _to_come(self, time: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """How often each context is to come after round `time`."""
+        if self.order is None:
+            assert self.shares is not None
+            return rng.multinomial(max(0, self.horizon - time - 1), self.shares)
+        if time < self._at:
+            self._left = np.bincount(self.order[time + 1 :], minlength=len(self.contexts))
+        else:
+            for gone in self.order[self._at + 1 : time + 1]:
+                self._left[gone] -= 1
+        self._at = time
+        return self._left
+
+    def _generator(self, time: int, stream: int) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, stream, time]))
