@@ -33,10 +33,15 @@ STUDIES = (
     "stumps",
     "formulas",
     "streams",
+    "drift",
+    "adaptive",
     "paths",
     "paths_regret",
     "combinatorial",
     "submodular",
+    "predictable",
+    "switching",
+    "playout",
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

@@ -95,6 +95,24 @@ ORACLES = {
         (),
     ),
     "Submodular": (hn.oracles.Submodular(4), None, ()),
+    "Switching": (hn.oracles.Switching(FINITE, 2, sequence=[0, 3, 1, 1, 2]), None, ()),
+    "Switching, grid": (
+        hn.oracles.Switching(FINITE, 1, grid=2),
+        [(0, 1), (1, 3), (2, 2), (2, 0), (5, 1)],
+        (),
+    ),
+    "Switching, slates": (
+        hn.oracles.Switching(hn.oracles.FinitePolicies(SLATES), 1, sequence=[0, 1, 1]),
+        None,
+        (),
+    ),
+    "Switching, paths": (
+        hn.oracles.Switching(
+            hn.oracles.Paths([(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)], 0, 3), 1, sequence=4
+        ),
+        None,
+        (),
+    ),
     "LinearProgram": (hn.oracles.LinearProgram([[2, 3, 4]], [5]), None, ()),
 }
 
@@ -140,10 +158,57 @@ LEARNERS = {
     ),
     "ContextFTPL, once": (hn.ContextFTPL(FINITE, epsilon=0.2, noise="once", seed=0), PLANTED, True),
     "ContextFTPL, separator": (hn.ContextFTPL(FINITE, separator=range(4), seed=0), PUNISHER, True),
+    "ContextFTPL, switching": (
+        hn.ContextFTPL(hn.oracles.Switching(hn.oracles.AllPolicies(1, 3), 1, sequence=60), seed=0),
+        hn.environments.PlantedPolicy(hn.oracles.AllPolicies(1, 3)),
+        False,  # a known number of rounds does not suit every horizon
+    ),
     "ContextSemiBanditFTPL": (hn.ContextSemiBanditFTPL(FINITE, seed=0), PLANTED, True),
     "FTPL": (hn.FTPL(FINITE, fakes, seed=0), PLANTED, True),
+    "Restarting": (hn.Restarting(hn.ContextFTPL(FINITE, seed=0)), PUNISHER, True),
+    "Restarting, bandit": (
+        hn.Restarting(
+            hn.ContextSemiBanditFTPL(FINITE, predictor=hn.predictors.Mean(), seed=0),
+            hn.detectors.Bernstein(delta=0.3, minimum=16),  # so that it does restart
+        ),
+        PLANTED,
+        False,
+    ),
+    "StronglyAdaptive": (
+        hn.StronglyAdaptive(hn.ContextFTPL(FINITE, seed=0), seed=0),
+        PUNISHER,
+        True,
+    ),
+    "StronglyAdaptive, Hedge": (
+        hn.StronglyAdaptive(hn.baselines.Hedge(FINITE, seed=0), shortest=4, seed=0),
+        PLANTED,
+        True,
+    ),
+    "Discounted": (
+        hn.Discounted(hn.ContextFTPL(FINITE, seed=0), 0.5),
+        PUNISHER,
+        False,  # it forgets the policy that regret is measured against
+    ),
     "FollowTheLeader": (hn.baselines.FollowTheLeader(FINITE), PLANTED, True),
     "Hedge": (hn.baselines.Hedge(FINITE, seed=0), PUNISHER, True),
+    "FixedShare": (hn.baselines.FixedShare(FINITE, seed=0), PUNISHER, True),
+    "FixedShare, tuned": (
+        hn.baselines.FixedShare(FINITE, horizon=60, switches=2, seed=0),
+        PLANTED,
+        False,  # a tuned rate does not suit every horizon
+    ),
+    "AdaNormalHedge": (hn.baselines.AdaNormalHedge(FINITE, seed=0), PUNISHER, True),
+    "AdaNormalHedge, prior": (
+        hn.baselines.AdaNormalHedge(FINITE, prior=[1, 2, 3, 1, 1, 1, 1, 1, 9], seed=0),
+        PLANTED,
+        True,
+    ),
+    "OptimisticHedge": (hn.baselines.OptimisticHedge(FINITE, seed=0), PUNISHER, True),
+    "OptimisticHedge, mean": (
+        hn.baselines.OptimisticHedge(FINITE, predictor=hn.predictors.Mean(0.0), seed=0),
+        PLANTED,
+        True,
+    ),
     "Exp4": (hn.baselines.Exp4(FINITE, seed=0), PLANTED, True),
     "UniformRandom": (hn.baselines.UniformRandom(3, seed=0), PLANTED, False),
 }

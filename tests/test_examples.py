@@ -160,6 +160,48 @@ def test_a_letter_is_cut_out(tmp_path):
     assert drawn("image_cut.py", tmp_path / "letters.png")
 
 
+def test_optimistic_crowds_settle_sooner():
+    rows = [numbers(line) for line in run("optimistic_game.py").splitlines()[1:]]
+    assert [row[0] for row in rows] == [10, 30, 100, 300, 1000]
+    assert all(optimistic < 0.5 * plain for _, plain, optimistic in rows[2:])
+
+
+def test_restarts_follow_the_taste_of_the_visitors():
+    plain, restarting, when = (numbers(line) for line in run("drift_restarts.py").splitlines())
+    assert plain[0] == restarting[0]
+    assert max(restarting) < 0.6 * min(plain[1:])
+    assert len(when) == 4
+    assert 2000 < when[2] < 2100 < 4000 < when[3] < 4100
+
+
+def test_ways_follow_the_roadworks():
+    rows = [numbers(line) for line in run("strongly_adaptive.py").splitlines()[1:]]
+    assert [row[0] for row in rows] == [0, 700, 1100, 1700]
+    for _, _, plain, adaptive, best in rows[1:]:
+        assert adaptive - best < 0.3 * (plain - best)
+
+
+def test_old_messages_should_count_less():
+    lines = run("discounted.py").splitlines()
+    mistakes = dict(numbers(line) for line in lines[1:6])
+    assert mistakes[0.98] < 6 < 15 < mistakes[1]
+    assert "discounted" in lines[-1]
+
+
+def test_sequences_of_policies_are_followed_where_one_policy_goes_out_of_date():
+    lines = run("switching_policies.py").splitlines()
+    plain, switching, playout, policy, sequence = (numbers(line)[-1] for line in lines[:5])
+    assert sequence < switching < playout < 0.75 * min(plain, policy)
+    assert numbers(lines[5]) == [500, 1000, 1500]
+
+
+def test_routes_change_with_the_roads():
+    lines = run("switching_paths.py").splitlines()
+    plain, route, learner, sequence = (numbers(line)[-1] for line in lines[1:5])
+    assert sequence < learner < route <= plain
+    assert [numbers(line)[0] for line in lines[5:]] == [0, 100, 200]
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):

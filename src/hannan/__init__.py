@@ -22,6 +22,7 @@ from hannan.core import (
     InputTypeError,
     Learner,
     LossError,
+    MissingPackageError,
     Objective,
     Oracle,
     OrderError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         baselines,
         bounds,
         checks,
+        detectors,
         environments,
         experiments,
         losses,
@@ -43,9 +45,18 @@ if TYPE_CHECKING:
         oracles,
         predictors,
         separators,
+        verify,
     )
     from hannan.experiments import Trace, play
-    from hannan.learners import FTPL, Certificate, ContextFTPL, ContextSemiBanditFTPL
+    from hannan.learners import (
+        FTPL,
+        Certificate,
+        ContextFTPL,
+        ContextSemiBanditFTPL,
+        Discounted,
+        Restarting,
+        StronglyAdaptive,
+    )
 
 __all__ = [
     "FTPL",
@@ -55,6 +66,7 @@ __all__ = [
     "ContextSemiBanditFTPL",
     "Decision",
     "DecisionError",
+    "Discounted",
     "Environment",
     "Feedback",
     "HannanError",
@@ -62,18 +74,22 @@ __all__ = [
     "InputTypeError",
     "Learner",
     "LossError",
+    "MissingPackageError",
     "Objective",
     "Oracle",
     "OrderError",
     "ParameterError",
     "Policy",
     "Predictor",
+    "Restarting",
     "Round",
+    "StronglyAdaptive",
     "Trace",
     "__version__",
     "baselines",
     "bounds",
     "checks",
+    "detectors",
     "environments",
     "experiments",
     "losses",
@@ -82,11 +98,23 @@ __all__ = [
     "play",
     "predictors",
     "separators",
+    "verify",
 ]
 
 
 _HOMES = {
-    **dict.fromkeys(("FTPL", "Certificate", "ContextFTPL", "ContextSemiBanditFTPL"), "learners"),
+    **dict.fromkeys(
+        (
+            "FTPL",
+            "Certificate",
+            "ContextFTPL",
+            "ContextSemiBanditFTPL",
+            "Discounted",
+            "Restarting",
+            "StronglyAdaptive",
+        ),
+        "learners",
+    ),
     **dict.fromkeys(("Trace", "play"), "experiments"),
 }
 

@@ -109,3 +109,34 @@ def test_an_oracle_without_contexts_needs_some():
 def test_pairs_must_be_at_least_two(pairs):
     with pytest.raises(hn.ParameterError, match="'pairs' parameter"):
         laplace_complexity(hn.oracles.AllPolicies(3, 2), pairs=pairs)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 10])
+def test_the_tabular_complexity_is_that_of_all_policies(K):
+    exact = laplace_complexity(hn.oracles.AllPolicies(7, K)).value
+    assert hn.bounds.tabular_complexity(7, K) == pytest.approx(exact)
+
+
+def test_the_tabular_complexity_of_sets_is_that_of_all_sets():
+    exact = laplace_complexity(hn.oracles.Subsets(6, 6, exactly=False)).value
+    assert hn.bounds.tabular_complexity(1, 6, 6, antichain=False) == pytest.approx(exact)
+    assert laplace_complexity(hn.oracles.Subsets(6, 2)).value < hn.bounds.tabular_complexity(
+        1, 6, 2
+    )
+
+
+@pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e6])
+def test_chernoff_finds_the_infimum(ratio):
+    d, size = 1000, 1000 * ratio
+    u = 1 / (1 + np.exp(-np.linspace(-20, 20, 200_001)))  # dense towards both ends
+    naive = ((size - d * np.log1p(-u * u)) / u).min()
+    assert chernoff_complexity(size, d) == pytest.approx(naive, rel=1e-7)
+    assert chernoff_complexity(0.0, d) == 0.0
+
+
+def test_the_smallest_bound_is_used():
+    bound = hn.bounds.complexity_bound
+    assert bound(6 * math.log(2), d=6, n_actions=2) == 4.5
+    assert bound(math.log(2), d=6, n_actions=2) == chernoff_complexity(math.log(2), 6)
+    assert bound(60.0, d=6, n_actions=1) == chernoff_complexity(60.0, 6)
+    assert bound(60.0, d=6, m=1, n_actions=2, antichain=False) == 6.0

@@ -82,3 +82,34 @@ def test_bad_numbers_are_refused():
         natarajan_dimension([[0.5, 1.0]])
     with pytest.raises(hn.ParameterError, match="dimension"):
         natarajan_log_size(-1, 3, 2)
+
+
+def test_the_corollary_in_its_three_forms():
+    T, nu, d, K = 10_000, 2, 1000, 3
+    log = math.log(d * math.e * (K + 1) ** 2 / (2 * nu))
+    size = natarajan_log_size(nu, d, K)
+    errors = {
+        "printed": 10 * math.sqrt(d * nu * math.log(K) * log),
+        "corrected": 10 * math.sqrt(d) * nu * log,
+        "sharp": hn.bounds.chernoff_complexity(size, d),
+    }
+    for form, error in errors.items():
+        bound = hn.bounds.natarajan(T, dimension=nu, d=d, n_actions=K, form=form)
+        assert bound.value == pytest.approx(2 * math.sqrt(T * error))
+        assert bound.epsilon == pytest.approx(math.sqrt(error / T))
+
+
+def test_a_class_that_shatters_everything_is_the_class_of_all_policies():
+    bound = hn.bounds.natarajan(100, dimension=5, d=3, n_actions=2, form="sharp")
+    exact = hn.bounds.laplace_complexity(hn.oracles.AllPolicies(3, 2)).value
+    assert bound.value == pytest.approx(2 * math.sqrt(100 * exact))
+    printed = hn.bounds.natarajan(100, dimension=5, d=3, n_actions=2, form="corrected")
+    C = 10 * math.sqrt(3) * 3 * math.log(2)
+    assert printed.value == pytest.approx(2 * math.sqrt(100 * C))
+
+
+def test_a_separator_of_such_a_class_serves_too():
+    options = {"dimension": 2, "d": 20, "n_actions": 3, "form": "sharp"}
+    near = hn.bounds.natarajan(100, **options)
+    far = hn.bounds.natarajan(100, setting="separator", **options)
+    assert far.value == pytest.approx(math.sqrt(20) * near.value)

@@ -3,6 +3,8 @@ import pytest
 
 import hannan as hn
 
+KINDS = [hn.predictors.Mean, hn.predictors.Last, hn.predictors.ExponentialMean]
+
 
 def ready(predictor, K=3):
     predictor.prepare(K)
@@ -34,7 +36,7 @@ def test_last_is_what_was_seen_last_on_this_context():
     assert last.baseline(0).tolist() == [0.0, 0.25, 0.0]
 
 
-@pytest.mark.parametrize("kind", [hn.predictors.Mean, hn.predictors.Last])
+@pytest.mark.parametrize("kind", KINDS)
 def test_sets_teach_every_chosen_element(kind):
     one, other = ready(kind()), ready(kind())
     one.learn(0, np.array([0, 2]), np.array([0.5, 1.0]))
@@ -44,7 +46,7 @@ def test_sets_teach_every_chosen_element(kind):
     assert one.predict(0)[2] > 0
 
 
-@pytest.mark.parametrize("kind", [hn.predictors.Mean, hn.predictors.Last])
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_handed_out_is_the_callers_own(kind):
     predictor = ready(kind())
     predictor.learn(0, 1, 1.0)
@@ -53,7 +55,7 @@ def test_what_is_handed_out_is_the_callers_own(kind):
     np.testing.assert_array_equal(predictor.predict(0), before)
 
 
-@pytest.mark.parametrize("kind", [hn.predictors.Mean, hn.predictors.Last])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_clone_has_learned_nothing(kind):
     predictor = ready(kind())
     predictor.learn(0, 1, 1.0)

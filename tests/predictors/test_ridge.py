@@ -140,3 +140,50 @@ def test_it_makes_a_bandit_learner_better_where_losses_are_linear():
             total[name] += loss
     least = truth.min(axis=1)[contexts].sum()
     assert total["ridge"] - least < 0.5 * (total["none"] - least)
+
+
+def one_by_one(rounds, K, **options):
+    """Elements taught one after the other: each keeps an inverse of its own."""
+    ridge = hn.predictors.Ridge(**options)
+    ridge.prepare(K)
+    for x, elements, losses in rounds:
+        for k, y in zip(elements, losses, strict=True):
+            ridge.learn(x, int(k), float(y))
+    return ridge
+
+
+@pytest.mark.parametrize("partial", [None, 0, 10, 19])
+def test_full_information_equals_every_element_alone(partial):
+    # All elements in each round, but for one round of two of them.
+    K, p = 4, 3
+    rng = np.random.default_rng(0)
+    rounds = [(rng.normal(size=p), np.arange(K), rng.random(K)) for _ in range(20)]
+    if partial is not None:
+        x, _, losses = rounds[partial]
+        rounds[partial] = (x, np.array([1, 3]), losses[[1, 3]])
+    ridge = hn.predictors.Ridge(alpha=0.2)
+    ridge.prepare(K)
+    for x, elements, losses in rounds:
+        ridge.learn(x, elements, losses)
+    other = one_by_one(rounds, K, alpha=0.2)
+    assert ridge._inverse.shape[0] == (1 if partial is None else K)
+    for x in rng.normal(size=(10, p)):
+        for ask in ("predict", "baseline", "estimate"):
+            np.testing.assert_array_equal(getattr(ridge, ask)(x), getattr(other, ask)(x))
+
+
+def test_estimate_is_the_guess_without_a_width():
+    X, actions, losses = seen(30, 2, 2)
+    ridge = taught(X, actions, losses, 2, alpha=0.4)
+    plain = taught(X, actions, losses, 2, alpha=0.0)
+    x = X[0]
+    np.testing.assert_array_equal(ridge.estimate(x), plain.predict(x))
+    assert (ridge.estimate(x) > ridge.predict(x)).any()
+
+
+def test_losses_that_do_not_fit_the_elements_are_refused():
+    ridge = taught([[1.0]], [0], [0.5], 3)
+    before = ridge.predict([1.0])
+    with pytest.raises(hn.LossError, match="2 losses"):
+        ridge.learn([1.0], np.array([0, 1]), np.array([0.1, 0.2, 0.3]))
+    np.testing.assert_array_equal(ridge.predict([1.0]), before)

@@ -1,13 +1,24 @@
-"""What exponential weights over listed policies have in common."""
+"""What weights over listed policies have in common."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.core import Learner
-from hannan.core.validation import check_loss_range, check_positive, check_seed
+from hannan.core import Action, Learner
+from hannan.core.validation import (
+    FloatArray,
+    check_loss_range,
+    check_losses,
+    check_positive,
+    check_seed,
+    refuse,
+)
 from hannan.oracles import FinitePolicies
+
+_PART = 4096  # policies whose weights are summed before one part of them is searched
 
 
 class ListedPolicies(Learner):
@@ -29,9 +40,66 @@ class ListedPolicies(Learner):
         )
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
+        if loss_range is None:
+            raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
         self._range = check_loss_range(self, loss_range)
         self.oracle = actions if isinstance(actions, FinitePolicies) else FinitePolicies(actions)
+        self._width = _width(self.oracle, *self._range)
         self._columns = np.ascontiguousarray(self.oracle.table.T, dtype=np.intp)
         self._totals = np.zeros(self.oracle.n_policies)
         self._weights = np.empty(self.oracle.n_policies)
         self._rng = np.random.default_rng(seed)
+
+    def _charge(self, context: Any, losses: FloatArray) -> FloatArray:
+        """The loss of each policy, in a place that is used again."""
+        by_code = self.oracle.losses_by_code(losses)
+        # The column was checked with the table; "clip" spares NumPy a buffer.
+        by_code.take(self._columns[context], out=self._weights, mode="clip")
+        return self._weights
+
+    def _follow(self, context: Any, weights: FloatArray) -> Action:
+        """The action of a policy chosen in proportion to its weight; overwrites `weights`."""
+        return self.oracle.action(self._columns[context, _choose(weights, self._rng.random())])
+
+
+class Mixture(ListedPolicies):
+    """Weights that are known before the context is, and change with the losses alone."""
+
+    _mixture: FloatArray
+
+    def _act(self, context: Any) -> Action:
+        np.copyto(self._weights, self._mixture)
+        return self._follow(context, self._weights)
+
+    def _checked_charge(self, context: Any, loss: Any) -> FloatArray:
+        losses, _, _ = check_losses(loss, self.oracle.n_actions, self._range)
+        return self._charge(context, losses)
+
+
+def _width(oracle: FinitePolicies, low: float, high: float) -> float:
+    """How much more than another a policy can lose in a round."""
+    sizes = np.ones(1) if oracle.sets is None else oracle.sets.sum(axis=1)
+    fewest, most = float(sizes.min()), float(sizes.max())
+    return max(fewest * high, most * high) - min(fewest * low, most * low)
+
+
+def _choose(weights: FloatArray, u: float) -> int:
+    """An index with probability proportional to its weight; `weights` may be overwritten.
+
+    Long arrays are summed in parts first, since a sum runs several times as fast as a running
+    sum; only the part that u falls into is then walked through.
+    """
+    if weights.shape[0] <= 2 * _PART:
+        weights.cumsum(out=weights)
+        return _first_above(weights, u * float(weights[-1]))
+    ends = np.add.reduceat(weights, np.arange(0, weights.shape[0], _PART)).cumsum()
+    target = u * float(ends[-1])
+    part = _first_above(ends, target)
+    start = part * _PART
+    before = float(ends[part - 1]) if part else 0.0
+    return start + _first_above(weights[start : start + _PART].cumsum(), target - before)
+
+
+def _first_above(ends: FloatArray, target: float) -> int:
+    # Rounding may leave the target above the last end.
+    return int(min(ends.searchsorted(target, side="right"), ends.shape[0] - 1))

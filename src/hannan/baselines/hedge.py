@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._listed import ListedPolicies
 from hannan.core import Action
-from hannan.core.validation import FloatArray, check_losses
+from hannan.core.validation import check_losses
 from hannan.oracles import FinitePolicies
 
 # Totals are measured from the smallest one of a while ago. While no exponent can have moved by
 # more than this since, weights neither overflow nor vanish, and no round need look for a new one.
 _SAFE_EXPONENT = 100.0
-
-_PART = 4096  # policies whose weights are summed before one part of them is searched
 
 
 class Hedge(ListedPolicies):
@@ -77,40 +75,14 @@ class Hedge(ListedPolicies):
         weights = self._weights
         np.multiply(self._totals, -rate, out=weights)
         np.exp(weights, out=weights)
-        return self.oracle.action(self._columns[context, _choose(weights, self._rng.random())])
+        return self._follow(context, weights)
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses, low, high = check_losses(loss, self.oracle.n_actions, self._range)
-        # The column was checked with the table; "clip" spares NumPy a buffer.
-        by_code = self.oracle.losses_by_code(losses)
-        by_code.take(self._columns[context], out=self._weights, mode="clip")
-        self._totals += self._weights
+        self._totals += self._charge(context, losses)
         self._drift += self.oracle.max_chosen * max(high, -low)
 
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        width = self.oracle.max_chosen * (self._range[1] - self._range[0])
-        return math.sqrt(8.0 * math.log(len(self._totals)) / (self.rounds + 1)) / width
-
-
-def _choose(weights: FloatArray, u: float) -> int:
-    """An index with probability proportional to its weight; `weights` may be overwritten.
-
-    Long arrays are summed in parts first, since a sum runs several times as fast as a running
-    sum; only the part that u falls into is then walked through.
-    """
-    if weights.shape[0] <= 2 * _PART:
-        weights.cumsum(out=weights)
-        return _first_above(weights, u * float(weights[-1]))
-    ends = np.add.reduceat(weights, np.arange(0, weights.shape[0], _PART)).cumsum()
-    target = u * float(ends[-1])
-    part = _first_above(ends, target)
-    start = part * _PART
-    before = float(ends[part - 1]) if part else 0.0
-    return start + _first_above(weights[start : start + _PART].cumsum(), target - before)
-
-
-def _first_above(ends: FloatArray, target: float) -> int:
-    # Rounding may leave the target above the last end.
-    return int(min(ends.searchsorted(target, side="right"), ends.shape[0] - 1))
+        return math.sqrt(8.0 * math.log(len(self._totals)) / (self.rounds + 1)) / self._width

@@ -1,25 +1,71 @@
-"""The theorems as functions: regret bounds, the ε that minimises them, and their ingredients."""
+"""The theorems as functions: regret bounds, the ε that minimises them, and their ingredients.
 
-from hannan.bounds.complete_information import Bound, complete_information
+One function for each result. Those of the paper take `form="printed"` (as printed) or "sharp"
+(with the Laplace complexity G and the constant κ); docs/bounds.md lists them all.
+"""
+
+from hannan.bounds.anytime import anytime
+from hannan.bounds.bound import Bound
+from hannan.bounds.complete_information import complete_information
+from hannan.bounds.delayed import delayed
+from hannan.bounds.examples import (
+    claimed_rate,
+    disjunctions,
+    linear_classifiers,
+    shortest_path,
+    submodular,
+)
+from hannan.bounds.first_order import first_order
+from hannan.bounds.hardness import non_transductive
+from hannan.bounds.hinted import hinted
+from hannan.bounds.kappa import kappa
 from hannan.bounds.laplace_complexity import (
     Complexity,
     chernoff_complexity,
     closed_complexity,
+    complexity_bound,
     laplace_complexity,
     printed_complexity,
+    tabular_complexity,
 )
-from hannan.bounds.natarajan import natarajan_dimension, natarajan_log_size
+from hannan.bounds.natarajan import natarajan, natarajan_dimension, natarajan_log_size
+from hannan.bounds.playout import playout, playout_bandit
+from hannan.bounds.predictable import predictable
+from hannan.bounds.self_tuned import self_tuned
 from hannan.bounds.semi_bandit import semi_bandit
+from hannan.bounds.stability_plus_error import stability_plus_error
+from hannan.bounds.switching import switching, switching_log_size
 
 __all__ = [
     "Bound",
     "Complexity",
+    "anytime",
     "chernoff_complexity",
+    "claimed_rate",
     "closed_complexity",
     "complete_information",
+    "complexity_bound",
+    "delayed",
+    "disjunctions",
+    "first_order",
+    "hinted",
+    "kappa",
     "laplace_complexity",
+    "linear_classifiers",
+    "natarajan",
     "natarajan_dimension",
     "natarajan_log_size",
+    "non_transductive",
+    "playout",
+    "playout_bandit",
+    "predictable",
     "printed_complexity",
+    "self_tuned",
     "semi_bandit",
+    "shortest_path",
+    "stability_plus_error",
+    "submodular",
+    "switching",
+    "switching_log_size",
+    "tabular_complexity",
 ]

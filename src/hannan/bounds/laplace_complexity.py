@@ -88,13 +88,18 @@ def laplace_complexity(
 def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:
     r""":math:`G \le \inf_{0<u<1} (\log N - dm \log(1-u^2))/u`.
 
+    With :math:`x = u^2/(1-u^2)` the infimum is where :math:`2x - \log(1+x) = \log N/(dm)`.
+
     >>> round(chernoff_complexity(math.log(1000), d=50), 1)
     38.4
     """
     if log_size == 0.0:
         return 0.0
-    u = np.linspace(0.0, 1.0, 4097)[1:-1]
-    return float(((log_size - d * m * np.log1p(-u * u)) / u).min())
+    ratio = log_size / (d * m)
+    x = ratio  # from the right, where Newton's steps on a convex function never overshoot
+    for _ in range(8):
+        x -= (2.0 * x - math.log1p(x) - ratio) / (2.0 - 1.0 / (1.0 + x))
+    return (log_size + d * m * math.log1p(x)) * math.sqrt((1.0 + x) / x)
 
 
 def closed_complexity(log_size: float, d: int, m: int = 1) -> float:
@@ -105,3 +110,34 @@ def closed_complexity(log_size: float, d: int, m: int = 1) -> float:
 def printed_complexity(log_size: float, d: int, m: int = 1) -> float:
     r"""The paper's error constant :math:`10\sqrt{dm}\log N`, valid for N ≥ 2."""
     return 10.0 * math.sqrt(d * m) * log_size
+
+
+def tabular_complexity(d: int, n_actions: int, m: int = 1, antichain: bool = True) -> float:
+    r"""G of all maps from contexts to actions, which no class on them exceeds.
+
+    :math:`d \cdot E\max_j \zeta_j = d\,(\sum_{i \le K} (1-2^{-i})/i - 2^{-K}/K)` for single
+    actions; for sets of elements the value for *all* sets, :math:`dK/2`.
+
+    >>> tabular_complexity(6, 2), tabular_complexity(1, 10, m=3)
+    (4.5, 5.0)
+    """
+    if m > 1 or not antichain:
+        return 0.5 * d * n_actions
+    i = np.arange(1.0, n_actions + 1.0)
+    return d * float(((1.0 - 0.5**i) / i).sum() - 0.5**n_actions / n_actions)
+
+
+def complexity_bound(
+    log_size: float, d: int, m: int = 1, n_actions: int | None = None, antichain: bool = True
+) -> float:
+    """The smallest of the upper bounds on G that sizes alone give.
+
+    >>> round(complexity_bound(6 * math.log(2), d=6), 2)
+    11.39
+    >>> complexity_bound(6 * math.log(2), d=6, n_actions=2)
+    4.5
+    """
+    bounds = [chernoff_complexity(log_size, d, m), closed_complexity(log_size, d, m)]
+    if n_actions is not None and n_actions > 1:  # with one action there would be one policy
+        bounds.append(tabular_complexity(d, n_actions, m, antichain))
+    return min(bounds)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+from hannan.bounds import Bound
 from hannan.checks._require import require
 
 
-def check_bound(bound: Callable[..., float], horizon: int = 1000, **sizes: float) -> None:
+def check_bound(bound: Callable[..., float | Bound], horizon: int = 1000, **sizes: float) -> None:
     """A bound is positive, grows with the horizon and every size, and slower than the horizon.
+
+    A `Bound` is also the sum of its terms, none of them negative, at a positive ε.
 
     Parameters
     ----------
@@ -24,15 +28,28 @@ def check_bound(bound: Callable[..., float], horizon: int = 1000, **sizes: float
     >>> import math
     >>> check_bound(lambda T, size: math.sqrt(T * size), size=10)
     """
-    value = bound(horizon, **sizes)
+    value = _value(bound(horizon, **sizes))
     require(value > 0, f"The bound is {value} at horizon={horizon}, {sizes}.")
     for factor in (2, 4, 16):
-        longer = bound(factor * horizon, **sizes)
+        longer = _value(bound(factor * horizon, **sizes))
         require(longer >= value, f"The bound falls from {value} to {longer} with {factor} T.")
         require(
             longer < factor * value,
             f"The bound is not sublinear: {value} at T={horizon}, {longer} at {factor} T.",
         )
     for name, size in sizes.items():
-        larger = bound(horizon, **{**sizes, name: 2 * size})
+        larger = _value(bound(horizon, **{**sizes, name: 2 * size}))
         require(larger >= value, f"The bound falls from {value} to {larger} with {name} doubled.")
+
+
+def _value(bound: float | Bound) -> float:
+    """The number itself; the parts of a `Bound` are checked on the way."""
+    if isinstance(bound, Bound):
+        total = sum(bound.terms.values())
+        require(
+            math.isclose(total, bound.value, rel_tol=1e-9),
+            f"The terms {bound.terms} add up to {total}, not to {bound.value}.",
+        )
+        require(min(bound.terms.values()) >= 0, f"A term is negative: {bound.terms}.")
+        require(bound.epsilon > 0, f"The bound holds at epsilon={bound.epsilon}.")
+    return float(bound)

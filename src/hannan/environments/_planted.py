@@ -41,7 +41,8 @@ class PlantedWorld(Environment):
 
         For each policy whether it chooses element j on context i, as [d, K].
         """
-        noise = self.oracle.noise(self._contexts, seed_key(int(rng.integers(2**63))), 0, 2**26)
+        known = self.oracle.check_contexts(self._contexts)
+        noise = self.oracle.noise(known, seed_key(int(rng.integers(2**63))), 0, 2**26)
         policies = self.oracle.objective().leaders(noise, 0, count, 1.0)
         return [self._chosen(policy) for policy in policies]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, Oracle, ParameterError, Policy, Round
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
+from hannan.oracles import Switching
 
 
 class Trace:
@@ -23,11 +24,14 @@ class Trace:
         The policy class that regret is measured against.
     oracle_calls
         Calls the learner made to its oracle during the game.
+    first
+        The number of the first round: not 0 if the learner had played before.
     """
 
-    def __init__(self, oracle: Oracle | None) -> None:
+    def __init__(self, oracle: Oracle | None, first: int = 0) -> None:
         self.oracle = oracle
         self.oracle_calls = 0
+        self.first = first
         self._contexts: list[Any] = []
         self._actions: list[Action] = []
         self._losses: list[FloatArray] = []
@@ -74,11 +78,51 @@ class Trace:
             total.add(context, losses)
         return total.leader()
 
-    def regret(self) -> float:
-        """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact)."""
-        total = 0.0
-        for context, losses in self._totals() if self._linear else self._rounds():
-            total += loss_of(losses, self.best_policy(context))
+    def best_sequence(self, switches: int, *, grid: int = 1) -> Policy:
+        """The best sequence of policies in hindsight that switches at most so often.
+
+        It is a policy on pairs (number of the round, context).
+
+        Parameters
+        ----------
+        switches
+            k.
+        grid
+            b: switches only in every b-th round, for speed; see `oracles.Switching`.
+        """
+        total = self._switching(switches, grid).objective()
+        for pair, losses in zip(self._pairs(), self._losses, strict=True):
+            total.add(pair, losses)
+        return total.leader()
+
+    def regret(self, switches: int | None = None, *, grid: int = 1) -> float:
+        """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact).
+
+        Parameters
+        ----------
+        switches
+            k: compare with `best_sequence` in place of `best_policy`. A class that switches
+            itself is replaced by its base first.
+        grid
+            Of the sequence.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> losses = [[0, 1]] * 50 + [[1, 0]] * 50
+        >>> learner = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+        >>> trace = hn.play(learner, hn.environments.FromArrays(None, losses))
+        >>> trace.regret(switches=1) == trace.regret() + 50.0
+        True
+        >>> trace.best_sequence(1).switches
+        (50,)
+        """
+        if switches is None:
+            best, rounds = self.best_policy, self._totals() if self._linear else self._rounds()
+        else:
+            best = self.best_sequence(switches, grid=grid)
+            rounds = zip(self._pairs(), self._losses, strict=True)
+        total = sum(loss_of(losses, best(context)) for context, losses in rounds)
         return float(self.losses.sum() - total)
 
     def regret_curve(self, every: int = 1) -> tuple[NDArray[np.intp], FloatArray]:
@@ -94,7 +138,7 @@ class Trace:
         done = 0
         for i, t in enumerate(at):
             for s in range(done, t):
-                total.add(oracle.check_context(self._contexts[s]), self._losses[s])
+                total.add(oracle.at(self.first + s, self._contexts[s]), self._losses[s])
             done = t
             best[i] = total.minima(None, 0, 1, 0.0)[0]
         return at, np.cumsum(self.losses)[at - 1] - best
@@ -113,18 +157,29 @@ class Trace:
 
     def _rounds(self) -> Iterator[tuple[Any, Any]]:
         oracle = self._need_oracle()
-        for given, losses in zip(self._contexts, self._losses, strict=True):
-            yield oracle.check_context(given), losses
+        for t, (given, losses) in enumerate(zip(self._contexts, self._losses, strict=True)):
+            yield oracle.at(self.first + t, given), losses
 
     def _totals(self) -> list[tuple[Any, FloatArray]]:
         """The losses of each distinct context, added up."""
         oracle = self._need_oracle()
         totals: dict[Hashable, tuple[Any, FloatArray]] = {}
-        for given, losses in zip(self._contexts, self._losses, strict=True):
-            context = oracle.check_context(given)
+        for context, losses in self._rounds():
             known = totals.setdefault(oracle.key(context), (context, np.zeros(len(losses))))
             known[1][:] += losses
         return list(totals.values())
+
+    def _switching(self, switches: int, grid: int) -> Switching:
+        oracle = self._need_oracle()
+        return Switching(
+            oracle.base if isinstance(oracle, Switching) else oracle, switches, grid=grid
+        )
+
+    def _pairs(self) -> list[tuple[int, Any]]:
+        """The rounds as contexts of a class that switches."""
+        contexts = [context for context, _ in self._rounds()]
+        switching = isinstance(self._need_oracle(), Switching)
+        return contexts if switching else list(enumerate(contexts, self.first))
 
     def _need_oracle(self) -> Oracle:
         if self.oracle is None:

@@ -122,6 +122,20 @@ def where_less(typing_context, a, b, x, y):
     return x(a, b, x, y), generate
 
 
+@intrinsic
+def smallest(typing_context, a):
+    """The smallest of the sixteen numbers."""
+
+    def generate(context, builder, signature, args):
+        best = args[0]
+        for half in (8, 4, 2, 1):
+            other = builder.shuffle_vector(best, best, _pattern([i ^ half for i in range(WIDTH)]))
+            best = builder.select(builder.fcmp_ordered("<", other, best), other, best)
+        return builder.extract_element(best, ir.Constant(ir.IntType(32), 0))
+
+    return a.dtype(a), generate
+
+
 def _interleave(start):
     order = [i for k in range(WIDTH // 2) for i in (start + k, WIDTH + start + k)]
 
@@ -149,6 +163,7 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
         mul=np.multiply,
         widen=lambda a: a.astype(np.float64),
         where_less=lambda a, b, x, y: np.where(a < b, x, y),
+        smallest=np.min,
         zip_low=lambda a, b: np.stack([a, b], axis=1).ravel()[:WIDTH],
         zip_high=lambda a, b: np.stack([a, b], axis=1).ravel()[WIDTH:],
     )

@@ -154,6 +154,34 @@ def plain_minimum(costs, start, head):
 
 
 @njit(cache=True, nogil=True)
+def interval_minima(prefix, start, head):
+    """The length of the best path at costs prefix[:, j] - prefix[:, i], for all i < j.
+
+    Sixteen j at a time, so the last sixteen columns are there for being read only.
+    """
+    columns = prefix.shape[1]
+    cuts = columns - WIDTH
+    out = np.zeros((cuts, cuts))
+    source = start.size - 2
+    flat = prefix.reshape(prefix.size)
+    value = np.empty((source + 1) * WIDTH, np.float64)
+    lanes.store(value, 0, lanes.splat(0.0))
+    for i in range(cuts - 1):
+        for j in range(i + 1, cuts, WIDTH):
+            for v in range(1, source + 1):
+                best = lanes.splat(np.inf)
+                for e in range(start[v], start[v + 1]):
+                    before = lanes.splat(flat[e * columns + i])
+                    here = lanes.sub(lanes.load(flat, e * columns + j), before)
+                    here = lanes.add(here, lanes.load(value, head[e] * WIDTH))
+                    best = lanes.where_less(here, best, here, best)
+                lanes.store(value, v * WIDTH, best)
+            for b in range(min(WIDTH, cuts - j)):
+                out[i, j + b] = value[source * WIDTH + b]
+    return out
+
+
+@njit(cache=True, nogil=True)
 def chosen(costs, block, row, scale, start, head, ids, inclusion):
     """Mark in inclusion[k] the edges of the best path under row + k of the block."""
     source = start.size - 2

@@ -106,6 +106,21 @@ def select_rows(totals, block, scale, m, below, out):
             out[i, where[j]] = True
 
 
+@njit(cache=True, nogil=True)
+def interval_minima(prefix, m, below, out):
+    """out[i, j] = the sum of the m smallest of prefix[j] - prefix[i] less than `below`, i < j."""
+    costs = np.empty(prefix.shape[1])
+    nothing = np.zeros(prefix.shape[1], np.float32)
+    values = np.empty(m)
+    where = np.empty(m, np.intp)
+    for i in range(prefix.shape[0]):
+        for j in range(i + 1, prefix.shape[0]):
+            for k in range(costs.size):
+                costs[k] = prefix[j, k] - prefix[i, k]
+            size = smallest(costs, nothing, 0.0, m, below, values, where)
+            out[i, j] = values[:size].sum()
+
+
 @njit(cache=True)
 def _count_less(totals, z, scale, bound):
     count = 0

@@ -20,6 +20,7 @@ from hannan.oracles.spanning_trees import SpanningTrees
 from hannan.oracles.stumps import Stumps
 from hannan.oracles.submodular import Submodular
 from hannan.oracles.subsets import Subsets
+from hannan.oracles.switching import Switching
 from hannan.oracles.thresholds import Thresholds
 from hannan.oracles.trees import Trees
 
@@ -44,6 +45,7 @@ __all__ = [
     "Stumps",
     "Submodular",
     "Subsets",
+    "Switching",
     "Thresholds",
     "Trees",
 ]

@@ -166,9 +166,7 @@ class Paths(Oracle):
         """From prefix sums, sixteen intervals at a time."""
         prefix = np.zeros((len(self._ids), len(cuts) + WIDTH))
         prefix[:, : len(cuts)] = prefix_sums(losses[:, self._ids], cuts).T
-        values = np.zeros((len(cuts), len(cuts)))
-        kernel.interval_minima(prefix, self._start, self._head, values)
-        return values
+        return np.asarray(kernel.interval_minima(prefix, self._start, self._head))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
         """Different paths differ on the only context."""

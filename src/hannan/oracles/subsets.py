@@ -19,6 +19,7 @@ from hannan.oracles._combinatorial import (
     SetObjective,
     SetOracle,
     check_flag,
+    prefix_sums,
 )
 
 _MOST_COMPUTED = 64  # m up to which computing a propensity is cheaper than drawing
@@ -87,6 +88,14 @@ class Subsets(SetOracle):
     def complexity(self, contexts: Sequence[Any]) -> float:
         """The expected sum of the m largest of n Laplace variates, exactly."""
         return mean_of_largest(self.n, self.m, self.exactly)
+
+    def interval_minima(
+        self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
+    ) -> FloatArray:
+        """From prefix sums, in one compiled call."""
+        values = np.zeros((len(cuts), len(cuts)))
+        kernel.interval_minima(prefix_sums(losses, cuts), self.m, self._below, values)
+        return values
 
     def _solve(self, costs: FloatArray) -> Elements:
         return kernel.select(costs, self._no_noise, 0.0, self.m, self._below)  # type: ignore[no-any-return]

@@ -1,7 +1,8 @@
 """Guesses of the next losses, for learners that take `predictor=`."""
 
+from hannan.predictors.exponential_mean import ExponentialMean
 from hannan.predictors.last import Last
 from hannan.predictors.mean import Mean
 from hannan.predictors.ridge import Ridge
 
-__all__ = ["Last", "Mean", "Ridge"]
+__all__ = ["ExponentialMean", "Last", "Mean", "Ridge"]

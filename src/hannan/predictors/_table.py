@@ -1,18 +1,23 @@
-"""A row of numbers for each context seen."""
+"""A row of numbers for each context seen, or one row for all."""
 
 from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
+from hannan.core.errors import InputTypeError
+from hannan.core.loss import LossFunction
 from hannan.core.predictor import Predictor
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, refuse
 
 
 class TablePredictor(Predictor):
-    """Remembers numbers for each distinct context."""
+    """Remembers numbers for each distinct context, or without regard to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, by_context: bool) -> None:
+        if not isinstance(by_context, bool):
+            raise refuse(self, "by_context", "True or False", by_context)
+        self.by_context = by_context
         self._n_actions = 0
         self._rows: dict[Hashable, FloatArray] = {}
 
@@ -20,10 +25,25 @@ class TablePredictor(Predictor):
         """Make room for K elements a context."""
         self._n_actions = n_actions
 
+    def _key(self, context: Any) -> Hashable:
+        """Whose row is meant."""
+        if not self.by_context:
+            return None
+        return context.tobytes() if isinstance(context, np.ndarray) else context
+
     def _row(self, context: Any, numbers: int) -> FloatArray:
         """The numbers of a context, [numbers, K], zero at first."""
-        key = context.tobytes() if isinstance(context, np.ndarray) else context
+        key = self._key(context)
         row = self._rows.get(key)
         if row is None:
             row = self._rows[key] = np.zeros((numbers, self._n_actions))
         return row
+
+
+def refuse_functions(owner: Predictor, loss: Any) -> None:
+    """Some predictors can only learn from numbers."""
+    if isinstance(loss, LossFunction):
+        raise InputTypeError(
+            f"{type(owner).__name__} learns from one loss for each element, not from a loss "
+            f"function; got {loss!r}. predictors.Last takes loss functions."
+        )

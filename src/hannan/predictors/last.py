@@ -1,19 +1,26 @@
 """The previous loss."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
+from hannan.core.loss import Losses, LossFunction
 from hannan.core.policy import Action
-from hannan.core.validation import FloatArray
 from hannan.predictors._table import TablePredictor
 
 
 class Last(TablePredictor):
     r"""What the element cost when it was last seen on this context; 0 before.
 
-    Regret with this guess follows the path length
-    :math:`\sum_t \|\ell_t - \ell_{t-1}\|^2` of the losses.
+    With full information and `by_context=False` the guess is :math:`Q_t = \ell_{t-1}`, and regret
+    follows the path length :math:`\sum_t \|\ell_t - \ell_{t-1}\|^2` of the losses. A loss function
+    is guessed to come again as it is.
+
+    Parameters
+    ----------
+    by_context
+        Whether each context has its own guess; otherwise all share one.
 
     Examples
     --------
@@ -23,15 +30,25 @@ class Last(TablePredictor):
     >>> guess.learn("rain", 1, 0.75)
     >>> guess.predict("rain"), guess.predict("sun")
     (array([0.  , 0.75]), array([0., 0.]))
+
+    References
+    ----------
+    [rakhlin2013]
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, by_context: bool = True) -> None:
+        super().__init__(by_context)
+        self._functions: dict[Hashable, LossFunction] = {}
 
-    def predict(self, context: Any) -> FloatArray:
-        """The last losses seen on this context."""
-        return np.array(self._row(context, 1)[0])
+    def predict(self, context: Any) -> Losses:
+        """The last losses seen on this context, or the last loss function."""
+        function = self._functions.get(self._key(context)) if self._functions else None
+        return np.array(self._row(context, 1)[0]) if function is None else function
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Remember what was seen."""
+        if isinstance(loss, LossFunction):
+            self._functions[self._key(context)] = loss
+            return
         self._row(context, 1)[0, action] = loss
+        self._functions.pop(self._key(context), None)

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.core.errors import ContextError
+from hannan.core.errors import ContextError, LossError
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels import ridge as kernel
+from hannan.predictors._table import refuse_functions
 
 
 class Ridge(Predictor):
@@ -18,7 +19,9 @@ class Ridge(Predictor):
     With design inverse :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which
     element k was seen, the guess is
     :math:`\langle \hat w_k, x \rangle - \alpha \sqrt{x^\top R_k x}`, clipped to [0, 1]. `baseline`
-    uses α = 1. A round costs O(K p²) for p features, by rank-one updates.
+    uses α = 1, `estimate` uses α = 0. By rank-one updates a round costs O(p²) for p features and
+    each element seen; O(p² + K p) where all elements are seen in every round, as they then share
+    one inverse.
 
     Parameters
     ----------
@@ -77,11 +80,21 @@ class Ridge(Predictor):
         """Lower confidence values with α = 1."""
         return self._lower(context, 1.0)
 
+    def estimate(self, context: Any) -> FloatArray:
+        """The regressions' values, clipped to [0, 1]."""
+        return self._lower(context, 0.0)
+
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """A rank-one update for each element seen."""
+        """A rank-one update for each element seen; a single one while all were always seen."""
+        refuse_functions(self, loss)
         inverse, x = self._ready(context)
-        for k, y in zip(np.atleast_1d(action), np.atleast_1d(loss), strict=True):
-            kernel.learn(inverse, self._moment, x, int(k), float(y))
+        seen = np.atleast_1d(np.asarray(action, dtype=np.intp))
+        losses = np.atleast_1d(np.asarray(loss, dtype=np.float64))
+        if len(losses) != len(seen):
+            raise LossError(f"Ridge needs {len(seen)} losses, one for each element; got {loss!r}.")
+        if len(seen) < self._n_actions and len(inverse) == 1:
+            inverse = self._inverse = np.tile(inverse, (self._n_actions, 1, 1))
+        kernel.learn(inverse, self._moment, x, seen, losses)
 
     def _lower(self, context: Any, alpha: float) -> FloatArray:
         inverse, x = self._ready(context)
@@ -95,8 +108,7 @@ class Ridge(Predictor):
         x = np.ones(len(given) + self.intercept)
         x[: len(given)] = given
         if self._inverse is None:
-            identity = np.eye(len(x)) / self.ridge
-            self._inverse = np.tile(identity, (self._n_actions, 1, 1))
+            self._inverse = np.eye(len(x))[None] / self.ridge  # shared until elements part
             self._moment = np.zeros((self._n_actions, len(x)))
         if len(x) != self._moment.shape[1]:
             raise ContextError(

@@ -1,11 +1,10 @@
-"""The command line: `hannan quickstart`."""
+"""`hannan quickstart`: what the project is for, in half a minute."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -13,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from hannan import ContextFTPL, Learner, Trace, __version__, baselines, environments, play
-from hannan.core import Environment, HannanError, Oracle
+from hannan import ContextFTPL, Learner, Trace, baselines, environments, play
+from hannan.core import Environment, Oracle
 from hannan.core.validation import check_integer, check_seed
 from hannan.oracles import FinitePolicies
 
@@ -25,28 +24,17 @@ _WORLDS: dict[str, Callable[[Oracle], Environment]] = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="hannan", description="No-regret decisions against an adversary."
-    )
-    parser.add_argument("--version", action="version", version=f"hannan {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    quick = commands.add_parser(
+def add(commands: Any) -> None:
+    """Tell the command line of this command."""
+    parser = commands.add_parser(
         "quickstart", help="three learners against a stochastic and an adversarial world"
     )
-    quick.add_argument("--horizon", type=int, default=20_000, help="rounds of each game")
-    quick.add_argument("--seed", type=int, default=0, help="of the policies, worlds and learners")
-    options = parser.parse_args(arguments)
-    try:
-        quickstart(options.horizon, options.seed)
-    except HannanError as error:
-        print(f"hannan: {error}", file=sys.stderr)
-        return 2
-    return 0
+    parser.add_argument("--horizon", type=int, default=20_000, help="rounds of each game")
+    parser.add_argument("--seed", type=int, default=0, help="of the policies, worlds and learners")
+    parser.set_defaults(run=lambda options: quickstart(options.horizon, options.seed))
 
 
-def quickstart(horizon: int, seed: int) -> None:
+def quickstart(horizon: int, seed: int) -> int:
     """Follow the leader, uniform play and Context-FTPL on two worlds, as tables."""
     check_integer("quickstart", "horizon", horizon, 1)
     check_seed("quickstart", seed)
@@ -65,6 +53,7 @@ def quickstart(horizon: int, seed: int) -> None:
         "certificate: an estimated upper bound on expected regret, measured in play,\n"
         "without knowing the horizon or the range of the losses."
     )
+    return 0
 
 
 def _learners(oracle: FinitePolicies, seed: int) -> list[Learner]:

@@ -1,0 +1,98 @@
+"""Weights over listed policies without any rate to tune."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.baselines._listed import Mixture
+from hannan.core import Action
+from hannan.core.validation import FloatArray, refuse
+from hannan.kernels.normalhedge import weights
+from hannan.oracles import FinitePolicies
+
+
+class AdaNormalHedge(Mixture):
+    r"""Weights from each policy's regret and the size of its regrets, no rate: O(N) a round.
+
+    Policy n has regret :math:`r_t(n) = \langle p_t, \ell_t \rangle - \ell_t(n)` in a round, with
+    losses scaled to [0, 1], sum :math:`R_n = \sum_s r_s(n)` and size
+    :math:`C_n = \sum_s |r_s(n)|`. It is followed with probability
+
+    .. math:: p(n) \propto q(n) \bigl(\Phi(R_n + 1, C_n + 1) - \Phi(R_n - 1, C_n + 1)\bigr),
+              \qquad \Phi(R, C) = \exp\bigl([R]_+^2 / (3C)\bigr),
+
+    or with probability q(n) where all of these weights are 0.
+
+    Parameters
+    ----------
+    actions
+        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
+    prior
+        q, a positive number for each policy, in any scale; None is uniform.
+    seed
+        Fixes the play; None takes fresh entropy.
+    loss_range
+        Range of the losses.
+
+    Guarantee
+    ---------
+    Expected regret to policy n at most :math:`\sqrt{3 C_n \log(B/q(n))}` with
+    :math:`B = 1 + \tfrac32 \sum_i q(i) (1 + \log(1 + C_i))`, for losses in [0, 1]: never more
+    than of order :math:`\sqrt{T \log(N \log T)}`, and less where n itself loses little or is
+    followed nearly always. [luo2015]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.baselines.AdaNormalHedge([[0, 0], [1, 0]], seed=0)
+    >>> for _ in range(200):
+    ...     action = learner.act(0)
+    ...     learner.update([1.0, 0.0])
+    >>> learner.act(0)
+    1
+
+    References
+    ----------
+    [luo2015]
+    """
+
+    def __init__(
+        self,
+        actions: ArrayLike | FinitePolicies,
+        *,
+        prior: ArrayLike | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__(actions, None, seed, loss_range)
+        self.prior = prior
+        self._prior = self._check_prior(prior)
+        self._mixture = self._prior.copy()
+        self._magnitudes = np.zeros_like(self._totals)
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        regrets = self._checked_charge(context, loss)
+        np.subtract(self._mixture @ regrets, regrets, out=regrets)
+        regrets /= self._width
+        self._totals += regrets
+        self._magnitudes += np.abs(regrets, out=regrets)
+        mixture = weights(self._totals, self._magnitudes)
+        mixture *= self._prior
+        total = mixture.sum()
+        self._mixture = mixture / total if total > 0.0 else self._prior.copy()
+
+    def _check_prior(self, prior: ArrayLike | None) -> FloatArray:
+        N = self.oracle.n_policies
+        if prior is None:
+            return np.full(N, 1.0 / N)
+        try:
+            found = np.array(prior, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = np.zeros(0)
+        if found.shape != (N,) or not (np.isfinite(found) & (found > 0.0)).all():
+            raise refuse(self, "prior", f"{N} positive numbers, one for each policy", prior)
+        found /= found.sum()
+        return found

@@ -1,0 +1,130 @@
+"""Exponential weights over listed policies that never give any of them up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.baselines._listed import Mixture
+from hannan.core import Action, ParameterError
+from hannan.core.validation import check_integer, check_probability
+from hannan.oracles import FinitePolicies
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+class FixedShare(Mixture):
+    r"""Exponential weights of which a share is spread evenly after each round: O(N) a round.
+
+    For competing with a sequence of policies that changes k times. From weights :math:`w_t` over
+    a table of N policies,
+
+    .. math:: v_t(n) \propto w_t(n) \exp(-\eta_t \ell_t(\pi_n(x_t))), \qquad
+              w_{t+1}(n) = (1 - \alpha_{t+1}) v_t(n) + \alpha_{t+1} / N .
+
+    Parameters
+    ----------
+    actions
+        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
+    share
+        α, or None: k/(T - 1) where horizon and switches are given, else :math:`\alpha_t = 1/t`.
+        0 is exponential weights without sharing.
+    learning_rate
+        η, or None: :math:`\sqrt{8C/T}` with :math:`C = (k+1) \log N + (T-1) H(k/(T-1))`, H the
+        entropy of a coin, where horizon and switches are given; else the anytime rate
+        :math:`\eta_t = \sqrt{8 (k+1) \log(Nt)/t}` with k = 0 unless given. These are divided by
+        the width of `loss_range` (times m, where policies choose m elements).
+    horizon
+        T, the number of rounds; goes with `switches`.
+    switches
+        k, how often the best policy changes.
+    seed
+        Fixes the play; None takes fresh entropy.
+    loss_range
+        Range of the losses.
+
+    Guarantee
+    ---------
+    Expected regret to every sequence of policies with k changes, losses in [0, 1]: tuned for T
+    and k at most :math:`\sqrt{TC/2}`. Tuned for k alone at most
+    :math:`\sqrt{2 (k+1) T \log(NT)}` after any T rounds; with neither,
+    :math:`(k+4) \sqrt{T \log(NT)/8}` for all k and T at once, since no weight is ever below
+    1/(Nt). [herbster1998, cesabianchi2012]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.baselines.FixedShare([[0], [1]], seed=0)
+    >>> for t in range(400):
+    ...     action = learner.act(0)
+    ...     learner.update([0.0, 1.0] if t < 300 else [1.0, 0.0])
+    >>> learner.act(0)
+    1
+
+    References
+    ----------
+    [herbster1998], [cesabianchi2012]
+    """
+
+    def __init__(
+        self,
+        actions: ArrayLike | FinitePolicies,
+        *,
+        share: float | None = None,
+        learning_rate: float | None = None,
+        horizon: int | None = None,
+        switches: int | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__(actions, learning_rate, seed, loss_range)
+        self.share = None if share is None else check_probability(self, "share", share)
+        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
+        self.switches = None if switches is None else check_integer(self, "switches", switches, 0)
+        if self.horizon is not None and (self.switches is None or self.switches >= self.horizon):
+            raise ParameterError(
+                "FixedShare tunes itself for horizon= together with switches= below it; got "
+                f"horizon={horizon} and switches={switches}."
+            )
+        N = self.oracle.n_policies
+        self._mixture = np.full(N, 1.0 / N)
+        self._tuned = None if horizon is None else _tuned(N, horizon, self.switches or 0)
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        # Totals are -log w, since without a share weights may leave the range of floats.
+        exponents = self._checked_charge(context, loss)
+        exponents *= self._rate()
+        self._totals += exponents
+        self._totals -= self._totals.min()
+        mixture, share = self._mixture, self._share()
+        np.exp(np.negative(self._totals, out=mixture), out=mixture)
+        mixture *= (1.0 - share) / mixture.sum()
+        least = share / len(mixture)
+        if least > _TINY:
+            mixture += least
+            np.negative(np.log(mixture, out=self._totals), out=self._totals)
+
+    def _share(self) -> float:
+        """The share spread after this round."""
+        if self.share is not None:
+            return self.share
+        return 1.0 / (self.rounds + 2) if self._tuned is None else self._tuned[0]
+
+    def _rate(self) -> float:
+        """η of this round."""
+        if self.learning_rate is not None:
+            return self.learning_rate
+        if self._tuned is not None:
+            return self._tuned[1] / self._width
+        k, N, t = self.switches or 0, self.oracle.n_policies, self.rounds + 1
+        return math.sqrt(8.0 * (k + 1) * math.log(N * t) / t) / self._width
+
+
+def _tuned(N: int, T: int, k: int) -> tuple[float, float]:
+    """Share and rate for losses in [0, 1], k changes in T rounds."""
+    share = k / max(T - 1, 1)
+    entropy = -sum(p * math.log(p) for p in (share, 1.0 - share) if p > 0.0)
+    return share, math.sqrt(8.0 * ((k + 1) * math.log(N) + (T - 1) * entropy) / T)

@@ -1,0 +1,124 @@
+"""Exponential weights over listed policies that count a guess of the next losses in."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.baselines._listed import ListedPolicies
+from hannan.core import Action, InputTypeError, LossError, Predictor
+from hannan.core.validation import FloatArray, check_losses
+from hannan.kernels.losses import extremes
+from hannan.oracles import FinitePolicies
+from hannan.predictors import Last
+
+
+class OptimisticHedge(ListedPolicies):
+    r"""Exponential weights over a table of N policies, with a prediction: O(N) a round.
+
+    Policy n is followed with probability proportional to
+    :math:`\exp(-\eta_t (\sum_{s<t} \ell_s(\pi_n(x_s)) + Q_t(\pi_n(x_t))))`, where
+    :math:`Q_t` is guessed from the context and the past.
+
+    Parameters
+    ----------
+    actions
+        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
+    predictor
+        A `Predictor`, of which a clone is used; None is `predictors.Last(by_context=False)`, the
+        previous losses. Guesses are clipped to `loss_range`.
+    learning_rate
+        η; if None, :math:`\eta_t = 2 \sqrt{\log N / (V^2 + \sum_{s<t} v_s^2)}`, where
+        :math:`v_s` is how far the errors :math:`\ell_s - Q_s` of two actions can lie apart, and V
+        the largest it could be: 2 for losses in [0, 1].
+    seed
+        Fixes the play; None takes fresh entropy.
+    loss_range
+        Range of the losses.
+
+    Guarantee
+    ---------
+    Expected regret at most :math:`\log N / \eta + \eta \sum_t v_t^2 / 8` with a fixed rate, and
+    :math:`\sqrt{(V^2 + \sum_t v_t^2) \log N}` with the default one, whatever the guesses; and
+    :math:`v_t \le 2 \|\ell_t - Q_t\|_\infty`. [rakhlin2013]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.baselines.OptimisticHedge([[0, 0], [1, 0]], seed=0)
+    >>> for _ in range(50):
+    ...     action = learner.act(0)
+    ...     learner.update([1.0, 0.0])
+    >>> learner.act(0)
+    1
+
+    References
+    ----------
+    [rakhlin2013]
+    """
+
+    def __init__(
+        self,
+        actions: ArrayLike | FinitePolicies,
+        *,
+        predictor: Predictor | None = None,
+        learning_rate: float | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__(actions, learning_rate, seed, loss_range)
+        self.predictor = predictor
+        self._predictor = self._adopt(Last(by_context=False) if predictor is None else predictor)
+        self._elements = np.arange(self.oracle.n_actions)
+        self._guess: FloatArray = np.zeros(self.oracle.n_actions)
+        self._errors = (2.0 * self._width) ** 2
+        """V² and the sum of the v²."""
+
+    def _act(self, context: Any) -> Action:
+        self._guess = self._checked(self._predictor.predict(context))
+        weights = self._charge(context, self._guess)
+        weights += self._totals
+        weights -= weights.min()
+        weights *= -self._rate()
+        return self._follow(context, np.exp(weights, out=weights))
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        losses = check_losses(loss, self.oracle.n_actions, self._range)[0]
+        # The guess may be the predictor's own array, and change when it learns.
+        low, high = extremes(self.oracle.losses_by_code(losses - self._guess))
+        self._predictor.learn(context, self._elements, losses)
+        self._errors += (high - low) ** 2
+        self._totals += self._charge(context, losses)
+
+    def _rate(self) -> float:
+        if self.learning_rate is not None:
+            return self.learning_rate
+        return 2.0 * math.sqrt(math.log(self.oracle.n_policies) / self._errors)
+
+    def _adopt(self, predictor: Predictor) -> Any:
+        for verb in ("predict", "learn"):
+            if not callable(getattr(predictor, verb, None)):
+                raise InputTypeError(
+                    "predictor= needs predict(context) and learn(context, action, loss), as in "
+                    f"hannan.predictors; got {predictor!r}."
+                )
+        own = predictor.clone() if hasattr(predictor, "clone") else predictor
+        if hasattr(own, "prepare"):
+            own.prepare(self.oracle.n_actions)
+        return own
+
+    def _checked(self, guess: Any) -> FloatArray:
+        """The guess for each element, moved into the range of the losses."""
+        found = np.asarray(guess, dtype=np.float64)
+        low, high = extremes(found) if found.shape == self._guess.shape else (np.nan, np.nan)
+        if low >= self._range[0] and high <= self._range[1]:
+            return found
+        if np.isnan(low):
+            raise LossError(
+                f"A predictor must return {len(self._guess)} finite numbers, one for each "
+                f"element; {type(self._predictor).__name__} returned {guess!r}."
+            )
+        return np.clip(found, *self._range)

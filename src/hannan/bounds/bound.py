@@ -1,0 +1,64 @@
+"""What every result returns."""
+
+import math
+from dataclasses import dataclass, field
+
+from hannan.core.validation import check_positive
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A regret bound with the ε (and L) it holds at, and the terms it is the sum of.
+
+    Where ε changes on the way it is the last one, when the bound is attained.
+
+    >>> print(Bound(30.0, 0.1, {"stability": 10.0, "error": 20.0}))
+    regret <= 30 = 10 (stability) + 20 (error), at epsilon = 0.1
+    """
+
+    value: float
+    epsilon: float
+    terms: dict[str, float] = field(compare=False)
+    max_resamples: int | None = None
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        terms = " + ".join(f"{value:.4g} ({name})" for name, value in self.terms.items())
+        limit = "" if self.max_resamples is None else f", L = {self.max_resamples}"
+        return f"regret <= {self.value:.6g} = {terms}, at epsilon = {self.epsilon:.4g}{limit}"
+
+
+def at_epsilon(
+    epsilon: float,
+    slope: float,
+    error: float,
+    max_resamples: int | None = None,
+    **others: float,
+) -> Bound:
+    """slope·ε + error/ε and further terms; with no slope there is nothing to pay at ε = ∞."""
+    stability = 0.0 if slope == 0.0 else slope * epsilon
+    terms = {"stability": stability, "error": error / epsilon, **others}
+    return Bound(sum(terms.values()), epsilon, terms, max_resamples)
+
+
+def best_epsilon(slope: float, error: float) -> float:
+    """Where slope·ε + error/ε is smallest."""
+    return math.inf if slope == 0.0 else math.sqrt(error) / math.sqrt(slope)
+
+
+def tuned(
+    owner: str,
+    epsilon: float | None,
+    slope: float,
+    error: float,
+    max_resamples: int | None = None,
+    **others: float,
+) -> Bound:
+    """The same at the best ε, or at the one asked for."""
+    if epsilon is None:
+        epsilon = best_epsilon(slope, error)
+    else:
+        epsilon = check_positive(owner, "epsilon", epsilon)
+    return at_epsilon(epsilon, slope, error, max_resamples, **others)

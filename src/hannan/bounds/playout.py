@@ -1,0 +1,103 @@
+"""Noise on contexts still to come: regret where the sequence, or its law, is known."""
+
+import math
+
+from hannan.bounds.bound import Bound
+from hannan.bounds.sizes import check_log_size
+from hannan.core.validation import check_integer, check_loss_range, check_positive, refuse
+
+
+def playout(
+    horizon: int,
+    *,
+    log_size: float,
+    m: int = 1,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+    fixed_size: bool = True,
+) -> Bound:
+    r"""Full information, Gaussian noise on every element of every *future* context.
+
+    .. math:: \mathrm{Regret} \le \sigma \sqrt{2 T m \log N}
+
+    The noise must make up for what one round can add: with
+    :math:`\sigma = B\sqrt{\pi m}` the mean maximum of two policies' noise at a context is at least
+    half the largest difference of their losses there. That asks for actions of one size and losses
+    of width B. Where sizes differ, a path against one that it contains,
+    :math:`\sigma = B\sqrt{2\pi m}` with B = max(high⁺, low⁻, (high⁺ + low⁻)/√2).
+
+    Holds against adversaries that adapt to the past, with the best policy in hindsight inside the
+    expectation; contexts must not adapt. The ε reported is 1/σ.
+
+    Parameters
+    ----------
+    horizon
+        T.
+    log_size
+        log N, N ≥ 2 the number of distinct policies.
+    m
+        Elements chosen at most.
+    loss_range
+        Smallest and largest loss of an element.
+    fixed_size
+        Whether all actions choose the same number of elements.
+
+    Examples
+    --------
+    >>> bound = playout(2000, log_size=math.log(50))
+    >>> round(bound.value, 1), round(bound.epsilon, 4)
+    (221.7, 0.5642)
+    """
+    T = check_integer("playout", "horizon", horizon, 1)
+    m = check_integer("playout", "m", m, 1)
+    log_N = check_log_size("playout", log_size)
+    low, high = check_loss_range("playout", loss_range)
+    if not math.isfinite(high - low):
+        raise refuse("playout", "loss_range", "a pair (low, high) of finite numbers", loss_range)
+    if fixed_size or m == 1:
+        sigma = (high - low) * math.sqrt(math.pi * m)
+    else:
+        up, down = max(high, 0.0), max(-low, 0.0)
+        sigma = max(up, down, (up + down) / math.sqrt(2.0)) * math.sqrt(2.0 * math.pi * m)
+    value = sigma * math.sqrt(2.0 * T * m * log_N)
+    return Bound(value, 1.0 / sigma, {"noise": value})
+
+
+def playout_bandit(
+    horizon: int, *, n_actions: int, log_size: float, loss_bound: float = 1.0
+) -> Bound:
+    r"""Bandit feedback, sparse noise ±M on single actions of future contexts.
+
+    .. math:: \mathrm{Regret} \le \frac{TK}{M} + \sqrt{2 T M \log N} + \frac{M \log N}{3},
+              \qquad M = \max\Bigl(K, \Bigl(\frac{2 K^2 T}{\log N}\Bigr)^{1/3}\Bigr)
+
+    for losses in [0, 1]; in [0, B] it is B times that. Each action is explored with probability
+    1/M, each future context carries noise with probability K/M. Pseudo-regret, single actions.
+    The ε reported is one over the size of the noise, 1/(BM).
+
+    Parameters
+    ----------
+    horizon
+        T.
+    n_actions
+        K.
+    log_size
+        log N, N ≥ 2 the number of distinct policies.
+    loss_bound
+        B.
+
+    Examples
+    --------
+    >>> bound = playout_bandit(5000, n_actions=3, log_size=math.log(60))
+    >>> round(bound.value), round(1 / bound.epsilon, 1)
+    (1645, 28.0)
+    """
+    T = check_integer("playout_bandit", "horizon", horizon, 1)
+    K = check_integer("playout_bandit", "n_actions", n_actions, 1)
+    B = check_positive("playout_bandit", "loss_bound", loss_bound)
+    log_N = check_log_size("playout_bandit", log_size)
+    M = max(float(K), (2.0 * K**2 * T / log_N) ** (1 / 3))
+    terms = {
+        "exploration": B * T * K / M,
+        "noise": B * (math.sqrt(2.0 * T * M * log_N) + M * log_N / 3.0),
+    }
+    return Bound(sum(terms.values()), 1.0 / (B * M), terms)

@@ -1,0 +1,29 @@
+"""The weight function of AdaNormalHedge."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def weights(regrets, magnitudes):
+    r"""Weights of experts from their regrets R and the sums C of their absolute values.
+
+    With :math:`\Phi(R, C) = \exp([R]_+^2 / 3C)` the weight is
+    :math:`\tfrac12 (\Phi(R + 1, C + 1) - \Phi(R - 1, C + 1))`. All are returned divided by
+    :math:`\tfrac12` of the largest :math:`\Phi(R + 1, C + 1)`, so that none overflows; where
+    every R is at most -1 all are 0.
+    """
+    n = regrets.size
+    out = np.empty(n)
+    top = 0.0
+    for i in range(n):
+        up = max(regrets[i] + 1.0, 0.0)
+        exponent = up * up / (3.0 * (magnitudes[i] + 1.0))
+        out[i] = exponent
+        top = max(top, exponent)
+    for i in range(n):
+        down = max(regrets[i] - 1.0, 0.0)
+        lower = down * down / (3.0 * (magnitudes[i] + 1.0))
+        # The second power relative to the first: the difference of near equals stays exact.
+        out[i] = -np.exp(out[i] - top) * np.expm1(lower - out[i])
+    return out

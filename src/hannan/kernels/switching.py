@@ -1,0 +1,259 @@
+r"""Best sequences of policies with few switches, by dynamic programming over time.
+
+Time comes in cells, and a sequence may switch between two cells only. A *state* holds, for every
+level q and policy n, the smallest cost of the cells passed so far, by a sequence that switches at
+most q times and plays n on the last of them; `least[q]` is its smallest entry on a level. One
+more cell with costs c takes it to
+
+    state[q, n] = c[n] + min(state[q, n], least[q - 1]).
+
+The same step goes forwards from the first cell and backwards from the last one, and two states
+that meet at a cell say what every policy costs there at best: no traceback is needed. States are
+flat, a multiple of sixteen policies for each level; policies beyond the last cost +inf.
+
+*Fakes* are losses put on contexts, seen through the policies: those of cell g are numbers
+first[g] .. first[g+1] - 1, and number i costs policy n z[bases[i] + columns[which[i], n]].
+"""
+
+import numpy as np
+from numba import float64, njit, uint64
+
+from hannan.kernels import lanes
+from hannan.kernels.lanes import WIDTH
+
+
+@njit(cache=True, nogil=True)
+def project(z, n_actions, contexts, columns, starts, members, out):
+    """out[i, n] = the loss of policy n, whose actions are sets, on context i of a list.
+
+    Set c has the elements members[starts[c]:starts[c+1]].
+    """
+    for i in range(out.shape[0]):
+        for n in range(out.shape[1]):
+            code = columns[contexts[i], n]
+            total = 0.0
+            for k in range(starts[code], starts[code + 1]):
+                total += float64(z[i * n_actions + members[k]])
+            out[i, n] = total
+
+
+@njit(cache=True)
+def _step(state, least, row):
+    """One more cell."""
+    width = row.size
+    ceiling = np.inf
+    for q in range(least.size):
+        bound = lanes.splat(float64(ceiling))
+        low = lanes.splat(np.inf)
+        for n in range(q * width, (q + 1) * width, WIDTH):
+            value = lanes.load(state, n)
+            value = lanes.where_less(bound, value, bound, value)
+            value = lanes.add(value, lanes.load(row, n - q * width))
+            lanes.store(state, n, value)
+            low = lanes.where_less(value, low, value, low)
+        ceiling = least[q]
+        least[q] = lanes.smallest(low)
+
+
+@njit(cache=True, nogil=True)
+def sweep(totals, start, stop, step, fakes, scale, state, least):
+    """Take a state through the cells start, start + step, … before stop."""
+    z, first, bases, which, columns = fakes
+    flat, columns = totals.reshape(totals.size), columns.reshape(columns.size)
+    row = np.empty(totals.shape[1])
+    width = uint64(row.size)
+    for g in range(start, stop, step):
+        place = uint64(g) * width
+        for n in range(0, row.size, WIDTH):
+            lanes.store(row, n, lanes.load(flat, place + uint64(n)))
+        # Put into a function, inlined or not, this takes half as long again.
+        if scale != 0.0 and g + 1 < first.size:
+            for i in range(first[g], first[g + 1]):
+                base, column = uint64(bases[i]), uint64(which[i]) * width
+                for n in range(uint64(row.size)):
+                    row[n] += scale * float64(z[base + uint64(columns[column + n])])
+        _step(state, least, row)
+
+
+@njit(cache=True)
+def costs(totals, g, fakes, scale, row):
+    """row[n] = cost of policy n in cell g, fakes included: a state after this cell alone."""
+    row[:] = 0.0
+    sweep(totals, g, g + 1, 1, fakes, scale, row, np.full(1, np.inf))
+
+
+@njit(cache=True, nogil=True)
+def snapshots(totals, stop, start, stride, fakes, scale, state, least, states, leasts):
+    """Take a state backwards from `stop` to `start`, and keep it on the way.
+
+    states[i] is what lies behind cell start + i stride, without that cell.
+    """
+    for g in range(stop - 1, start - 1, -1):
+        i = (g - start) // stride
+        if g == start + i * stride:
+            states[i] = state
+            leasts[i] = least
+        sweep(totals, g, g - 1, -1, fakes, scale, state, least)
+
+
+@njit(cache=True)
+def meet(front, front_least, behind, behind_least, best):
+    """best[n] = smallest cost of all other cells by sequences that play n in the cell between."""
+    width = best.size
+    top = front_least.size - 1
+    for n in range(0, width, WIDTH):
+        lanes.store(best, n, lanes.splat(np.inf))
+    for q in range(top + 1):
+        before = np.inf if q == 0 else front_least[q - 1]
+        after = np.inf if q == top else behind_least[top - q - 1]
+        a, b = lanes.splat(float64(before)), lanes.splat(float64(after))
+        for n in range(0, width, WIDTH):
+            x = lanes.load(front, q * width + n)
+            y = lanes.load(behind, (top - q) * width + n)
+            x = lanes.where_less(a, x, a, x)
+            y = lanes.where_less(b, y, b, y)
+            value = lanes.add(x, y)
+            known = lanes.load(best, n)
+            lanes.store(best, n, lanes.where_less(value, known, value, known))
+
+
+@njit(cache=True, nogil=True)
+def solve(totals, g, end, fakes, scale, levels, best):
+    """`meet` at cell g of `end` cells, from nothing."""
+    size = levels * totals.shape[1]
+    front, behind = np.zeros(size), np.zeros(size)
+    front_least, behind_least = np.full(levels, np.inf), np.full(levels, np.inf)
+    sweep(totals, 0, g, 1, fakes, scale, front, front_least)
+    sweep(totals, end - 1, g, -1, fakes, scale, behind, behind_least)
+    meet(front, front_least, behind, behind_least, best)
+
+
+@njit(cache=True)
+def choose(row, best):
+    """The first policy with the smallest cost, in one cell and in all others."""
+    found = 0
+    value = row[0] + best[0]
+    for n in range(1, best.size):
+        here = row[n] + best[n]
+        if here < value:
+            value = here
+            found = n
+    return found
+
+
+@njit(cache=True, nogil=True)
+def minimum(totals, end, fakes, scale, levels):
+    """The cost of the best sequence through `end` cells."""
+    state = np.zeros(levels * totals.shape[1])
+    least = np.full(levels, np.inf)
+    sweep(totals, 0, end, 1, fakes, scale, state, least)
+    return least[levels - 1] if end > 0 else 0.0
+
+
+# Below, every entry of a state also knows which sequence it stands for: `count[q, n]` pieces, of
+# which piece j begins at cell since[q, n, j] and plays who[q, n, j]. Among sequences of equal cost
+# the one that comes first is kept: the smaller first policy; then, where two part for the first
+# time, the one that stays, or the smaller policy if both switch.
+
+
+@njit(cache=True)
+def _before(pieces, q, n, p, m):
+    """Whether the sequence of (q, n) comes before that of (p, m)."""
+    count, since, who = pieces
+    a, b = count[q, n], count[p, m]
+    for j in range(min(a, b)):
+        if since[q, n, j] != since[p, m, j]:
+            return since[q, n, j] > since[p, m, j]
+        if who[q, n, j] != who[p, m, j]:
+            return who[q, n, j] < who[p, m, j]
+    return a < b
+
+
+@njit(cache=True)
+def _extend(value, pieces, row, now):
+    """Pass a cell with these costs; policies may change in cell `now`, the next one."""
+    count, since, who = pieces
+    levels, policies = value.shape
+    leader = np.zeros(levels, np.int64)
+    for q in range(levels):
+        for n in range(policies):
+            value[q, n] += row[n]
+        best = 0
+        for n in range(1, policies):
+            if value[q, n] < value[q, best] or (
+                value[q, n] == value[q, best] and _before(pieces, q, n, q, best)
+            ):
+                best = n
+        leader[q] = best
+    for q in range(levels - 1, 0, -1):  # downwards, for level q - 1 is read before it changes
+        best = leader[q - 1]
+        switched = value[q - 1, best]
+        used = count[q - 1, best]
+        for n in range(policies):
+            if switched > value[q, n] or (
+                switched == value[q, n] and not _before(pieces, q - 1, best, q, n)
+            ):
+                continue
+            value[q, n] = switched
+            for j in range(used):
+                since[q, n, j] = since[q - 1, best, j]
+                who[q, n, j] = who[q - 1, best, j]
+            since[q, n, used] = now
+            who[q, n, used] = n
+            count[q, n] = used + 1
+
+
+@njit(cache=True, nogil=True)
+def extend(totals, start, stop, fakes, scale, value, pieces):
+    """Pass the cells start .. stop - 1."""
+    row = np.empty(totals.shape[1])
+    for g in range(start, stop):
+        costs(totals, g, fakes, scale, row)
+        _extend(value, pieces, row, g + 1)
+
+
+@njit(cache=True, nogil=True)
+def pick(totals, g, fakes, scale, value, pieces, behind, behind_least):
+    """The first of the best sequences: (its entry, its cost), `behind` being what lies after g."""
+    row = np.empty(totals.shape[1])
+    costs(totals, g, fakes, scale, row)
+    levels, policies = value.shape
+    best_q, best_n, least = 0, 0, np.inf
+    for q in range(levels):
+        rest = levels - 1 - q
+        bound = np.inf if rest == 0 else behind_least[rest - 1]
+        for n in range(policies):
+            here = value[q, n] + row[n] + min(behind[rest * row.size + n], bound)
+            if here < least or (here == least and _before(pieces, q, n, best_q, best_n)):
+                best_q, best_n, least = q, n, here
+    return best_q, best_n, least
+
+
+@njit(cache=True)
+def partition(values, levels):
+    """The ends of the intervals of a best partition into `levels` intervals at most.
+
+    values[i, j] is the cost of the cells i .. j - 1 as one interval. Among best partitions the
+    one with the longest first interval is found, of those the one with the longest second, ….
+    """
+    cells = values.shape[0] - 1
+    rest = np.zeros((levels, cells + 1))  # of cells i, i + 1, … in at most q + 1 intervals
+    end = np.full((levels, cells + 1), cells, np.int64)
+    for i in range(cells):
+        rest[0, i] = values[i, cells]
+    for q in range(1, levels):
+        for i in range(cells - 1, -1, -1):
+            least = values[i, cells]
+            for j in range(cells - 1, i, -1):
+                here = values[i, j] + rest[q - 1, j]
+                if here < least:
+                    least = here
+                    end[q, i] = j
+            rest[q, i] = least
+    found = np.empty(levels, np.int64)
+    size, at = 0, 0
+    while at < cells:
+        at = end[levels - 1 - size, at]
+        found[size] = at
+        size += 1
+    return found[:size], rest[levels - 1, 0]

@@ -1,0 +1,281 @@
+"""Low regret on every stretch of rounds, by mixing copies of a learner that start anew."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.core import Action, Feedback, Learner, LossFunction, Oracle, ParameterError, Policy
+from hannan.core.policy import loss_of
+from hannan.core.validation import (
+    FloatArray,
+    check_integer,
+    check_loss_range,
+    check_losses,
+    check_seed,
+    refuse,
+)
+from hannan.kernels.normalhedge import weights
+from hannan.learners.certificate import Certificate
+from hannan.perturbation import seed_key
+
+
+@dataclass(slots=True)
+class Copy:
+    """A copy of the learner on one interval of rounds, counted from 1."""
+
+    learner: Any
+    start: int
+    end: int | None
+    """The last round; None for the copy that plays all along."""
+    prior: float
+    regret: float = 0.0
+    """R: what the mixture has lost more than this copy since its start, in widths."""
+    magnitude: float = 0.0
+    """C: the sum of the absolute values of what R sums."""
+
+
+def scales_from(t: int, shortest: int) -> list[int]:
+    """Lengths of the covering intervals that start in round t = 1, 2, …
+
+    They are :math:`[i 2^j, (i + 1) 2^j)` with i ≥ 1; the shortest, a power of two, also have
+    i = 0, which lacks round 0 and so starts in round 1.
+    """
+    if t == 1:
+        return [shortest]
+    found = []
+    while t % shortest == 0:
+        found.append(shortest)
+        shortest *= 2
+    return found
+
+
+class StronglyAdaptive(Learner):
+    r"""Copies of a learner on geometric covering intervals, mixed by sleeping experts.
+
+    Cut the rounds 1, 2, … into intervals :math:`[i 2^j, (i+1) 2^j)`, for every power of two from
+    the length M of the shortest ones on. A fresh copy of `learner` plays on each of them, and one
+    more from the first round on without end, so that about :math:`2 + \log_2 (t/M)` copies are
+    awake in round t. One of these, J, is drawn with probability proportional to
+    :math:`q_J\, w(R_J, C_J)` and its action is played; all of them see all losses. Here
+    :math:`R_J = \sum r` and :math:`C_J = \sum |r|` since J began, with r what the mixture lost in
+    a round in expectation less what J lost, in widths of the range of losses. The weights are
+    those of AdaNormalHedge,
+
+    .. math:: w(R, C) = \tfrac12 \bigl(\Phi(R+1, C+1) - \Phi(R-1, C+1)\bigr), \qquad
+              \Phi(R, C) = \exp\bigl([R]_+^2 / 3C\bigr) .
+
+    The prior :math:`q_J = 1/(i^2 |J|)` makes long intervals likely and all priors summable; the
+    copy without end counts as an interval as long as the game, :math:`q = 1/t`.
+
+    Parameters
+    ----------
+    learner
+        Any full-information learner with a finite `loss_range`. It is not played itself.
+    shortest
+        Length of the shortest intervals, rounded up to a power of two. Shorter ones follow
+        quicker changes, at the price of more copies.
+    seed
+        Of the choice among copies; the copies' seeds come from the learner's own.
+
+    Guarantee
+    ---------
+    Against adaptive adversaries, for losses of width W. The potential
+    :math:`\sum_J q_J \Phi(R_J, C_J)` is at most :math:`(2 + \pi^2/3)/M` at first and grows by at
+    most :math:`\tfrac32 \sum_J q_J |r|/(C_J + 1)` in a round. So in every interval J that ended by
+    round T ≥ M, and for the copy without end in all T rounds, the mixture loses at most
+    :math:`W \sqrt{3 |J| \Lambda_T}` more than the copy, with
+    :math:`\Lambda_T = 2 \log(2.3\, T/M) + \log(\tfrac52 + \tfrac32 \log(1+T))`.
+    Any rounds :math:`I = \{a, \dots, b\}` are a union of at most :math:`2 \log_2 |I| + 2` such
+    intervals, of lengths that first grow and then shrink, but for less than M rounds at each end.
+    Hence against *every* policy
+
+    .. math:: E[\mathrm{Regret}(I)] \le \sum_{J \subseteq I} E[\mathrm{Regret}_J(\text{copy})]
+              + (2 + \sqrt 2)\, W \sqrt{3 |I| \Lambda_b} + 2 (M - 1) W ,
+
+    and a copy whose regret is at most :math:`c \sqrt{|J|}` adds at most
+    :math:`(2 + \sqrt 2)\, c \sqrt{|I|}` in the first sum. If the best policy changes k times, the
+    regrets of the k + 1 stretches add up, k and the changes being unknown.
+    [daniely2015], [luo2015], [jun2017]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> oracle = hn.oracles.FinitePolicies([[0, 0], [0, 1], [1, 1]])
+    >>> learner = hn.StronglyAdaptive(hn.ContextFTPL(oracle, seed=0), seed=0)
+    >>> for t in range(200):
+    ...     action = learner.act(t % 2)
+    ...     learner.update([0.9, 0.1] if t < 150 else [0.1, 0.9])
+    >>> learner.act(0), learner.best_policy()(0)
+    (0, 1)
+
+    References
+    ----------
+    [daniely2015], [luo2015], [jun2017]
+    """
+
+    oracle: Oracle
+
+    def __init__(self, learner: Learner, *, shortest: int = 8, seed: int | None = None) -> None:
+        super().__init__()
+        self.learner = learner
+        self.shortest = check_integer(self, "shortest", shortest, 1)
+        self.seed = check_seed(self, seed)
+        self.oracle = self._check_learner(learner)
+        self._range = check_loss_range(self, self.loss_range)
+        self._shortest = 1 << (self.shortest - 1).bit_length()
+        self._n_actions = self.oracle.n_actions
+        self._key = seed_key(seed)
+        self._awake: list[Copy] = []
+        self._made = 0
+        self._time = 0  # the round that the copies awake are for
+        self._told = 0  # how many of them know the losses of the open round
+        self._actions: list[Action] = []
+        self._mixture = np.empty(0)
+        self._retired_calls = 0
+        self._history = self.oracle.objective()
+        self._loss = 0.0
+
+    @property
+    def loss_range(self) -> tuple[float, float]:
+        """That of the learner."""
+        return self.learner.loss_range  # type: ignore[attr-defined,no-any-return]
+
+    def fresh(self, number: int) -> Self:
+        """A new learner like this one, with nothing learned and randomness of its own."""
+        return super().fresh(number).clone(learner=self.learner.fresh(number))
+
+    def best_policy(self) -> Policy:
+        """The best policy for all losses so far; recent ones alone may prefer another."""
+        return self._history.leader()
+
+    def certificate(self) -> Certificate:
+        """The regret realised so far against the best policy for all rounds."""
+        regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
+        notes = ["regret on every stretch of rounds is bounded too: see StronglyAdaptive"]
+        if not self.oracle.exact:
+            notes = ["the oracle is inexact: true regret may be larger"]
+        return Certificate(
+            rounds=self.rounds, loss=self._loss, realised_regret=regret, notes=tuple(notes)
+        )
+
+    def _act(self, context: Any) -> Action:
+        self._wake()
+        actions: list[Action] = [copy.learner.act(context) for copy in self._awake]
+        self._mixture = self._probabilities()
+        self._actions = actions
+        self._told = 0
+        self._count_calls()
+        ends = self._mixture.cumsum()
+        drawn = int(ends.searchsorted(self._uniform() * ends[-1], side="right"))
+        return actions[min(drawn, len(actions) - 1)]
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        losses = loss
+        if not isinstance(loss, LossFunction):
+            losses = check_losses(loss, self._n_actions, self._range)[0]
+        # A copy refuses before it learns. Should an oracle fail later, in the middle, those told
+        # are not told again when the update is repeated.
+        for copy in self._awake[self._told :]:
+            copy.learner.update(losses)
+            self._told += 1
+        self._history.add(context, losses)
+        self._n_actions = losses.n_actions if isinstance(loss, LossFunction) else len(losses)
+        self._loss += loss_of(losses, action)
+        self._compare(np.array([loss_of(losses, each) for each in self._actions]))
+        self._count_calls()
+
+    def _compare(self, costs: FloatArray) -> None:
+        """Count what the mixture lost more than each copy."""
+        gains = (float(self._mixture @ costs) - costs) / self._width
+        for copy, gain in zip(self._awake, gains.tolist(), strict=True):
+            copy.regret += gain
+            copy.magnitude += abs(gain)
+
+    def _probabilities(self) -> FloatArray:
+        priors = np.array([copy.prior for copy in self._awake])
+        found = priors * weights(
+            np.array([copy.regret for copy in self._awake]),
+            np.array([copy.magnitude for copy in self._awake]),
+        )
+        # Where no copy has been any good the potential does not care which one is played.
+        found = found if found.any() else priors
+        return found / found.sum()  # type: ignore[no-any-return]
+
+    def _wake(self) -> None:
+        """Let copies go whose intervals are over, and start those of the round to come."""
+        t = self.rounds + 1
+        if self._time == t:
+            return
+        awake = [copy for copy in self._awake if copy.end is None or copy.end >= t]
+        gone = [copy for copy in self._awake if copy.end is not None and copy.end < t]
+        made = self._made
+        for length in [0] * (t == 1) + scales_from(t, self._shortest):
+            awake.append(self._start(made, t, length))
+            made += 1
+        # A prior may fall in the course of the game, since the potential falls with it.
+        awake[0].prior = 1.0 / max(t, self._shortest)
+        self._retired_calls += sum(copy.learner.oracle_calls for copy in gone)
+        self._awake, self._made, self._time = awake, made, t
+
+    def _start(self, number: int, t: int, length: int) -> Copy:
+        learner = self._fresh(number)
+        if not length:
+            return Copy(learner, t, None, 1.0)
+        i = t // length
+        return Copy(learner, t, (i + 1) * length - 1, 1.0 / (max(i, 1) ** 2 * length))
+
+    def _fresh(self, number: int) -> Learner:
+        twin = self.learner.fresh(number)
+        # G is the class's, and dear to find: one copy does it for all.
+        if getattr(twin, "_complexity", 0) is None and twin._reservoir is None:  # type: ignore[attr-defined]
+            known = (copy.learner._complexity for copy in self._awake)
+            twin._complexity = next((G for G in known if G is not None), None)  # type: ignore[attr-defined]
+        return twin
+
+    def _count_calls(self) -> None:
+        self.oracle_calls = self._retired_calls + sum(c.learner.oracle_calls for c in self._awake)
+
+    def _uniform(self) -> float:
+        """A number in [0, 1) that depends on the seed and the round alone."""
+        counter = [0, 0, 0, self.rounds]
+        return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter)).random()
+
+    @property
+    def _width(self) -> float:
+        """How much more than another an action can lose in a round."""
+        low, high = self._range
+        if self.oracle.max_chosen == 1 or self.oracle.takes_functions:
+            return high - low
+        return self.oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
+
+    def _check_learner(self, learner: Any) -> Oracle:
+        if not isinstance(learner, Learner):
+            raise refuse(self, "learner", "a learner", learner)
+        name = type(learner).__name__
+        if learner.feedback is not Feedback.FULL:
+            raise ParameterError(
+                "StronglyAdaptive needs all losses, since every copy must know what its own action "
+                f"would have cost; {name} learns from {learner.feedback.value} feedback."
+            )
+        if learner.oracle is None:
+            raise ParameterError(
+                f"StronglyAdaptive needs a learner with an oracle; {name} has none."
+            )
+        ahead = getattr(learner, "perturbation", None) == "playout"
+        if ahead or type(learner.oracle).at is not Oracle.at:
+            raise ParameterError(
+                f"StronglyAdaptive starts copies of {name} in the middle of the game, so it cannot "
+                "take one that was told when which context arrives."
+            )
+        if not hasattr(learner, "loss_range") or not all(
+            map(math.isfinite, check_loss_range(self, learner.loss_range))
+        ):
+            raise ParameterError(
+                f"StronglyAdaptive compares losses in units of their range: give {name} a finite "
+                "loss_range=(low, high)."
+            )
+        return learner.oracle

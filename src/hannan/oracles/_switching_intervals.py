@@ -1,0 +1,208 @@
+"""Sequences of any policies: the best policy of every interval, and the best intervals."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, Objective, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray
+from hannan.kernels import switching as kernel
+from hannan.oracles._sequences import SwitchingNoise, SwitchingPolicy
+
+if TYPE_CHECKING:
+    from hannan.oracles.switching import Switching
+
+Pair = tuple[int, Any]
+Places = NDArray[np.intp]
+
+
+class IntervalSequences(Objective):
+    """The total loss vector of every pair of time and context.
+
+    A draw asks the base for the minimal total of every interval of time, then for the leaders of
+    the best intervals when they are needed. The last draw solved is kept until a loss is added.
+    """
+
+    oracle: Switching
+    draws_in_batches = False
+
+    def __init__(self, oracle: Switching) -> None:
+        self.oracle = oracle
+        self._rows = Rows(oracle)
+        self._last: Solution | None = None
+        self._solved: tuple[Any, ...] = ()  # what `_last` is for
+        self._met: tuple[Noise, Places] | None = None
+
+    def copy(self) -> IntervalSequences:
+        """An independent copy of the totals."""
+        twin = IntervalSequences(self.oracle)
+        twin._rows = self._rows.copy()
+        twin._met = self._met
+        return twin
+
+    def expect(self, contexts: Sequence[Pair]) -> None:
+        """Make room for all these pairs."""
+        for context in contexts:
+            self._rows.place(context)
+
+    def add(self, context: Pair, losses: FloatArray) -> None:
+        """Add a loss vector to its pair's."""
+        self._rows.add(context, losses)
+        self._last = None
+
+    def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
+        """What the leader of the interval around this time does."""
+        return self._solve(noise, draw, scale).policy_at(self.oracle.cell(context))(context[1])
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """The leaders of the best intervals under each draw."""
+        found: list[Policy] = []
+        for i in range(count):
+            solution = self._solve(noise, first + i, scale)
+            starts = [cell * self.oracle.grid for cell in solution.starts]
+            policies = [solution.policy(i) for i in range(len(starts))]
+            found.append(SwitchingPolicy(self.oracle, list(zip(starts, policies, strict=True))))
+        return found
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The cost of the best intervals under each draw."""
+        return np.array([self._solve(noise, first + i, scale).value for i in range(count)])
+
+    def _solve(self, noise: Noise | None, draw: int, scale: float) -> Solution:
+        asked = (None, 0, 0.0) if scale == 0.0 else (noise, draw, scale)
+        if self._last is None or self._solved[0] is not asked[0] or self._solved[1:] != asked[1:]:
+            rows, live = self._rows.totals, self._rows.live
+            if scale != 0.0:
+                assert isinstance(noise, SwitchingNoise)
+                places = self._places(noise)
+                rows, live = self._rows.totals.copy(), self._rows.live.copy()
+                fakes = noise.row(draw).reshape(len(places), -1).astype(np.float64)
+                np.add.at(rows, places, scale * fakes)  # a cell may hold one context many times
+                live[places] = True
+            self._last = Solution(self.oracle, *self._rows.by_cell(live), rows)
+            self._solved = asked
+        return self._last
+
+    def _places(self, noise: SwitchingNoise) -> Places:
+        """The rows that this noise falls on."""
+        if self._met is None or self._met[0] is not noise:
+            places = [self._rows.place(context) for context in noise.contexts]
+            self._met = (noise, np.array(places, np.intp))
+        return self._met[1]
+
+
+class Rows:
+    """A total loss vector for each pair of cell and context met so far."""
+
+    def __init__(self, oracle: Switching) -> None:
+        self.oracle = oracle
+        self.contexts: list[Any] = []
+        self._index: dict[tuple[int, Hashable], int] = {}
+        self._cells: list[int] = []
+        self._totals = np.zeros((8, oracle.n_actions))
+        self._live = np.zeros(8, dtype=bool)
+
+    @property
+    def totals(self) -> FloatArray:
+        """One row for each pair."""
+        return self._totals[: len(self.contexts)]
+
+    @property
+    def live(self) -> NDArray[np.bool_]:
+        """Whether a loss was added to each row."""
+        return self._live[: len(self.contexts)]
+
+    def place(self, context: Pair) -> int:
+        """The row of a pair, a new one if need be."""
+        key = (self.oracle.cell(context), self.oracle.base.key(context[1]))
+        row = self._index.setdefault(key, len(self.contexts))
+        if row == len(self.contexts):
+            self.contexts.append(context[1])
+            self._cells.append(key[0])
+            if row == len(self._totals):
+                self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
+                self._live = np.concatenate([self._live, np.zeros_like(self._live)])
+        return row
+
+    def add(self, context: Pair, losses: FloatArray) -> None:
+        """Add to a row."""
+        row = self.place(context)
+        self._totals[row] += losses
+        self._live[row] = True
+
+    def by_cell(self, live: NDArray[np.bool_]) -> tuple[list[Any], Places, Places]:
+        """All contexts, the live rows first and in order of time; that order; each cell's end."""
+        cells = np.array(self._cells, np.intp)
+        order = np.lexsort((np.arange(len(cells)), cells, ~live))
+        cells = cells[order[: int(live.sum())]]
+        end = int(cells[-1]) + 1 if len(cells) else 0
+        cuts = np.searchsorted(cells, np.arange(end + 1))
+        return [self.contexts[i] for i in order], order, cuts
+
+    def copy(self) -> Rows:
+        """An independent copy."""
+        twin = Rows(self.oracle)
+        twin.contexts = list(self.contexts)
+        twin._index = dict(self._index)
+        twin._cells = list(self._cells)
+        twin._totals = self._totals.copy()
+        twin._live = self._live.copy()
+        return twin
+
+
+class Solution:
+    """The best intervals for some rows, and the base's leaders there, found when asked for."""
+
+    def __init__(
+        self, oracle: Switching, contexts: list[Any], order: Places, cuts: Places, rows: FloatArray
+    ) -> None:
+        self._base = oracle.base
+        self._contexts = contexts
+        self._losses = rows[order]
+        self._cuts = cuts
+        self.starts = [0]
+        """The first cell of each interval."""
+        self.value = 0.0
+        if len(cuts) > 1:
+            minima = self._base.interval_minima(contexts, self._losses, cuts)
+            ends, self.value = kernel.partition(minima, oracle.levels)
+            self.starts += ends[:-1].tolist()
+        self._policies: dict[int, Policy] = {}
+
+    def policy_at(self, cell: int) -> Policy:
+        """The leader of the interval around a cell."""
+        return self.policy(bisect_right(self.starts, cell) - 1)
+
+    def policy(self, number: int) -> Policy:
+        """The leader of an interval."""
+        if number not in self._policies:
+            ends = [self._cuts[start] for start in self.starts] + [self._cuts[-1]]
+            self._policies[number] = self._lead(ends[number], ends[number + 1])
+        return self._policies[number]
+
+    def _lead(self, start: int, stop: int) -> Policy:
+        base = self._base
+        total = base.objective()
+        keys = [base.key(context) for context in self._contexts]
+        known = dict(zip(keys, self._contexts, strict=True))
+        if known:
+            total.expect(list(known.values()))
+        if not base.exact:  # a reduction may care how often a context came
+            for row in range(start, stop):
+                total.add(self._contexts[row], self._losses[row])
+            return total.leader()
+        sums: dict[Hashable, FloatArray] = {}
+        for row in range(start, stop):
+            if keys[row] in sums:
+                sums[keys[row]] += self._losses[row]
+            else:
+                sums[keys[row]] = self._losses[row].copy()
+        for key, losses in sums.items():
+            total.add(known[key], losses)
+        return total.leader()

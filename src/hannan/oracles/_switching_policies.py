@@ -1,0 +1,276 @@
+"""Sequences of listed policies: a matrix of costs, and dynamic programming over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from sys import maxsize
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, Objective, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray
+from hannan.kernels import finite
+from hannan.kernels import switching as kernel
+from hannan.oracles._sequences import SwitchingPolicy
+from hannan.oracles._switching_listing import Fakes, ListedNoise, Pair, unzipped
+from hannan.oracles._switching_states import Front, Leader, State, Walk
+from hannan.oracles.finite_policies import FinitePolicies
+
+if TYPE_CHECKING:
+    from hannan.oracles.switching import Switching
+
+
+class PolicySequences(Objective):
+    """The cost of every listed policy in every cell of time.
+
+    Three things are remembered, each until a loss is added that it has not counted. Without noise:
+    the best beginnings of sequences, which a round makes longer by one cell. Under one draw: what
+    every policy costs at best in all cells but the one asked about. Under a draw that is asked
+    about at several times (noise drawn once): states before and behind the cell, which move on.
+    """
+
+    oracle: Switching
+    draws_in_batches = False
+
+    def __init__(self, oracle: Switching) -> None:
+        assert isinstance(oracle.base, FinitePolicies)
+        self.oracle = oracle
+        self.base = oracle.base
+        self._totals = self._empty(8)
+        self._end = 0  # one more than the last cell with losses
+        self._front = Front(oracle.levels, self.base.n_policies)
+        self._plain: Leader | None = None
+        self._row = np.empty(self._totals.shape[1])
+        self._best = np.empty(self._totals.shape[1])
+        self._solved: tuple[Any, ...] | None = None  # what `_best` is for
+        self._walk: Walk | None = None
+
+    def copy(self) -> PolicySequences:
+        """An independent copy of the costs."""
+        twin = PolicySequences(self.oracle)
+        twin._totals = self._totals.copy()
+        twin._end = self._end
+        return twin
+
+    def expect(self, contexts: Sequence[Pair]) -> None:
+        """Make room for all these times."""
+        self._reserve(max(self.oracle.cell(context) for context in contexts) + 1)
+
+    def add(self, context: Pair, losses: FloatArray) -> None:
+        """Add each policy's loss to its cost in the cell of this time."""
+        cell = self.oracle.cell(context)
+        self._reserve(cell + 1)
+        by_code = self.base.losses_by_code(losses)
+        finite.add(self._totals[cell], by_code, self.base._columns[context[1]])
+        self._end = max(self._end, cell + 1)
+        self._plain = None
+        if self._front.at > cell:
+            self._front = Front(self.oracle.levels, self.base.n_policies)
+        if self._solved is not None and self._solved[-1] != cell:
+            self._solved = None
+        if self._walk is not None and self._walk.at != cell:
+            self._walk = None
+
+    def perturbed(self, contexts: Sequence[Pair], losses: FloatArray) -> TiltedSequences:
+        """The same past with fakes on top; nothing is copied while they lie in the future."""
+        return TiltedSequences(self, contexts, losses)
+
+    def tilted(self, context: Pair, losses: FloatArray) -> TiltedSequences:
+        """One fake."""
+        return TiltedSequences(self, [context], losses[None, :])
+
+    def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
+        """What the leader does at one time, without the rest of it where noise leaves no ties."""
+        return self._play(self._index(context, noise, draw, scale), context)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """One programme for each draw."""
+        if scale == 0.0:
+            policy = self._policy(self._leader())
+            return [policy] * count
+        return [self._policy(self._noisy(noise, first + i, scale)) for i in range(count)]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """The cost of the best sequence under each draw."""
+        if scale == 0.0:
+            return np.full(count, self._leader().value)
+        ready = self._ready(noise)
+        end, levels = max(self._end, ready.end), self.oracle.levels
+        values = np.empty(count)
+        for i in range(count):
+            fakes = ready.fakes(first + i)
+            values[i] = kernel.minimum(self._totals, end, fakes, scale, levels)
+        return values
+
+    def chosen(
+        self, context: Pair, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The elements of each leader's action."""
+        inclusion = np.zeros((count, self.n_actions), dtype=bool)
+        for i in range(count):
+            inclusion[i, self.action(context, noise, first + i, scale)] = True
+        return inclusion
+
+    def _index(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> int:
+        """The policy that the leader follows at this time."""
+        cell = self.oracle.cell(context)
+        if scale == 0.0:
+            return self._leader().at(cell)
+        ready = self._ready(noise)
+        if context not in ready.covered:
+            return self._noisy(noise, draw, scale).at(cell)
+        row, best = self._here_and_elsewhere(ready, draw, scale, cell)
+        return int(kernel.choose(row, best))
+
+    def _here_and_elsewhere(
+        self, noise: ListedNoise, draw: int, scale: float, cell: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """What every policy costs in a cell, and in all others at best."""
+        fakes = noise.fakes(draw)
+        self._reserve(cell + 1)
+        self._solve(noise, draw, scale, cell, fakes)
+        kernel.costs(self._totals, cell, fakes, scale, self._row)
+        return self._row, self._best
+
+    def _solve(self, noise: ListedNoise, draw: int, scale: float, cell: int, fakes: Fakes) -> None:
+        """Bring `_best` up to date."""
+        known = self._solved
+        if known is not None and known[0] is noise and known[1:] == (draw, scale, cell):
+            return
+        same_draw = known is not None and known[0] is noise and known[1:3] == (draw, scale)
+        end, levels = max(self._end, noise.end, cell + 1), self.oracle.levels
+        self._solved = None
+        if self._walk is not None and not self._walk.goes_on((noise, draw, scale), cell):
+            self._walk = None
+        if self._walk is None and same_draw:
+            self._walk = Walk((noise, draw, scale), self._totals, cell, end, fakes, levels)
+        if self._walk is not None:
+            self._walk.meet(self._totals, cell, fakes, self._best)
+        else:
+            kernel.solve(self._totals, cell, end, fakes, scale, levels, self._best)
+        self._solved = (noise, draw, scale, cell)
+
+    def _leader(self) -> Leader:
+        """The leader without noise."""
+        if self._plain is None:
+            self._plain = self._lead(max(self._front.at, self._end - 1, 0))
+        return self._plain
+
+    def _lead(self, cell: int, fakes: Fakes | None = None, behind: State | None = None) -> Leader:
+        """The leader under fakes from a cell on, given what lies behind that cell."""
+        self._reserve(cell + 1)
+        none = self.oracle.listing.none
+        self._front.advance(self._totals, cell, none, 0.0)
+        if fakes is None:
+            return self._front.leader(self._totals, none, 0.0)
+        return self._front.leader(self._totals, fakes, 1.0, behind)
+
+    def _noisy(self, noise: Noise | None, draw: int, scale: float) -> Leader:
+        ready = self._ready(noise)
+        fakes = ready.fakes(draw)
+        front = Front(self.oracle.levels, self.base.n_policies)
+        front.advance(self._totals, max(self._end, ready.end, 1) - 1, fakes, scale)
+        return front.leader(self._totals, fakes, scale)
+
+    def _play(self, index: int, context: Pair) -> Action:
+        return self.base.action(self.base.table[index, context[1]])
+
+    def _policy(self, leader: Leader) -> SwitchingPolicy:
+        step = self.oracle.grid
+        pieces = zip(leader.since, leader.who, strict=True)
+        return SwitchingPolicy(self.oracle, [(g * step, self.base.policy(n)) for g, n in pieces])
+
+    def _ready(self, noise: Noise | None) -> ListedNoise:
+        assert isinstance(noise, ListedNoise)
+        self._reserve(noise.end)
+        return noise
+
+    def _reserve(self, cells: int) -> None:
+        if cells > len(self._totals):
+            more = self._empty(max(cells, 2 * len(self._totals)) - len(self._totals))
+            self._totals = np.concatenate([self._totals, more])
+
+    def _empty(self, cells: int) -> FloatArray:
+        totals = np.zeros((cells, self.base._columns.shape[1]))
+        totals[:, self.base.n_policies :] = np.inf
+        return totals
+
+
+class TiltedSequences(Objective):
+    """Costs with fakes on top, until the costs change: only what the fakes touch is solved anew."""
+
+    oracle: Switching
+    draws_in_batches = False
+
+    def __init__(self, past: PolicySequences, contexts: Sequence[Pair], losses: FloatArray) -> None:
+        self.oracle = past.oracle
+        self._past = past
+        self._given = (contexts, losses)
+        times, self._contexts = unzipped(contexts)
+        self._cells = times // past.oracle.grid
+        self._changed = False
+
+    def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
+        """Quick with fakes from this cell on and no noise, or in this cell alone and with noise."""
+        past, cell = self._past, self.oracle.cell(context)
+        first, last = self._span
+        if not self._changed and scale == 0.0:
+            if first >= cell and past._front.at <= cell:
+                return past._play(self._index(cell, max(last + 1, past._end)), context)
+        elif not self._changed and first == last == cell:
+            ready = past._ready(noise)
+            if context in ready.covered:
+                row, best = past._here_and_elsewhere(ready, draw, scale, cell)
+                for (_, x), losses in zip(*self._given, strict=True):
+                    finite.add(row, past.base.losses_by_code(losses), past.base._columns[x])
+                return past._play(int(kernel.choose(row, best)), context)
+        return self._whole.action(context, noise, draw, scale)
+
+    def _index(self, cell: int, end: int) -> int:
+        """The policy that the leader follows in a cell with no fakes before it."""
+        past, fakes = self._past, self._fakes
+        past._reserve(max(end, cell + 1))
+        behind = State(self.oracle.levels, past._totals.shape[1])
+        kernel.sweep(past._totals, end - 1, cell, -1, fakes, 1.0, behind.values, behind.least)
+        return past._lead(cell, fakes, behind).who[-1]
+
+    @cached_property
+    def _span(self) -> tuple[int, int]:
+        """The first and the last cell with fakes."""
+        if len(self._cells) == 0:
+            return maxsize, -1
+        return int(self._cells.min()), int(self._cells.max())
+
+    @cached_property
+    def _fakes(self) -> Fakes:
+        losses = np.ascontiguousarray(self._given[1], dtype=np.float64).reshape(-1)
+        contexts, listing = self._contexts, self.oracle.listing
+        return (listing.seen(losses, contexts), *listing.arrange(self._cells, contexts))
+
+    @cached_property
+    def _whole(self) -> PolicySequences:
+        twin = self._past.copy()
+        for context, row in zip(*self._given, strict=True):
+            twin.add(context, row)
+        return twin
+
+    def copy(self) -> PolicySequences:
+        """An independent copy of the costs, fakes included."""
+        return self._whole.copy()
+
+    def add(self, context: Pair, losses: FloatArray) -> None:
+        """Add to a copy."""
+        self._whole.add(context, losses)
+        self._changed = True
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """Of a copy."""
+        return self._whole.leaders(noise, first, count, scale)
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """Of a copy."""
+        return self._whole.minima(noise, first, count, scale)

@@ -1,0 +1,302 @@
+"""Sequences of policies that change now and then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, InputTypeError, Objective, Oracle, ParameterError
+from hannan.core.validation import check_choice, check_integer, refuse
+from hannan.oracles._sequences import SwitchingNoise
+from hannan.oracles._switching_intervals import IntervalSequences
+from hannan.oracles._switching_listing import ListedNoise, Listing
+from hannan.oracles._switching_policies import PolicySequences
+from hannan.oracles.finite_policies import FinitePolicies
+
+Pair = tuple[int, Any]
+
+
+class Switching(Oracle):
+    r"""Sequences of policies of another class that switch at most k times.
+
+    Contexts are pairs :math:`(t, x_t)` of the number of the round, from 0, and a context of
+    `base`; the leader is
+
+    .. math:: \arg\min_{\pi_0, …, \pi_{T-1}} \sum_t \ell_t(\pi_t(x_t))
+              \quad\text{over } \#\{t > 0 : \pi_t \ne \pi_{t-1}\} \le k .
+
+    Regret against this class is regret against the best sequence of policies. Learners may be
+    given bare contexts :math:`x_t`: they know the number of the round. Several contexts at one
+    time are added up. All rounds to come must be known, at least their number: noise sits on them
+    too.
+
+    *Listed policies* (`FinitePolicies`): with costs :math:`c_t(\pi)`, noise included,
+
+    .. math:: F_t(q, \pi) = c_t(\pi) + \min\{F_{t-1}(q, \pi), \min_{\pi'} F_{t-1}(q-1, \pi')\} ,
+
+    and the same from the end backwards, O(TkN) for a draw. A draw that is used again at later
+    times (noise="once") costs O(kN) a round. Ties: the smallest first policy, which is followed
+    while that is no worse; then the smallest that is as good, and so on.
+
+    *Any other class*: the minimal totals :math:`w(i, j)` of all T(T+1)/2 intervals of time, then
+    :math:`R(j, q) = \min\{R(j, q-1), \min_{i<j} R(i, q-1) + w(i, j)\}`, O(T²k). Ties: the longest
+    first interval, then the longest second one, and so on; in each the leader of `base`.
+
+    Parameters
+    ----------
+    base
+        The class whose policies are followed.
+    switches
+        k.
+    sequence
+        The contexts of `base` in the order they will arrive; an integer T where it has none; or
+        None, and then learners are given pairs, `contexts=[(0, x_0), (1, x_1), …]`.
+    grid
+        b: switches only in rounds b, 2b, 3b, …. A draw then costs T/b in place of T. The best
+        sequence of this class is worse than that of the whole class by at most
+        :math:`k \lfloor b/2 \rfloor R`, R the range of the losses of a round: every switch moves
+        to the nearest such round.
+    method
+        "policies" (listed ones), "intervals" (any), or "auto", which chooses.
+
+    Examples
+    --------
+    Whom to follow in the morning, and whom in the afternoon:
+
+    >>> import hannan as hn
+    >>> experts = hn.oracles.FinitePolicies([0, 1, 2])
+    >>> total = hn.oracles.Switching(experts, switches=1, sequence=6).objective()
+    >>> for t in range(6):
+    ...     total.add((t, 0), np.array([0.5, 0.0, 0.9] if t < 4 else [0.5, 0.8, 0.1]))
+    >>> best = total.leader()
+    >>> best
+    <sequence: from 0 <policy 1 of 3>, from 4 <policy 2 of 3>>
+    >>> best((3, None)), best((4, None)), best.switches
+    (1, 2, (4,))
+
+    Shortest paths, when the short way changes:
+
+    >>> roads = hn.oracles.Paths([("a", "b"), ("a", "b")], "a", "b")
+    >>> learner = hn.ContextFTPL(hn.oracles.Switching(roads, 1, sequence=40), seed=0)
+    >>> for t in range(40):
+    ...     road = learner.act()
+    ...     learner.update([0.2, 0.8] if t < 20 else [0.8, 0.2])
+    >>> learner.best_policy().switches
+    (20,)
+
+    References
+    ----------
+    [syrgkanis2016], [herbster1998]
+    """
+
+    def __init__(
+        self,
+        base: Oracle,
+        switches: int,
+        *,
+        sequence: Sequence[Any] | int | None = None,
+        grid: int = 1,
+        method: str = "auto",
+    ) -> None:
+        self.base = _check_base(self, base)
+        self.switches = check_integer(self, "switches", switches, 0)
+        self.sequence = sequence
+        self.grid = check_integer(self, "grid", grid, 1)
+        self.method = check_choice(self, "method", method, ("auto", "policies", "intervals"))
+        if method == "policies" and not isinstance(base, FinitePolicies):
+            raise ParameterError(
+                f"method='policies' goes through listed policies and needs FinitePolicies as base; "
+                f"got {base!r}. Use method='intervals'."
+            )
+        self.listed = isinstance(base, FinitePolicies) and method != "intervals"
+        """Whether the programme runs over listed policies, and not over intervals."""
+        assert base.n_actions is not None
+        self.n_actions: int = base.n_actions
+        self.max_chosen = base.max_chosen
+        self.antichain = base.antichain
+        self.exact = base.exact  # type: ignore[misc]
+        self._pairs = _announced(self, base, sequence)
+        self._keys = None if self._pairs is None else [base.key(x) for _, x in self._pairs]
+        cells = math.inf if self._pairs is None else -(-len(self._pairs) // grid)
+        self.levels = int(min(switches + 1, cells))
+        """The largest number of pieces of a sequence."""
+
+    @property
+    def fixed_size(self) -> bool:
+        """As in the base."""
+        return self.base.fixed_size
+
+    @property
+    def complexity_pairs(self) -> int:
+        """Intervals are dear, and many rounds average out the noise."""
+        return 64 if self.listed else 16
+
+    @property
+    def contexts(self) -> list[Pair] | None:
+        """The pairs (t, x_t) where the sequence is known."""
+        return self._pairs
+
+    def check_context(self, context: Any) -> Pair:
+        """A pair of a time and a context of the base."""
+        if not _is_pair(context) or context[0] < 0:
+            raise ContextError(
+                "The contexts of Switching are pairs (t, x), t the number of the round from 0; got "
+                f"{context!r}."
+            )
+        self._check_time(context[0], context)
+        return int(context[0]), self.base.check_context(context[1])
+
+    def at(self, time: int, context: Any) -> Pair:
+        """The pair of a bare context that comes at this time, or a pair as it is.
+
+        What could be both is taken for the bare context if that is what was announced for this
+        time, and for a pair if that is announced; without a sequence, for a pair.
+        """
+        if self._keys is None:
+            if _is_pair(context):
+                return self.check_context(context)
+            return time, self.base.check_context(context)
+        known = self._known(time, context)
+        if known is None and _is_pair(context):
+            known = self._known(*context)
+        if known is not None:
+            return known
+        self._check_time(time, context)
+        x = self.base.check_context(context)
+        assert self._pairs is not None
+        raise ContextError(
+            f"Switching was told that round {time} brings context {self._pairs[time][1]!r}; got "
+            f"{x!r}. Give the contexts in the order announced in sequence=."
+        )
+
+    def _known(self, time: int, context: Any) -> Pair | None:
+        """The pair, if it was announced."""
+        assert self._keys is not None
+        if not 0 <= time < len(self._keys):
+            return None
+        try:
+            x = self.base.check_context(context)
+        except (ContextError, TypeError):
+            return None
+        return (int(time), x) if self.base.key(x) == self._keys[time] else None
+
+    def _check_time(self, time: int, context: Any) -> None:
+        if self._keys is not None and time >= len(self._keys):
+            raise ContextError(
+                f"Switching was told a sequence of {len(self._keys)} rounds, 0 to "
+                f"{len(self._keys) - 1}; got {context!r} for round {time}."
+            )
+
+    def key(self, context: Pair) -> Hashable:
+        """The time, and the base's key."""
+        return context[0], self.base.key(context[1])
+
+    def cell(self, context: Pair) -> int:
+        """The stretch of time between two possible switches, from 0."""
+        return context[0] // self.grid
+
+    def cells(self, contexts: Sequence[Pair]) -> NDArray[np.int64]:
+        """The cell of each pair."""
+        return np.array([t for t, _ in contexts], np.int64) // self.grid
+
+    def objective(self) -> Objective:
+        """An empty total: what policies or elements cost in every cell of time."""
+        return PolicySequences(self) if self.listed else IntervalSequences(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> SwitchingNoise:
+        """Fake losses of the elements at every pair."""
+        cells = self.cells(contexts)
+        if self.listed:
+            return ListedNoise(contexts, self.listing, key, stream, memory, cells)
+        return SwitchingNoise(contexts, self.n_actions, key, stream, memory, cells)
+
+    def log_size(self, contexts: Sequence[Any]) -> float | None:
+        r""":math:`\log \sum_{i \le k} \binom{C-1}{i} N (N-1)^i` for C cells of time."""
+        if not len(contexts):
+            return 0.0
+        size = self.base.log_size(self.base.check_contexts([x for _, x in contexts]))
+        if size is None:
+            return None
+        return log_sequences(len(np.unique(self.cells(contexts))), self.switches, size)
+
+    @cached_property
+    def listing(self) -> Listing:
+        """What the listed policies play."""
+        assert isinstance(self.base, FinitePolicies)
+        return Listing(self.base)
+
+
+def log_sequences(cells: int, switches: int, log_size: float) -> float:
+    r"""log of the number of sequences of N policies that switch at most k times.
+
+    >>> round(math.exp(log_sequences(3, 1, math.log(2))))
+    6
+    """
+    most = min(switches, cells - 1)
+    if log_size <= 0.0 or most == 0:
+        return log_size
+    others = log_size + math.log(-math.expm1(-log_size))
+    terms = [
+        math.lgamma(cells) - math.lgamma(i + 1) - math.lgamma(cells - i) + i * others
+        for i in range(most + 1)
+    ]
+    return log_size + float(np.logaddexp.reduce(terms))
+
+
+def _is_pair(context: Any) -> bool:
+    if not isinstance(context, tuple) or len(context) != 2:
+        return False
+    return isinstance(context[0], Integral) and not isinstance(context[0], bool)
+
+
+def _check_base(owner: Switching, base: Any) -> Oracle:
+    if not isinstance(base, Oracle):
+        raise InputTypeError(f"Switching needs an oracle as its base; got {base!r}.")
+    if isinstance(base, Switching):
+        raise ParameterError(
+            "Switching needs a base that does not switch; give it that of the other."
+        )
+    if base.takes_functions:
+        raise ParameterError(
+            f"Switching needs a base with a loss for each element; {base!r} takes loss functions, "
+            "whose totals over intervals of time are not kept."
+        )
+    if base.n_actions is None:
+        raise ParameterError(
+            f"Switching needs a base that knows its number of actions; give {base!r} its "
+            "n_actions=."
+        )
+    return base
+
+
+def _announced(owner: Switching, base: Oracle, sequence: Any) -> list[Pair] | None:
+    """The pairs (t, x_t), checked."""
+    if sequence is None:
+        return None
+    if isinstance(sequence, Integral):
+        rounds = check_integer(owner, "sequence", sequence, 1)
+        try:
+            alone = base.check_context(None)
+        except ContextError:
+            accepted = f"the contexts in order of arrival, for {type(base).__name__} has contexts"
+            raise refuse(owner, "sequence", accepted, sequence) from None
+        return [(t, alone) for t in range(rounds)]
+    given = sequence.to_numpy() if hasattr(sequence, "to_numpy") else sequence
+    if isinstance(given, np.ndarray) and given.ndim == 1:
+        given = given.tolist()
+    try:
+        found = [(t, base.check_context(x)) for t, x in enumerate(given)]
+    except TypeError:
+        accepted = "a sequence of contexts, an integer or None"
+        raise refuse(owner, "sequence", accepted, sequence) from None
+    if not found:
+        raise refuse(owner, "sequence", "a non-empty sequence of contexts", sequence)
+    return found

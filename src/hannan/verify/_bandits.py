@@ -1,0 +1,154 @@
+"""What experiments with partial feedback share: worlds, told predictions, and pseudo-regret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.bounds import laplace_complexity
+from hannan.core import Environment, Learner, Oracle, Round
+from hannan.core.validation import FloatArray
+from hannan.environments import FromArrays
+from hannan.experiments import Trace, play
+
+SIGMAS = 5.5
+"""Standard errors allowed to chance: a normal variate strays further with probability 4e-8."""
+
+
+def traces(
+    make: Callable[[int], Learner], world: Environment, horizon: int, seeds: int
+) -> list[Trace]:
+    """The same world against learners that differ in their coins only."""
+    return [play(make(seed), world, horizon, seed=1) for seed in range(seeds)]
+
+
+def pseudo_regret(played: Sequence[Trace], oracle: Oracle) -> float:
+    """Mean loss less the mean loss of the policy that is best on average over all games."""
+    suffered = sum(float(trace.losses.sum()) for trace in played)
+    return (suffered - best_total(oracle, [(g.contexts, g.outcomes) for g in played])) / len(played)
+
+
+def best_total(oracle: Oracle, games: Sequence[tuple[Sequence[Any], FloatArray]]) -> float:
+    """The smallest total a single policy has over several games."""
+    sums: dict[Hashable, tuple[Any, FloatArray]] = {}
+    for contexts, outcomes in games:
+        for given, losses in zip(contexts, outcomes, strict=True):
+            context = oracle.check_context(given)
+            known = sums.setdefault(oracle.key(context), (context, np.zeros(len(losses))))
+            known[1][:] += losses
+    total = oracle.objective()
+    for context, losses in sums.values():
+        total.add(context, losses)
+    return float(total.minima(None, 0, 1, 0.0)[0])
+
+
+def sizes(oracle: Oracle, contexts: Sequence[Any]) -> dict[str, Any]:
+    """What bounds ask about a class on a context set."""
+    known = oracle.check_contexts(contexts)
+    return {
+        "d": len(known),
+        "n_actions": oracle.n_actions,
+        "m": oracle.max_chosen,
+        "log_size": oracle.log_size(known),
+        "antichain": oracle.antichain,
+        "complexity": laplace_complexity(oracle, known, pairs=2000),
+    }
+
+
+def steady(oracle: Oracle, contexts: Sequence[Any], horizon: int, good: float) -> FromArrays:
+    """One policy's elements always cost `good`, all others 1.
+
+    An estimate that does not make up for how rarely an element is seen shares play among all of
+    them, in proportion to one over their losses.
+    """
+    best = oracle.objective().leader()
+    losses = np.ones((horizon, int(oracle.n_actions or 0)))
+    order = [contexts[t % len(contexts)] for t in range(horizon)]
+    for t, context in enumerate(order):
+        losses[t, best(context)] = good
+    return FromArrays(order, losses)
+
+
+class Habits(Environment):
+    """An adversary that charges 1 for what has been played most, of late, on the same context.
+
+    Parameters
+    ----------
+    oracle
+        The policy class.
+    arrivals
+        The contexts that may arrive, drawn evenly.
+    others
+        Probability that another element costs 1 too.
+    memory
+        What a round still counts in the next one on its context.
+    """
+
+    oblivious = False
+    oracle: Oracle
+
+    def __init__(
+        self, oracle: Oracle, arrivals: Sequence[Any], others: float = 0.3, memory: float = 0.9
+    ) -> None:
+        self.oracle = oracle
+        self.arrivals = arrivals
+        self.others = others
+        self.memory = memory
+        self.n_actions = int(oracle.n_actions or 0)
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Habits cost."""
+        K, m = self.n_actions, self.oracle.max_chosen
+        played = np.zeros((len(self.arrivals), K))
+        for _ in range(horizon):
+            i = int(rng.integers(len(self.arrivals)))
+            losses = (rng.random(K) < self.others).astype(np.float64)
+            losses[np.argsort(-played[i], kind="stable")[:m]] = 1.0
+            this = Round(self.arrivals[i], losses)
+            yield this
+            played[i] *= self.memory
+            played[i, this.action] += 1.0
+
+
+class Told:
+    """A predictor that says what the world makes it say; it has no `clone`, so it stays itself."""
+
+    def __init__(self) -> None:
+        self.now: Any = None
+
+    def predict(self, context: Any) -> Any:
+        """The guess of this round."""
+        return self.now
+
+    def learn(self, context: Any, action: Any, loss: Any) -> None:
+        """Nothing."""
+
+
+class Prompted(Environment):
+    """Contexts, losses and the predictions that go with them, all fixed in advance.
+
+    Parameters
+    ----------
+    told
+        The predictor that is made to say `guesses`.
+    arrivals, losses, guesses
+        One context, K losses and K guesses for each round.
+    """
+
+    def __init__(
+        self, told: Told, arrivals: Sequence[Any], losses: FloatArray, guesses: FloatArray
+    ) -> None:
+        self.told = told
+        self.arrivals = arrivals
+        self.losses = losses
+        self.guesses = guesses
+        self.n_actions = losses.shape[1]
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """In order."""
+        rows = zip(self.arrivals, self.losses, self.guesses, strict=True)
+        for (context, losses, guess), _ in zip(rows, range(horizon), strict=False):
+            self.told.now = guess
+            yield Round(context, losses)

@@ -1,0 +1,146 @@
+"""Games the experiments play again and again, and worlds made to hurt."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Environment, Learner, Round
+from hannan.core.validation import FloatArray
+from hannan.environments import FromArrays
+from hannan.experiments import Trace, play
+from hannan.oracles import FinitePolicies
+from hannan.verify.claim import Check, Effort
+
+
+def seeds(effort: Effort, name: str, quick: int, full: int) -> list[int]:
+    """As many seeds as the effort allows."""
+    found: list[int] = effort.rng(name).integers(2**31, size=effort.pick(quick, full)).tolist()
+    return found
+
+
+def games(
+    make: Callable[[int], Learner],
+    world: Environment,
+    horizon: int,
+    seeds: Sequence[int],
+) -> list[tuple[Any, Trace]]:
+    """One game for each seed, which is the learner's and the world's: learners and traces."""
+    learners = [make(seed) for seed in seeds]
+    return [
+        (learner, play(learner, world, horizon, seed))
+        for learner, seed in zip(learners, seeds, strict=True)
+    ]
+
+
+def regrets(
+    make: Callable[[int], Learner],
+    world: Environment,
+    horizon: int,
+    seeds: Sequence[int],
+    switches: int | None = None,
+) -> FloatArray:
+    """The regret of each game, against the best policy for its own losses."""
+    played = games(make, world, horizon, seeds)
+    return np.array([trace.regret(switches) for _, trace in played])
+
+
+def mean_check(what: str, values: FloatArray, limit: float) -> Check:
+    """That a mean is at most a bound on it."""
+    return Check(what, float(values.mean()), limit)
+
+
+def room(values: FloatArray, limit: float) -> float:
+    """How many standard errors a mean lies below its limit."""
+    error = float(values.std(ddof=1)) / np.sqrt(len(values))
+    return float((limit - values.mean()) / error) if error > 0.0 else np.inf
+
+
+def turns(horizon: int, last: int, contexts: Sequence[Any] = (0,), K: int = 2) -> FromArrays:
+    """All actions take turns at costing 1, on each context, till the first one is best for good.
+
+    Taking turns is what hurts most if there is too little noise, the end if there is too much:
+    for two actions on one context, noise of any size s costs s G at the end.
+    """
+    order = [contexts[t % len(contexts)] for t in range(horizon)]
+    visits = np.arange(horizon) // len(contexts)
+    losses = np.eye(K)[visits % K]
+    losses[horizon - last :] = 1.0
+    losses[horizon - last :, 0] = 0.0
+    return FromArrays(order, losses)
+
+
+class Listed(Environment):
+    """Given losses, vectors or functions, without contexts: an oblivious adversary."""
+
+    def __init__(self, losses: Sequence[Any], n_actions: int) -> None:
+        self.losses = losses
+        self.n_actions = n_actions
+
+    @property
+    def horizon(self) -> int:
+        """Their number."""
+        return len(self.losses)
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """The first ones."""
+        for loss in self.losses[:horizon]:
+            yield Round(None, loss)
+
+
+class Repeats(Environment):
+    """An adversary that expects what it has seen before.
+
+    For each context and totals (those of all policies, less the smallest) it notes what was
+    played, and when they come back charges for the action played most often; the first time, for
+    the last action on that context. Noise drawn once makes the learner a function of the totals,
+    and then it pays in nearly every round.
+
+    Parameters
+    ----------
+    oracle
+        The policy class.
+    arrivals
+        The contexts, again and again in this order.
+    low, high
+        What the others cost and what the expected action costs.
+    """
+
+    oblivious = False
+    oracle: FinitePolicies
+
+    def __init__(
+        self,
+        oracle: FinitePolicies,
+        arrivals: Sequence[int] = (0,),
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> None:
+        self.oracle = oracle
+        self.arrivals = arrivals
+        self.low = low
+        self.high = high
+        self.n_actions = oracle.n_actions
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """What was seen before costs most."""
+        K = self.n_actions
+        plays = self.oracle.table
+        totals = np.zeros(len(plays))
+        seen: dict[tuple[int, bytes], FloatArray] = defaultdict(lambda: np.zeros(K))
+        last = dict.fromkeys(self.arrivals, 0)
+        for t in range(horizon):
+            x = self.arrivals[t % len(self.arrivals)]
+            record = seen[x, (totals - totals.min()).tobytes()]
+            expected = int(record.argmax()) if record.any() else last[x]
+            losses = np.full(K, self.low)
+            losses[expected] = self.high
+            this = Round(x, losses)
+            yield this
+            assert isinstance(this.action, int)
+            record[this.action] += 1.0
+            last[x] = this.action
+            totals += losses[plays[:, x]]

@@ -1,0 +1,44 @@
+"""What a learner holds between two rounds, for experiments that need many draws of one moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray
+from hannan.learners.perturbed_leader import PerturbedLeader
+
+_BATCH = 2048  # leaders held at a time
+
+
+def noise_of(learner: PerturbedLeader) -> tuple[Noise, float]:
+    """Its unit noise, and the scale it is used at."""
+    assert learner._fakes is not None
+    return learner._fakes, learner._scale
+
+
+def fake_losses(learner: PerturbedLeader, first: int, count: int) -> FloatArray:
+    """The fake losses of some draws as they enter the total, [count, d, K]."""
+    noise, scale = noise_of(learner)
+    return scale * np.array([noise.unit(first + i) for i in range(count)])
+
+
+def leader_counts(learner: PerturbedLeader, first: int, count: int) -> NDArray[np.int64]:
+    """How often each policy of a table leads under the next total, over some draws."""
+    noise, scale = noise_of(learner)
+    table: Any = learner.oracle
+    counts = np.zeros(table.n_policies, np.int64)
+    for start in range(0, count, _BATCH):
+        some = min(_BATCH, count - start)
+        leaders: list[Any] = learner._history.leaders(noise, first + start, some, scale)
+        counts += np.bincount([leader.index for leader in leaders], minlength=len(counts))
+    return counts
+
+
+def let_play(learner: PerturbedLeader, context: Any, losses: Any) -> None:
+    """One round."""
+    learner.act(context)
+    learner.update(losses)

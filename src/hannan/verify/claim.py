@@ -1,0 +1,111 @@
+"""Claims, the checks that decide them, and what they look like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to try: a few seconds for all claims together, or minutes."""
+
+    full: bool = False
+    seed: int = 0
+
+    def pick(self, quick: int, full: int) -> int:
+        """One of two sizes."""
+        return full if self.full else quick
+
+    def rng(self, *path: int | str) -> np.random.Generator:
+        """Randomness of one's own for each path of names and numbers."""
+        words = [crc32(p.encode()) if isinstance(p, str) else p for p in path]
+        return np.random.default_rng([self.seed, *words])
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A measured number and the limit that a claim sets it.
+
+    >>> check = Check("regret", 12.0, 30.0)
+    >>> check.passed, check.margin
+    (True, 0.6)
+    >>> Check("probability", 0.52, 0.5, allowance=0.03).passed
+    True
+    """
+
+    what: str
+    measured: float
+    limit: float
+    at_most: bool = True
+    """Whether the limit is an upper one."""
+    allowance: float = 0.0
+    """What chance alone may add, at the confidence the claim states."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the number is on the right side of its limit; NaN never is."""
+        if self.at_most:
+            return bool(self.measured <= self.limit + self.allowance)
+        return bool(self.measured >= self.limit - self.allowance)
+
+    @property
+    def margin(self) -> float:
+        """How far the number is from its limit, as a share of the limit; negative beyond it."""
+        room = self.limit - self.measured if self.at_most else self.measured - self.limit
+        return room / abs(self.limit) if self.limit else room
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One curve or cloud of a plot."""
+
+    label: str
+    x: ArrayLike
+    y: ArrayLike
+    style: str = "line"
+    """line, points, dashed (a bound), or band (then y holds two rows)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What a claim looks like: measured things beside what limits them."""
+
+    x: str
+    y: str
+    series: Sequence[Series]
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one experiment has shown."""
+
+    checks: Sequence[Check]
+    plot: Plot
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check holds, there being at least one."""
+        return bool(self.checks) and all(check.passed for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A result of the paper or of this library, with an experiment that could refute it."""
+
+    name: str
+    """Lower case, words joined by hyphens."""
+    result: str
+    """Where it stands: "Theorem 2, claim 1"."""
+    says: str
+    """The statement, in a sentence."""
+    confidence: str
+    """How sure a verdict is: "holds on every path", or the chance of a false alarm."""
+    experiment: Callable[[Effort], Finding] = field(repr=False)

@@ -1,0 +1,361 @@
+"""Theorem 7: thresholds cannot be learned from contexts that nobody knew in advance."""
+
+from __future__ import annotations
+
+import copy
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan import bounds
+from hannan.baselines import (
+    AdaNormalHedge,
+    Exp4,
+    FixedShare,
+    FollowTheLeader,
+    Hedge,
+    OptimisticHedge,
+    UniformRandom,
+)
+from hannan.core import Environment, Learner, ParameterError, Round
+from hannan.environments import FromArrays
+from hannan.experiments import Trace, play
+from hannan.learners import (
+    FTPL,
+    ContextFTPL,
+    ContextSemiBanditFTPL,
+    Discounted,
+    Restarting,
+    StronglyAdaptive,
+)
+from hannan.oracles import FinitePolicies, FunctionOracle, Thresholds
+from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+
+_LEVEL = 1e-6  # of each check
+_VOTES, _WITNESSES = 3, 8
+
+
+class Bisection(Environment):
+    """Shows the midpoint of what is still open, and labels it as the learner does not expect.
+
+    It knows the learner and all that has happened but no coin still to be tossed. So it asks
+    copies of the learner in its present state, with other coins, what they would play: given the
+    past these are independent of the learner's own action and have its law, and the majority of
+    three agrees with it at least half of the time. Others tell how often it agrees. Points are
+    fractions: floats would run out after 52 rounds.
+
+    Parameters
+    ----------
+    learner
+        The victim.
+    name
+        What the learner calls a point.
+    """
+
+    oblivious = False
+    n_actions = 2
+
+    def __init__(self, learner: Learner, name: Callable[[Fraction], Any] | None = None) -> None:
+        self.learner = learner
+        self.name = name
+        self.expected: list[float] = []
+        """What each round costs the learner, on average over its coins."""
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Points between those labelled 0 and those labelled 1."""
+        low, high = Fraction(0), Fraction(1)
+        for _ in range(horizon):
+            x = (low + high) / 2
+            context = x if self.name is None else self.name(x)
+            played = self._ask(context, rng)
+            wrong = int(2 * sum(played[:_VOTES]) > _VOTES)
+            self.expected.append(float(np.mean(np.array(played[_VOTES:]) == wrong)))
+            losses = np.zeros(2)
+            losses[wrong] = 1.0
+            yield Round(context, losses)
+            low, high = (low, x) if wrong == 0 else (x, high)
+
+    def _ask(self, context: Any, rng: np.random.Generator) -> list[int]:
+        """What copies of the learner play."""
+        # What never changes need not be copied.
+        fixed = (self.learner.oracle, getattr(self.learner, "_columns", None))
+        twin: Any = copy.deepcopy(self.learner, {id(each): each for each in fixed})
+        played = []
+        jump = int(rng.integers(2**30, 2**31))
+        for _ in range(_VOTES + _WITNESSES):
+            toss_anew(twin, jump, rng)
+            played.append(int(twin.act(context)))
+            jump = 1
+        return played
+
+
+def toss_anew(learner: Any, jump: int, rng: np.random.Generator) -> None:
+    """Replace the coins that a learner has not tossed yet, and leave its state as it is.
+
+    Noise is numbered, and different numbers are independent: it is enough to jump.
+    """
+    if hasattr(learner, "_rng"):
+        learner._rng = np.random.default_rng(rng.integers(2**63))
+    if hasattr(learner, "_draw"):
+        learner._draw += jump
+    if isinstance(learner, StronglyAdaptive):
+        learner._key = np.uint64(rng.integers(2**63))
+        learner.learner = learner.learner.fresh(int(rng.integers(2**31)))
+    within = [part for name, part in vars(learner).items() if name in ("_inner", "_player")]
+    for part in [*within, *(each.learner for each in getattr(learner, "_awake", ()))]:
+        toss_anew(part, jump, rng)
+
+
+def solve_exactly(contexts: list[Any], losses: np.ndarray) -> Callable[[Any], int]:
+    """A user's own optimiser: the best "1 where x ≥ θ", for contexts that can be compared."""
+    order = sorted(range(len(contexts)), key=contexts.__getitem__)
+    points = [contexts[i] for i in order]
+    zero, one = (losses[order, a] if losses.size else np.zeros(0) for a in (0, 1))
+    below = np.concatenate([[0.0], np.cumsum(zero)])
+    above = np.concatenate([np.cumsum(one[::-1])[::-1], [0.0]])
+    place = int(np.argmin(below + above))
+    return lambda x: int(bisect_left(points, x) >= place and place < len(points))
+
+
+def _fakes(rng: np.random.Generator) -> list[tuple[Fraction, np.ndarray]]:
+    """Fake outcomes for Algorithm 1: losses on random points."""
+    return [(Fraction(int(i), 2**20), rng.laplace(size=2)) for i in rng.integers(1, 2**20, size=4)]
+
+
+_GRID = [Fraction(i, 16) for i in range(1, 16)]
+
+
+def on_a_line(seed: int) -> dict[str, Learner]:
+    """Learners for whom any number may arrive."""
+    line = Thresholds()
+    plain = ContextFTPL(line, seed=seed)
+    return {
+        "ContextFTPL": plain,
+        "ContextFTPL, pool": ContextFTPL(line, pool=_GRID, epsilon="anytime", seed=seed),
+        "ContextFTPL, own optimiser": ContextFTPL(
+            FunctionOracle(solve_exactly, n_actions=2), pool=_GRID, epsilon=0.5, seed=seed
+        ),
+        "ContextSemiBanditFTPL": ContextSemiBanditFTPL(line, seed=seed),
+        "FTPL": FTPL(line, _fakes, seed=seed),
+        "StronglyAdaptive": StronglyAdaptive(plain, shortest=32, seed=seed),
+        "Discounted": Discounted(plain, discount=0.95),
+        "Restarting": Restarting(plain),
+        "FollowTheLeader": FollowTheLeader(line),
+        "UniformRandom": UniformRandom(2, seed=seed),
+    }
+
+
+def on_a_list(table: FinitePolicies, seed: int) -> dict[str, Learner]:
+    """Learners with a list of all thresholds that n bisections can end with: N = 2^n."""
+    kinds = (Hedge, Exp4, FixedShare, AdaNormalHedge, OptimisticHedge)
+    return {kind.__name__: kind(table, seed=seed) for kind in kinds}
+
+
+def dyadic_thresholds(n: int) -> FinitePolicies:
+    """All 2^n thresholds on the points i/2^n, 0 < i < 2^n."""
+    place = np.arange(2**n)
+    return FinitePolicies((place[:-1] >= place[:, None]).astype(np.int8), n_actions=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """Several games of one learner."""
+
+    name: str
+    traces: list[Trace]
+    expected: NDArray[np.float64]
+    """Mean loss of each round given what was before it, [games, T]."""
+    claimed: int
+    """Bounds that the learner claimed after a game."""
+
+    @property
+    def T(self) -> int:
+        """Rounds of a game."""
+        return int(self.expected.shape[1])
+
+    @property
+    def curve(self) -> NDArray[np.float64]:
+        """Mean loss so far: the regret, where the best threshold loses nothing."""
+        return np.asarray(np.cumsum(self.expected.mean(axis=0)))
+
+    def forced(self) -> Check:
+        r"""Whether T/2 was lost.
+
+        The share of n witnesses that lose in a round has a mean of 1/2 ± δ, plus with probability
+        1/2 + δ at least, so :math:`E[e^{-\lambda (\text{share} - 1/2)}] \le e^{\lambda^2/8n}` for
+        :math:`\lambda \le 4`. The allowance is Azuma's.
+        """
+        rounds = self.expected.size * _WITNESSES
+        chance = self.T * math.sqrt(math.log(1.0 / _LEVEL) / (2.0 * rounds))
+        limit = bounds.non_transductive(self.T)
+        what = f"regret of {self.name} in {self.T} rounds"
+        return Check(what, float(self.curve[-1]), limit, at_most=False, allowance=chance)
+
+
+def forced_regret(effort: Effort) -> Finding:
+    """Regret of every learner against an adversary who bisects, and of one told the contexts."""
+    T, n = effort.pick(56, 150), effort.pick(9, 11)
+    line = _play(on_a_line, T, effort.pick(2, 8), effort)
+    table = dyadic_thresholds(n)
+    listed = _play(
+        lambda seed: on_a_list(table, seed),
+        n,
+        effort.pick(12, 24),
+        effort,
+        lambda x: int(x * 2**n) - 1,
+    )
+    told, small = _told(line[0].traces)
+    return Finding(
+        [
+            *(games.forced() for games in (*line, *listed)),
+            *_fair([*line, *listed]),
+            *small,
+            Check(
+                "bounds claimed by learners who were not told",
+                float(sum(games.claimed for games in line)),
+                0.0,
+            ),
+            Check("misuses accepted: " + ", ".join(MISUSES), _accepted(), 0.0),
+        ],
+        _picture(line, listed, told),
+        note=f"{T} rounds on the line, {n} on a list of {2**n} thresholds; regret is an average "
+        "over coins given the past, except that of the learner who was told",
+    )
+
+
+def _picture(line: list[Games], listed: list[Games], told: NDArray[np.float64]) -> Plot:
+    """All learners as a band and a cloud, some of them by name."""
+    t = np.arange(1, line[0].T + 1)
+    curves = np.array([games.curve for games in line])
+    few = np.tile(t[: listed[0].T], len(listed))
+    named = ("ContextFTPL", "ContextSemiBanditFTPL", "FollowTheLeader", "UniformRandom")
+    half = [bounds.non_transductive(int(s)) for s in t]
+    return Plot(
+        "rounds",
+        "mean regret",
+        [
+            Series(f"all {len(line)} on the line", t, [curves.min(0), curves.max(0)], "band"),
+            *(Series(games.name, t, games.curve) for games in line if games.name in named),
+            Series("with a list", few, np.concatenate([g.curve for g in listed]), "points"),
+            Series("ContextFTPL, told the contexts", t, told),
+            Series("T/2", t, half, "dashed"),
+        ],
+    )
+
+
+def _play(
+    players: Callable[[int], dict[str, Learner]],
+    T: int,
+    games: int,
+    effort: Effort,
+    name: Callable[[Fraction], Any] | None = None,
+) -> list[Games]:
+    """Each player against an adversary of its own, several times."""
+    traces: dict[str, list[Trace]] = {}
+    expected: dict[str, list[list[float]]] = {}
+    claimed: dict[str, int] = {}
+    for seed in effort.rng("hardness", T).integers(2**31, size=games).tolist():
+        for who, learner in players(seed).items():
+            world = Bisection(learner, name)
+            oracle = learner.oracle or Thresholds()
+            traces.setdefault(who, []).append(play(learner, world, T, seed=seed, oracle=oracle))
+            expected.setdefault(who, []).append(world.expected)
+            claimed[who] = claimed.get(who, 0) + _claimed(learner)
+    return [Games(who, traces[who], np.array(expected[who]), claimed[who]) for who in traces]
+
+
+def _fair(games: Sequence[Games]) -> list[Check]:
+    """Whether the adversary was allowed to do what it did."""
+    traces = [trace for each in games for trace in each.traces]
+    best = max(float(trace.losses.sum() - trace.regret()) for trace in traces)
+    suffered = sum(float(trace.losses.sum()) for trace in traces)
+    rounds = sum(len(trace) for trace in traces)
+    surprise = abs(suffered - sum(float(each.expected.sum()) for each in games)) / rounds
+    chance = math.sqrt(math.log(2.0 / _LEVEL) * (1.0 + 1.0 / _WITNESSES) / (2.0 * rounds))
+    return [
+        Check("largest loss of the best threshold, all games", best, 0.0),
+        Check("loss of a round, less what copies expect", surprise, chance),
+    ]
+
+
+def _told(games: Sequence[Trace]) -> tuple[NDArray[np.float64], list[Check]]:
+    """The same sequences, for a learner who was told beforehand which points will come."""
+    T = len(games[0])
+    # G depends on how many points there are and not on where.
+    G = bounds.laplace_complexity(Thresholds(), games[0].contexts, seed=0)
+    size = Thresholds().log_size(games[0].contexts)
+    replayed = []
+    for game in games:
+        world = FromArrays(game.contexts, game.outcomes)
+        for seed in range(8):
+            learner = ContextFTPL(Thresholds(), contexts=sorted(game.contexts), seed=seed)
+            replayed.append(play(learner, world))
+    regret = float(np.mean([trace.regret() for trace in replayed]))
+    bound = bounds.self_tuned(T, d=T, n_actions=2, log_size=size, complexity=G).value
+    return np.mean([np.cumsum(trace.losses) for trace in replayed], axis=0), [
+        Check("ContextFTPL told the contexts, same sequences: regret", regret, bound),
+        Check("the same, at most half of T/2", regret, 0.5 * bounds.non_transductive(T)),
+    ]
+
+
+def _claimed(learner: Any) -> int:
+    """How many bounds on its regret a learner claims."""
+    if not hasattr(learner, "certificate"):
+        return 0
+    said = learner.certificate()
+    names = ("measured", "a_priori", "high_probability", "theorem_5")
+    estimates = ("stability_estimate", "variance_estimate", "comparator_estimate")
+    return sum(getattr(said, name, None) is not None for name in (*names, *estimates))
+
+
+MISUSES: dict[str, tuple[Callable[[], Any], str]] = {
+    "a finite separator of thresholds": (
+        lambda: ContextFTPL(Thresholds(), separator=_GRID),
+        "separator",
+    ),
+    "Theorem 3 with negative losses": (
+        lambda: bounds.semi_bandit(
+            100, d=5, n_actions=2, log_size=2.0, loss_range=(-1.0, 1.0), max_resamples=5
+        ),
+        "negative",
+    ),
+    "a single policy": (
+        lambda: bounds.complete_information(100, d=5, n_actions=2, log_size=0.0),
+        "N >= 2",
+    ),
+    "a theorem's ε without a horizon": (
+        lambda: ContextFTPL(dyadic_thresholds(2), epsilon="theorem"),
+        "horizon",
+    ),
+}
+
+
+def _accepted() -> float:
+    """How many misuses were not refused by name."""
+    accepted = 0
+    for misuse, word in MISUSES.values():
+        try:
+            misuse()
+        except ParameterError as error:
+            accepted += word not in str(error)
+        else:
+            accepted += 1
+    return float(accepted)
+
+
+CLAIMS = (
+    Claim(
+        "hardness",
+        "Theorem 7 (appendix on infinite classes)",
+        "Against thresholds on a line, whose dimension is one, an adversary forces regret T/2 on "
+        "every learner that does not know the contexts in advance, and not on one that does.",
+        "false alarm below 1e-4: Azuma's inequality at 1e-6 for each check",
+        forced_regret,
+    ),
+)

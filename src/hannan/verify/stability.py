@@ -1,0 +1,292 @@
+r"""The three stability lemmas: how much one round can change what the perturbed leader does.
+
+All follow from one inequality, :math:`p_{t+1}(\pi) \ge e^{-\epsilon\kappa v} p_t(\pi)`, v being
+what the round costs π: it is tried policy by policy, on random totals and on some where it holds
+with equality.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from hannan import bounds
+from hannan.core.validation import FloatArray
+from hannan.learners import ContextFTPL
+from hannan.oracles import FinitePolicies
+from hannan.verify._inside import leader_counts, let_play
+from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+
+Counts = NDArray[np.int64]
+
+_EPSILON = 1.0  # losses are small, and noise of size one
+_LEVEL = 1e-9  # of one interval; there are some thousand of them
+_SIGMAS = 6.0  # a normal variable is that far out with probability 1e-9
+
+
+class Turn(NamedTuple):
+    """One round at some totals: how often each policy led before it and after it."""
+
+    before: Counts
+    after: Counts
+    cost: FloatArray
+    """v of each policy."""
+    least: FloatArray
+    """Its loss less the smallest one; often the same."""
+    allowed: FloatArray
+    """The exponent εκv."""
+    printed: float
+    """What the printed lemma lets stability be."""
+
+    @property
+    def draws(self) -> int:
+        """How many leaders were counted, before and after."""
+        return int(self.before.sum())
+
+    @property
+    def exponent(self) -> FloatArray:
+        """log p_t/p_{t+1}, NaN where there are too few."""
+        enough = (self.before >= 50) & (self.after >= 50)
+        ratio = self.before / np.maximum(self.after, 1)
+        return np.where(enough, np.log(np.where(enough, ratio, 1.0)), np.nan)
+
+    @property
+    def surely(self) -> FloatArray:
+        """A lower confidence limit of the same, by the limits of Clopper and Pearson."""
+        n, before, after = self.draws, self.before, self.after
+        low = stats.beta.ppf(_LEVEL, np.maximum(before, 0.5), n - before + 1)
+        high = stats.beta.isf(_LEVEL, after + 1, np.maximum(n - after, 0.5))
+        return np.asarray(np.log(np.where(before > 0, low, 1e-300)) - np.log(high))
+
+    @property
+    def stability(self) -> float:
+        """What it cost not to know the round."""
+        return float((self.before - self.after) @ self.cost) / self.draws
+
+    @property
+    def chance(self) -> float:
+        """What chance may add to that."""
+        laws = (self.before / self.draws, self.after / self.draws)
+        variance = sum(law @ self.cost**2 - (law @ self.cost) ** 2 for law in laws)
+        return float(_SIGMAS * np.sqrt(variance / self.draws))
+
+    @property
+    def limit(self) -> float:
+        """The sharp lemma: E[v (1 - exp(-εκv))], which is at most εκ E[v²]."""
+        return float(self.before @ (self.cost * -np.expm1(-self.allowed))) / self.draws
+
+
+class Lemma(NamedTuple):
+    """Which of the three, and hence which κ and which v."""
+
+    separator: bool = False
+    nonnegative: bool = False
+
+    @property
+    def setting(self) -> str:
+        """Its name in `bounds`."""
+        return "separator" if self.separator else "transductive"
+
+    def turn(
+        self,
+        table: Any,
+        history: Iterable[tuple[int, Any]],
+        context: int,
+        losses: Any,
+        draws: int,
+        seed: int,
+    ) -> Turn:
+        """Let a learner play the history; count leaders before and after one more round.
+
+        The last context of a separator's table carries no noise.
+        """
+        losses = np.asarray(losses, dtype=np.float64)
+        oracle = FinitePolicies(table, n_actions=len(losses))
+        d = len(oracle.contexts) - self.separator
+        known: dict[str, Any] = {"separator" if self.separator else "contexts": range(d)}
+        learner = ContextFTPL(oracle, epsilon=_EPSILON, seed=seed, loss_range=None, **known)
+        for x, loss in history:
+            let_play(learner, x, loss)
+        first = 2**20  # draws that no round was played with
+        before = leader_counts(learner, first, draws)
+        let_play(learner, context, losses)
+        after = leader_counts(learner, first + draws, draws)
+        loss = oracle.losses_by_code(losses)[oracle.table[:, context]]
+        return self._compare(oracle, d, loss, before, after)
+
+    def _compare(
+        self, oracle: FinitePolicies, d: int, loss: FloatArray, before: Counts, after: Counts
+    ) -> Turn:
+        case: dict[str, Any] = {"d": d, "n_actions": oracle.n_actions, "m": oracle.max_chosen}
+        case |= {"setting": self.setting, "nonnegative": self.nonnegative and not self.separator}
+        kappa = bounds.kappa(antichain=oracle.antichain, **case)
+        whole = case["nonnegative"] and not (oracle.max_chosen == 1 and oracle.antichain)
+        least = loss - loss.min()
+        cost = loss if whole else least
+        if case["nonnegative"]:
+            printed = _EPSILON * float(before @ loss**2) / int(before.sum())
+        else:
+            norm = max(float(np.abs(loss).max()), 1e-9)
+            printed = bounds.stability_plus_error(
+                _EPSILON, 1, log_size=1.0, loss_bound=norm / oracle.max_chosen, **case
+            ).terms["stability"]
+        return Turn(before, after, cost, least, _EPSILON * kappa * cost, printed)
+
+    def random(self, rng: np.random.Generator, draws: int) -> Turn:
+        """A random class, history and round; single actions, sets of one size, or any sets."""
+        columns, K = (int(n) for n in rng.integers([1 + self.separator, 2], [4, 5]))
+        kind, size = int(rng.integers(3)), int(rng.integers(1, K))
+        table: NDArray[Any] = rng.integers(K, size=(10, columns))
+        if kind:
+            table = rng.random((10, columns, K)).argsort(axis=2) < size
+        if kind == 2:
+            table ^= rng.random(table.shape) < 0.3
+            table[0, 0] = True
+        if self.separator:
+            shown = table[:, :-1].reshape(len(table), -1)
+            table = table[np.unique(shown, axis=0, return_index=True)[1]]
+        low = 0.0 if self.nonnegative else -1.0
+        history = [
+            (int(rng.integers(columns)), rng.uniform(low, 1.0, size=K))
+            for _ in range(int(rng.integers(6)))
+        ]
+        losses = rng.uniform(0.5 * low, 0.5, size=K)
+        context = columns - 1 if self.separator else int(rng.integers(columns))
+        return self.turn(table, history, context, losses, draws, int(rng.integers(2**31)))
+
+    def find(
+        self, effort: Effort, tight: dict[str, Turn], refuted: Sequence[Check], note: str
+    ) -> Finding:
+        """Random totals, then those where the inequality is an equality."""
+        rng = effort.rng("stability", *(int(flag) for flag in self))
+        draws = effort.pick(8000, 50_000)
+        turns = [self.random(rng, draws) for _ in range(effort.pick(25, 250))]
+        every = [*turns, *tight.values()]
+        beyond = max(float((turn.surely - turn.allowed).max()) for turn in every)
+        share = max((turn.stability - turn.chance) / turn.limit for turn in every if turn.limit)
+        loose = max((turn.stability - turn.chance) / turn.printed for turn in every)
+        checks = [
+            Check("exponent log p/p' surely needed beyond εκv, worst policy", beyond, 0.0),
+            Check("stability surely, as a share of E v(1 - exp(-εκv))", share, 1.0),
+            Check("stability surely, as a share of the printed lemma's", loose, 1.0),
+        ]
+        for name, turn in tight.items():
+            worst = float(np.nanmax(turn.exponent / np.where(turn.cost > 0, turn.allowed, np.nan)))
+            checks.append(Check(f"{name}: exponent needed, as a share of εκv", worst, 0.9, False))
+        x, y = (np.concatenate(found) for found in zip(*map(_seen, turns), strict=True))
+        u, v = (np.concatenate(found) for found in zip(*map(_seen, tight.values()), strict=True))
+        line = np.array([0.0, max(x.max(), u.max())])
+        series = [
+            Series("random classes and totals", x, y, "points"),
+            Series("made to be tight", u, v, "points"),
+            Series("the lemma", line, line, "dashed"),
+        ]
+        plot = Plot("allowed: εκv", "needed: log p/p' of a policy", series)
+        return Finding([*checks, *refuted], plot, note)
+
+
+def _seen(turn: Turn) -> tuple[FloatArray, FloatArray]:
+    seen = np.isfinite(turn.exponent)
+    return turn.allowed[seen], turn.exponent[seen]
+
+
+def additive(effort: Effort) -> Finding:
+    """Any losses. Tight for a set and all that differ from it by one element, nearly for swaps."""
+    lemma, n = Lemma(), effort.pick(60_000, 400_000)
+    near = np.array([[[1, 1, 0]], [[0, 1, 0]], [[1, 0, 0]], [[1, 1, 1]]], dtype=bool)
+    flips = lemma.turn(near, [], 0, [0.4, 0.4, -0.4], n, effort.seed)
+    swap = np.array([0.5, 0.5, -0.5, -0.5])
+    swaps = lemma.turn([[[0, 1]], [[1, 2]], [[0, 3]]], [(0, swap)], 0, swap, n, effort.seed)
+    return lemma.find(
+        effort,
+        {"a set and its neighbours, κ = K = 3": flips},
+        [
+            _refutes("κ = 1 for any three sets", flips),
+            _refutes("κ = 1 for pairs, none inside another", swaps),
+        ],
+        "κ is m where no action contains another, else K; the printed lemma has 4K",
+    )
+
+
+def multiplicative(effort: Effort) -> Finding:
+    """Linear losses, never negative: κ = 1, however large the sets."""
+    lemma, n = Lemma(nonnegative=True), effort.pick(60_000, 400_000)
+    alone = lemma.turn(np.array([[[False]], [[True]]]), [], 0, [1.0], n, effort.seed)
+    all_but = np.concatenate([np.ones((1, 3)), 1 - np.eye(3)]).astype(bool)[:, None]
+    whole = lemma.turn(all_but, [], 0, [0.4] * 3, n, effort.seed)
+    paid = float((whole.before - whole.after) @ whole.least) / whole.draws
+    squares = _EPSILON * float(whole.before @ whole.least**2) / whole.draws
+    return lemma.find(
+        effort,
+        {"one element or none": alone, "three elements or all but one": whole},
+        [
+            _refutes("κ = 1 with the loss less the smallest one", whole),
+            Check(
+                "stability, against ε E(f - min f)²: too small a limit for sets",
+                paid - whole.chance,
+                squares,
+                False,
+            ),
+        ],
+        "the last display of the printed proof has its inequality reversed (erratum 4)",
+    )
+
+
+def separator(effort: Effort) -> Finding:
+    """Noise on d contexts, a loss on another one that a single policy suffers: κ = d κ_A."""
+    lemma, n, d = Lemma(separator=True), effort.pick(60_000, 400_000), 3
+    cube = np.array(list(itertools.product([True, False], repeat=d)))
+    victim = np.arange(2**d) == 0
+    sets = np.column_stack([cube, victim])[:, :, None]
+    exact = lemma.turn(sets, [], d, [0.4], n, effort.seed)
+    experts = np.column_stack([cube, victim]).astype(int)
+    behind = [(x, [0.0, 0.5]) for x in range(d)]
+    near = lemma.turn(experts, behind, d, [0.0, 1.0], n, effort.seed)
+    return lemma.find(
+        effort,
+        {"all maps from 3 contexts to an element or none": exact},
+        [
+            _refutes("κ without the factor d", exact),
+            _refutes("κ without the factor d, single actions", near),
+        ],
+        "a policy must win on every context of the separator at once, so noise pays d times",
+    )
+
+
+def _refutes(what: str, turn: Turn) -> Check:
+    """A counter-example: the exponent surely needed is larger than ε v."""
+    worst = float((turn.surely[turn.least > 0] / (_EPSILON * turn.least[turn.least > 0])).max())
+    return Check(f"{what} is refuted: exponent surely needed over εv", worst, 1.0, False)
+
+
+CLAIMS = (
+    Claim(
+        "additive-stability",
+        "Lemma (transductive stability)",
+        "Whatever the losses, a policy that a round costs v more than another leads at least "
+        "exp(-εκv) as often after it, κ = m or K; so stability is at most εκ E[v²].",
+        "Clopper–Pearson, all policies: false alarm below 1e-5",
+        additive,
+    ),
+    Claim(
+        "multiplicative-stability",
+        "Lemma (multiplicative stability)",
+        "With linear losses that are never negative a policy that a round costs v leads at least "
+        "exp(-εv) as often after it, so stability is at most ε E[v²].",
+        "Clopper–Pearson, all policies: false alarm below 1e-5",
+        multiplicative,
+    ),
+    Claim(
+        "separator-stability",
+        "Lemma (stability for small separator)",
+        "With noise on d separating contexts only the same holds with d times the exponent, and "
+        "with less than d times it does not.",
+        "Clopper–Pearson, all policies: false alarm below 1e-5",
+        separator,
+    ),
+)

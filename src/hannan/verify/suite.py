@@ -1,0 +1,109 @@
+"""All claims, and the loop that tries them."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hannan.core import ParameterError
+from hannan.core.validation import check_seed
+from hannan.verify.claim import Claim, Effort, Finding
+
+# One module a result, in the order of the paper; each has CLAIMS.
+_MODULES = (
+    "be_the_leader",
+    "ties",
+    "theorem_1",
+    "laplace_error",
+    "stability",
+    "theorem_2",
+    "separators",
+    "examples",
+    "proxy_losses",
+    "oracle_calls",
+    "theorem_3",
+    "switching",
+    "theorem_5",
+    "natarajan",
+    "hardness",
+    "self_tuning",
+    "certificates",
+    "predictors",
+    "delay",
+    "playout",
+    "growth",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A claim, what was found, and how long it took."""
+
+    claim: Claim
+    finding: Finding
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim stands."""
+        return self.finding.passed
+
+
+def claims(only: Iterable[str] | None = None) -> list[Claim]:
+    """All claims, or those of the given names; a name may also be a module's.
+
+    >>> [claim.name for claim in claims(["be-the-leader"])]
+    ['be-the-leader']
+    """
+    found: list[tuple[str, Claim]] = []
+    for module in _MODULES:
+        listed = importlib.import_module(f"hannan.verify.{module}").CLAIMS
+        found += [(module.replace("_", "-"), claim) for claim in listed]
+    if only is None:
+        return [claim for _, claim in found]
+    wanted = list(only)
+    for name in wanted:
+        if not any(name in (module, claim.name) for module, claim in found):
+            known = ", ".join(claim.name for _, claim in found)
+            raise ParameterError(f"No claim is called {name!r}; there are {known}.")
+    return [claim for module, claim in found if {module, claim.name} & set(wanted)]
+
+
+def verify(
+    only: Iterable[str] | None = None,
+    *,
+    full: bool = False,
+    seed: int = 0,
+    progress: Callable[[Claim], None] | None = None,
+) -> list[Verdict]:
+    """Try every claim, or some of them.
+
+    Parameters
+    ----------
+    only
+        Names of claims, as `hannan verify` prints them.
+    full
+        Whether to take minutes instead of seconds.
+    seed
+        Of all experiments.
+    progress
+        Called with each claim before it is tried.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> [verdict.passed for verdict in hn.verify.verify(["be-the-leader"])]
+    [True]
+    """
+    check_seed("verify", seed)
+    effort = Effort(full, seed)
+    verdicts = []
+    for claim in claims(only):
+        if progress is not None:
+            progress(claim)
+        started = time.perf_counter()
+        finding = claim.experiment(effort)
+        verdicts.append(Verdict(claim, finding, time.perf_counter() - started))
+    return verdicts

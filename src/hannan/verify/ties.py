@@ -1,0 +1,211 @@
+"""The oracle: its choice is a function of the total loss, and ties go to the first policy."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Objective, Oracle, Policy
+from hannan.core.validation import FloatArray
+from hannan.oracles import (
+    AllPolicies,
+    Conjunctions,
+    Disjunctions,
+    FinitePolicies,
+    InterceptClassifiers,
+    PartitionMatroid,
+    Paths,
+    Stumps,
+    Subsets,
+    Thresholds,
+)
+from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+
+
+class Listed(NamedTuple):
+    """A small class with all its policies in the documented order."""
+
+    oracle: Oracle
+    contexts: Sequence[Any]
+    plays: NDArray[np.bool_]
+    """Which elements each policy chooses on each context, [N, d, K]."""
+
+    @property
+    def name(self) -> str:
+        """The name of the class."""
+        return type(self.oracle).__name__
+
+
+def on_integer_losses(effort: Effort) -> Finding:
+    """Games with losses -1, 0, 1, in which many policies tie, against a list of all policies."""
+    rng = effort.rng("ties")
+    checks, tied, ranks = [], [], []
+    for listed in _classes(rng):
+        wrong = 0
+        for _ in range(effort.pick(40, 1500)):
+            best, rank, agree = _game(listed, rng)
+            tied.append(best)
+            ranks.append(rank)
+            wrong += rank != 0 or not agree
+        checks.append(Check(f"{listed.name}: games with another leader", wrong, 0))
+    checks += [
+        Check("twins under noise: draws led by the later one", _twins(effort), 0),
+        Check("games with a tie, as a share", float(np.mean(np.array(tied) > 1)), 0.5, False),
+    ]
+    most = max(tied)
+    return Finding(
+        checks,
+        Plot(
+            "policies that tie for the smallest loss",
+            "place of the leader among them",
+            [
+                Series("games", np.array(tied), np.array(ranks) + 1, "points"),
+                Series("the first", [1, most], [1, 1], "dashed"),
+                Series("the last", [1, most], [1, most], "dashed"),
+            ],
+            log_x=True,
+            log_y=True,
+        ),
+        note="each history is also told in another order, in halves, and without its zero rounds",
+    )
+
+
+def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
+    """How many policies tie, the leader's place among them, and whether all ways agree."""
+    oracle, (_, d, K) = listed.oracle, listed.plays.shape
+    T = int(rng.integers(0, 7))
+    places = rng.integers(d, size=T)
+    losses = rng.integers(-1, 2, size=(T, K)).astype(np.float64)
+    total = _told(listed, places, losses)
+    values = np.zeros(len(listed.plays))
+    for x, loss in zip(places, losses, strict=True):
+        values += listed.plays[:, x] @ loss
+    ties = np.flatnonzero(values == values.min())
+    mine = _row(listed, total.leader())
+    same = (listed.plays[ties] == mine).all(axis=(1, 2))
+    rank = int(np.argmax(same)) if same.any() else len(ties)
+    if isinstance(oracle, FinitePolicies):
+        leader: Any = total.leader()
+        rank = int(np.flatnonzero(ties == leader.index)[0])
+    order = rng.permutation(T)
+    twice = np.repeat(places[order], 2)
+    halves = np.repeat(0.5 * losses[order], 2, axis=0)
+    used = losses.any(axis=1)
+    others = [
+        _told(listed, places[order], losses[order]),
+        _told(listed, twice, halves),
+        _told(listed, places[used], losses[used]),
+    ]
+    agree = all(np.array_equal(mine, _row(listed, other.leader())) for other in others)
+    for x, context in enumerate(listed.contexts):
+        seen = oracle.check_context(context)
+        agree &= np.array_equal(_elements(total.action(seen, None, 0, 0.0), K), mine[x])
+        agree &= np.array_equal(total.chosen(seen, None, 0, 1, 0.0)[0], mine[x])
+    return len(ties), rank, bool(agree)
+
+
+def _told(listed: Listed, places: Iterable[Any], losses: FloatArray) -> Objective:
+    oracle = listed.oracle
+    total = oracle.objective()
+    total.expect(oracle.check_contexts(listed.contexts))
+    for x, loss in zip(places, losses, strict=True):
+        total.add(oracle.check_context(listed.contexts[x]), loss)
+    return total
+
+
+def _row(listed: Listed, policy: Policy) -> NDArray[np.bool_]:
+    K = listed.plays.shape[2]
+    return np.array([_elements(policy(context), K) for context in listed.contexts])
+
+
+def _elements(action: Any, K: int) -> NDArray[np.bool_]:
+    chosen = np.zeros(K, dtype=bool)
+    chosen[action] = True
+    return chosen
+
+
+def _twins(effort: Effort) -> int:
+    """Under noise only policies that never differ tie; each of these has one on its other side."""
+    rng = effort.rng("ties", "twins")
+    table = rng.integers(3, size=(20, 4))
+    oracle = FinitePolicies(np.concatenate([table, table[::-1]]), n_actions=3)
+    noise = oracle.noise(range(4), np.uint64(rng.integers(2**63)), 0, 2**20)
+    draws: list[Any] = oracle.objective().leaders(noise, 0, effort.pick(500, 20_000), 1.0)
+    return sum(leader.index >= len(table) for leader in draws)
+
+
+def _classes(rng: np.random.Generator) -> Iterator[Listed]:
+    """One small instance of each class, policies in the order its documentation gives."""
+    table = rng.integers(3, size=(17, 3))
+    yield _single(FinitePolicies(table, n_actions=3), range(3), table, 3)
+    yield _single(AllPolicies(3, 3), range(3), list(itertools.product(range(3), repeat=3)), 3)
+    points = [0.0, 0.25, 0.5, 1.0]
+    yield _single(
+        Thresholds(3), points, [*_constants(3, 4), *_cuts(np.array(points), points, 3)], 3
+    )
+    yield _stumps()
+    rows = np.arange(8)[:, None] >> np.arange(3) & 1
+    for formulas in (Disjunctions(3), Conjunctions(3)):
+        plays = [[formulas.policy(np.flatnonzero(s))(x) for x in rows] for s in rows]
+        yield _single(formulas, list(rows), plays, 2)
+    classifiers = InterceptClassifiers(2, 0.5)
+    grid = np.array(list(itertools.product([0.0, 0.6, 1.1], repeat=2)))
+    intercepts = itertools.product([0.5, 1.0, np.inf], repeat=2)
+    plays = [[int((x / a).sum() >= 1.0) for x in grid] for a in map(np.array, intercepts)]
+    yield _single(classifiers, list(grid), plays, 2)
+    edges = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t"), ("s", "t")]
+    yield _sets(Paths(edges, "s", "t"), [[0, 2, 4], [0, 3], [1, 4], [5]])
+    yield _sets(Subsets(5, 2), list(itertools.combinations(range(5), 2)))
+    matroid = PartitionMatroid([0, 0, 0, 1, 1], [2, 1])
+    pairs = itertools.combinations(range(3), 2)
+    yield _sets(matroid, [[*pair, last] for pair in pairs for last in (3, 4)])
+
+
+def _single(oracle: Oracle, contexts: Sequence[Any], plays: Any, K: int) -> Listed:
+    return Listed(oracle, contexts, np.asarray(plays)[:, :, None] == np.arange(K))
+
+
+def _sets(oracle: Oracle, actions: Sequence[Sequence[int]]) -> Listed:
+    assert oracle.n_actions is not None
+    plays = [[_elements(list(action), oracle.n_actions)] for action in actions]
+    return Listed(oracle, [None], np.array(plays))
+
+
+def _stumps() -> Listed:
+    """Two features with two cuts each."""
+    cuts = [0.5, 1.5]
+    rows = np.array(list(itertools.product([0.0, 1.0, 2.0], repeat=2)))
+    plays = _constants(2, len(rows))
+    for feature in range(2):
+        plays += _cuts(rows[:, feature], [-np.inf, *cuts], 2)
+    oracle = Stumps(2, edges=[np.array(cuts), np.array(cuts)])
+    return _single(oracle, list(rows), plays, 2)
+
+
+def _constants(K: int, d: int) -> list[NDArray[np.int64]]:
+    return [np.full(d, a) for a in range(K)]
+
+
+def _cuts(x: FloatArray, cuts: Sequence[float], K: int) -> list[NDArray[np.int64]]:
+    """The largest cut first, then the smallest actions; the smallest cut splits nothing."""
+    pairs = itertools.permutations(range(K), 2)
+    return [
+        np.where(x >= cut, above, below)
+        for cut, (below, above) in itertools.product(cuts[:0:-1], pairs)
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "ties",
+        "Definition (optimisation oracle)",
+        "The oracle's policy depends on the total losses alone, not on how they came about; of "
+        "several best ones it is always the first in the documented order.",
+        "holds on every path",
+        on_integer_losses,
+    ),
+)
