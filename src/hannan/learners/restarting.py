@@ -53,7 +53,9 @@ class Restarting(Learner):
     one with full information. That is the bound: regret itself may grow m + 1 times. Without a
     cap an adversary can force a restart every hundred rounds, and only the certificate, a sum
     over segments, remains. That restarts come when they should is not guaranteed: drift need not
-    show in the losses of what is played.
+    show in the losses of what is played, and errors also rise where a learner merely plays
+    differently, as when the budget of its hints is spent and it turns to actions whose losses
+    vary more.
 
     Examples
     --------

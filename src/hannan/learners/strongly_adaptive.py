@@ -155,9 +155,9 @@ class StronglyAdaptive(Learner):
     def certificate(self) -> Certificate:
         """The regret realised so far against the best policy for all rounds."""
         regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
-        notes = ["regret on every stretch of rounds is bounded too: see StronglyAdaptive"]
+        notes = ["on every stretch of rounds the bound is that of its copies, plus their mixing"]
         if not self.oracle.exact:
-            notes = ["the oracle is inexact: true regret may be larger"]
+            notes.append("the oracle is inexact: true regret may be larger")
         return Certificate(
             rounds=self.rounds, loss=self._loss, realised_regret=regret, notes=tuple(notes)
         )

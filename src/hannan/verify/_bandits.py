@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from hannan.bounds import laplace_complexity
-from hannan.core import Environment, Learner, Oracle, Round
+from hannan.core import Environment, Learner, Oracle, Predictor, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
@@ -112,11 +112,15 @@ class Habits(Environment):
             played[i, this.action] += 1.0
 
 
-class Told:
-    """A predictor that says what the world makes it say; it has no `clone`, so it stays itself."""
+class Told(Predictor):
+    """A predictor that says what the world makes it say, and so may not be copied."""
 
     def __init__(self) -> None:
         self.now: Any = None
+
+    def clone(self, **changes: Any) -> Self:
+        """Itself."""
+        return self
 
     def predict(self, context: Any) -> Any:
         """The guess of this round."""

@@ -11,8 +11,6 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.learners.perturbed_leader import PerturbedLeader
 
-_BATCH = 2048  # leaders held at a time
-
 
 def noise_of(learner: PerturbedLeader) -> tuple[Noise, float]:
     """Its unit noise, and the scale it is used at."""
@@ -30,12 +28,10 @@ def leader_counts(learner: PerturbedLeader, first: int, count: int) -> NDArray[n
     """How often each policy of a table leads under the next total, over some draws."""
     noise, scale = noise_of(learner)
     table: Any = learner.oracle
-    counts = np.zeros(table.n_policies, np.int64)
-    for start in range(0, count, _BATCH):
-        some = min(_BATCH, count - start)
-        leaders: list[Any] = learner._history.leaders(noise, first + start, some, scale)
-        counts += np.bincount([leader.index for leader in leaders], minlength=len(counts))
-    return counts
+    total: Any = learner._history
+    # `leaders` without the policy objects, of which there would be hundreds of thousands.
+    indices = total._leader_indices(noise, first, count, scale)
+    return np.bincount(indices, minlength=table.n_policies)
 
 
 def let_play(learner: PerturbedLeader, context: Any, losses: Any) -> None:

@@ -266,7 +266,7 @@ def _play(
             oracle = learner.oracle or Thresholds()
             traces.setdefault(who, []).append(play(learner, world, T, seed=seed, oracle=oracle))
             expected.setdefault(who, []).append(world.expected)
-            claimed[who] = claimed.get(who, 0) + _claimed(learner)
+            claimed[who] = claimed.get(who, 0) + claimed_bounds(learner)
     return [Games(who, traces[who], np.array(expected[who]), claimed[who]) for who in traces]
 
 
@@ -300,11 +300,15 @@ def _told(games: Sequence[Trace]) -> tuple[NDArray[np.float64], list[Check]]:
     bound = bounds.self_tuned(T, d=T, n_actions=2, log_size=size, complexity=G).value
     return np.mean([np.cumsum(trace.losses) for trace in replayed], axis=0), [
         Check("ContextFTPL told the contexts, same sequences: regret", regret, bound),
-        Check("the same, at most half of T/2", regret, 0.5 * bounds.non_transductive(T)),
+        Check(
+            "ContextFTPL told the contexts, same sequences: regret at most half of T/2",
+            regret,
+            0.5 * bounds.non_transductive(T),
+        ),
     ]
 
 
-def _claimed(learner: Any) -> int:
+def claimed_bounds(learner: Any) -> int:
     """How many bounds on its regret a learner claims."""
     if not hasattr(learner, "certificate"):
         return 0

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hannan.bounds import hinted, kappa, laplace_complexity
+from hannan.bounds import Complexity, hinted, kappa, laplace_complexity
 from hannan.core import Environment, Feedback, Oracle, Round
 from hannan.core.validation import FloatArray
+from hannan.experiments import Trace
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.learners.resampling import second_moment
 from hannan.oracles import AllPolicies, FinitePolicies
@@ -20,128 +21,138 @@ from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 # Baselines -----------------------------------------------------------------------------------
 
 
-def stream(effort: Effort, T: int) -> tuple[FinitePolicies, FloatArray, FloatArray]:
-    """Twelve policies on three contexts, the contexts of T rounds, and Bernoulli means."""
-    rng = effort.rng("predictors")
-    oracle = FinitePolicies(rng.integers(3, size=(12, 3)), n_actions=3)
-    return oracle, rng.integers(3, size=T), rng.random((3, 3))
-
-
-def guesses(kind: str, losses: FloatArray, mean: FloatArray, rng: Any) -> FloatArray:
-    """Guesses for every round: what is known of them, or nothing, or the opposite."""
+def guesses(
+    losses: FloatArray, mean: FloatArray, best: FloatArray, rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    """Guesses for every round: none, from what is known of the losses, and bad ones."""
     return {
-        "the loss itself, a little low": 0.9 * losses,
+        "none": np.zeros_like(losses),
+        "nine tenths of the loss": 0.9 * losses,
         "half the mean": 0.5 * mean,
         "random": rng.random(losses.shape),
-        "upside down": 1.0 - losses,
-        "none": np.zeros_like(losses),
-    }[kind]
+        "bad news of the best policy": best,
+    }
 
 
 def baseline(effort: Effort) -> Finding:
-    r"""Estimates :math:`Q + J(\ell - Q)^+`: regret on max(ℓ, Q), for each fixed policy.
+    r"""Estimates :math:`Q + J(\ell - Q)^+`, against every fixed policy at once.
 
     With r and o what a guess was too low and too high by, :math:`\max(\ell, Q) = \ell + o`, so
-    the inequality for every comparator at once is one on the pseudo-regret with those losses.
+    the inequality for all comparators is one on the pseudo-regret with those losses.
     """
-    T, seeds = effort.pick(1500, 12_000), effort.pick(2, 6)
-    rng = effort.rng("baseline")
-    oracle, arrivals, means = stream(effort, T)
-    mean = means[arrivals]
+    T, seeds = effort.pick(3000, 20_000), effort.pick(2, 8)
+    rng = effort.rng("predictor-baseline")
+    oracle = FinitePolicies(rng.integers(3, size=(12, 3)), n_actions=3)
+    arrivals = rng.integers(3, size=T)
+    mean = rng.random((3, 3))[arrivals]
     losses = (rng.random((T, 3)) < mean).astype(np.float64)
-    known = sizes(oracle, list(oracle.contexts))
-    checks, rows = [], []
-    for kind in ("none", "the loss itself, a little low", "half the mean", "random", "upside down"):
-        Q = guesses(kind, losses, mean, rng)
-        regret, limit = against(oracle, arrivals.tolist(), losses, Q, known["complexity"], seeds)
-        checks.append(Check(f"guess: {kind}; hardest policy", regret, limit))
-        rows.append((regret, limit))
-    measured, limits = np.array(rows).T
-    checks.append(Check("bound with the best guess, as a share of that without", limits[1],
-                        limits[0] / 3.0))  # fmt: skip
-    at = np.arange(len(rows)) + 1
+    total = oracle.objective()
+    for context, row in zip(arrivals.tolist(), mean, strict=True):
+        total.add(context, row)
+    best = np.array([total.leader()(context) for context in oracle.contexts])[arrivals]
+    G = laplace_complexity(oracle, pairs=2000)
+    found = {}
+    for what, Q in guesses(losses, mean, np.eye(3)[best], rng).items():
+        setting = Setting(oracle, arrivals.tolist(), losses, Q, G)
+        found[what] = setting.net_regret(setting.play(seeds)), setting.limit
+    measured, limits = np.array(list(found.values())).T
+    checks = [
+        Check(f"guess: {what}; hardest policy", regret, limit)
+        for what, (regret, limit) in found.items()
+    ]
+    what = "limit with the best guess, below a third of that without"
+    checks.append(Check(what, float(limits[1]), float(limits[0]) / 3.0))
+    at = np.arange(len(found)) + 1
     plot = Plot(
-        "guess: none, low, half the mean, random, upside down",
+        f"guess: {', '.join(found)}",
         "regret net of over-prediction",
         [Series("measured", at, measured, "points"), Series("limit", at, limits, "dashed")],
     )
     return Finding(checks, plot, note=f"T = {T}, trust='baseline', ε best for the errors")
 
 
-def against(
-    oracle: Oracle,
-    arrivals: Sequence[int],
-    losses: FloatArray,
-    Q: FloatArray,
-    G: Any,
-    seeds: int,
-) -> tuple[float, float]:
-    """Mean of Σ (ℓ+o)(a) less the smallest Σ (ℓ+o)(π), and what limits it."""
-    T, K = losses.shape
-    L = math.ceil(math.sqrt(K * T))
-    r = np.maximum(losses - Q, 0.0)
-    slope = second_moment(1, exact=False) * kappa() * float((r**2).sum())
-    epsilon = math.sqrt(G.upper / slope)
-    limit = slope * epsilon + G.upper / epsilon + K * float(r.max(axis=1).sum()) / (math.e * L)
-    told = Told()
-    world = Prompted(told, arrivals, losses, Q)
+class Setting:
+    """Rounds with their guesses, ε best for the errors made, and the limit that follows."""
 
-    def make(seed: int) -> ContextSemiBanditFTPL:
-        return ContextSemiBanditFTPL(
-            oracle,
-            epsilon=epsilon,
-            max_resamples=L,
-            resampling="shared",
-            predictor=told,
-            trust="baseline",
-            seed=seed,
-        )
+    def __init__(
+        self,
+        oracle: Oracle,
+        arrivals: Sequence[int],
+        losses: FloatArray,
+        Q: FloatArray,
+        G: Complexity,
+    ) -> None:
+        self.oracle, self.arrivals, self.losses, self.Q = oracle, arrivals, losses, Q
+        T, K = losses.shape
+        r = np.maximum(losses - Q, 0.0)
+        self.L = math.ceil(math.sqrt(K * T))
+        slope = second_moment(1, exact=False) * kappa() * float((r**2).sum())
+        self.epsilon = math.sqrt(G.upper / slope)
+        truncation = K * float(r.max(axis=1).sum()) / (math.e * self.L)
+        self.limit = slope * self.epsilon + G.upper / self.epsilon + truncation
 
-    played = traces(make, world, T, seeds)
-    charged = np.maximum(losses, Q)
-    suffered = np.mean([charged[np.arange(T), game.actions].sum() for game in played])
-    return float(suffered) - best_total(oracle, [(arrivals, charged)]), limit
+    def play(self, seeds: int) -> list[Trace]:
+        """Games in which the guesses are baselines."""
+        told = Told()
+
+        def make(seed: int) -> ContextSemiBanditFTPL:
+            return ContextSemiBanditFTPL(
+                self.oracle,
+                epsilon=self.epsilon,
+                max_resamples=self.L,
+                resampling="shared",
+                predictor=told,
+                trust="baseline",
+                seed=seed,
+            )
+
+        world = Prompted(told, self.arrivals, self.losses, self.Q)
+        return traces(make, world, len(self.losses), seeds)
+
+    def net_regret(self, played: Sequence[Trace]) -> float:
+        """Mean of Σ (ℓ+o)(a), less the smallest Σ (ℓ+o)(π)."""
+        charged = np.maximum(self.losses, self.Q)
+        rows = np.arange(len(charged))
+        suffered = [charged[rows, np.array(game.actions)].sum() for game in played]
+        return float(np.mean(suffered)) - best_total(self.oracle, [(self.arrivals, charged)])
 
 
 def too_high(effort: Effort) -> Finding:
     """Losses (0.9, 0), guesses (0, 1): the good action is never seen to be good."""
-    T, seeds = effort.pick(3000, 20_000), effort.pick(3, 8)
+    T, seeds = effort.pick(4000, 20_000), effort.pick(3, 8)
     oracle = AllPolicies(1, 2)
     losses, Q = np.tile([0.9, 0.0], (T, 1)), np.tile([0.0, 1.0], (T, 1))
     G = laplace_complexity(oracle)
-    settings = {"baseline": {"epsilon": 0.05}, "strict": {"epsilon": "adaptive"}}
-    curves, regrets, certified = [], {}, {}
-    for trust, more in settings.items():
-        told = Told()
-        world = Prompted(told, [0] * T, losses, Q)
-        learners = [
-            ContextSemiBanditFTPL(
-                oracle, predictor=told, trust=trust, resampling="shared", seed=seed, **more
-            )
-            for seed in range(seeds)
-        ]
-        played = traces(learners.__getitem__, world, T, seeds)
-        curve = np.mean([game.losses.cumsum() for game in played], axis=0)
-        regrets[trust] = float(curve[-1])
-        certified[trust] = float(np.mean([float(x.certificate()) for x in learners]))
-        curves.append(Series(f"trust='{trust}'", np.arange(T)[::50] + 1, curve[::50]))
-    net, limit = against(oracle, [0] * T, losses, Q, G, seeds)
-    # o is 1 for the best action and 0 for the other one: that is what the comparator adds.
-    over = T - (T - regrets["baseline"] / 0.9)
-    bound = hinted(T, d=1, n_actions=2, complexity=G, start=1.0)
+    setting = Setting(oracle, [0] * T, losses, Q, G)
+    believed = setting.play(seeds)
+    # The best action's o is 1, the other one's is 0.
+    over = float(np.mean([np.sum(np.array(game.actions) == 0) for game in believed]))
+    told = Told()
+    careful = [
+        ContextSemiBanditFTPL(oracle, predictor=told, resampling="shared", seed=seed)
+        for seed in range(seeds)
+    ]
+    hints = traces(careful.__getitem__, Prompted(told, [0] * T, losses, Q), T, seeds)
+    costly, cheap = (
+        np.mean([game.losses.cumsum() for game in played], axis=0) for played in (believed, hints)
+    )
+    certified = float(np.mean([float(learner.certificate()) for learner in careful]))
+    bound = hinted(T, d=1, n_actions=2, complexity=G, start=1.0).value
+    linear = f"trust='baseline', T = {T}: regret"
     checks = [
-        Check("trust='baseline': regret a round", regrets["baseline"] / T, 0.8, at_most=False),
-        Check("trust='baseline': regret, with the over-prediction", regrets["baseline"],
-              limit + over),
-        Check("trust='baseline': regret on max(ℓ, Q)", net, limit),
-        Check("trust='baseline': numbers its certificate offers",
-              float(not math.isnan(certified["baseline"])), 0.0),
-        Check("trust='strict': regret", regrets["strict"], bound.value),
-        Check("trust='strict': regret, against its certificate", regrets["strict"],
-              certified["strict"]),
-    ]  # fmt: skip
-    curves.append(Series("bound, strict", [1, T], [bound.value, bound.value], "dashed"))
-    return Finding(checks, Plot("t", "regret", curves), note=f"T = {T}")
+        Check(f"{linear} a round, at least", costly[-1] / T, 0.7, at_most=False),
+        Check(f"{linear}, with Σ o(π*) - o(a)", costly[-1], setting.limit + over),
+        Check(f"{linear} net of that", setting.net_regret(believed), setting.limit),
+        Check("the same guess as a hint, trust='strict': regret", cheap[-1], bound),
+        Check("regret, against what its certificate says", cheap[-1], certified),
+    ]
+    t = np.arange(T)[::50]
+    curves = [
+        Series("trust='baseline'", t + 1, costly[t]),
+        Series("trust='strict'", t + 1, cheap[t]),
+        Series("bound, strict", [1, T], [bound, bound], "dashed"),
+    ]
+    return Finding(checks, Plot("t", "regret", curves))
 
 
 # Hints ---------------------------------------------------------------------------------------
@@ -163,6 +174,7 @@ class Advised(Environment):
     """
 
     oblivious = False
+    oracle: FinitePolicies
     VOICES = ("good", "useless", "malicious", "sleeper", "turncoat")
 
     def __init__(self, told: Told, oracle: FinitePolicies, voice: str) -> None:
@@ -200,11 +212,11 @@ class Advised(Environment):
 
 def budget(effort: Effort) -> Finding:
     r"""Hints of five kinds: the budget on every path, and regret against its bound."""
-    T, seeds = effort.pick(1200, 12_000), effort.pick(2, 6)
+    T, seeds = effort.pick(3000, 12_000), effort.pick(2, 6)
     oracle = FinitePolicies(effort.rng("hints").integers(3, size=(10, 3)), n_actions=3)
     known = sizes(oracle, list(oracle.contexts))
     known = {name: known[name] for name in ("d", "n_actions", "complexity", "log_size")}
-    checks, curves, spent = [], [], []
+    checks, spent = [], []
     overdrawn = -math.inf
     for voice in Advised.VOICES:
         games = [_hinted_game(oracle, voice, T, seed) for seed in range(seeds)]

@@ -164,8 +164,8 @@ class Lemma(NamedTuple):
     ) -> Finding:
         """Random totals, then those where the inequality is an equality."""
         rng = effort.rng("stability", *(int(flag) for flag in self))
-        draws = effort.pick(8000, 50_000)
-        turns = [self.random(rng, draws) for _ in range(effort.pick(25, 250))]
+        draws = effort.pick(20_000, 50_000)
+        turns = [self.random(rng, draws) for _ in range(effort.pick(40, 250))]
         every = [*turns, *tight.values()]
         beyond = max(float((turn.surely - turn.allowed).max()) for turn in every)
         share = max((turn.stability - turn.chance) / turn.limit for turn in every if turn.limit)
@@ -197,7 +197,7 @@ def _seen(turn: Turn) -> tuple[FloatArray, FloatArray]:
 
 def additive(effort: Effort) -> Finding:
     """Any losses. Tight for a set and all that differ from it by one element, nearly for swaps."""
-    lemma, n = Lemma(), effort.pick(60_000, 400_000)
+    lemma, n = Lemma(), effort.pick(150_000, 600_000)
     near = np.array([[[1, 1, 0]], [[0, 1, 0]], [[1, 0, 0]], [[1, 1, 1]]], dtype=bool)
     flips = lemma.turn(near, [], 0, [0.4, 0.4, -0.4], n, effort.seed)
     swap = np.array([0.5, 0.5, -0.5, -0.5])
@@ -215,7 +215,7 @@ def additive(effort: Effort) -> Finding:
 
 def multiplicative(effort: Effort) -> Finding:
     """Linear losses, never negative: κ = 1, however large the sets."""
-    lemma, n = Lemma(nonnegative=True), effort.pick(60_000, 400_000)
+    lemma, n = Lemma(nonnegative=True), effort.pick(150_000, 600_000)
     alone = lemma.turn(np.array([[[False]], [[True]]]), [], 0, [1.0], n, effort.seed)
     all_but = np.concatenate([np.ones((1, 3)), 1 - np.eye(3)]).astype(bool)[:, None]
     whole = lemma.turn(all_but, [], 0, [0.4] * 3, n, effort.seed)
@@ -239,7 +239,7 @@ def multiplicative(effort: Effort) -> Finding:
 
 def separator(effort: Effort) -> Finding:
     """Noise on d contexts, a loss on another one that a single policy suffers: κ = d κ_A."""
-    lemma, n, d = Lemma(separator=True), effort.pick(60_000, 400_000), 3
+    lemma, n, d = Lemma(separator=True), effort.pick(150_000, 600_000), 3
     cube = np.array(list(itertools.product([True, False], repeat=d)))
     victim = np.arange(2**d) == 0
     sets = np.column_stack([cube, victim])[:, :, None]

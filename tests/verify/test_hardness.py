@@ -1,0 +1,171 @@
+"""Theorem 7 can be refuted, by floats, by a learner without noise, by a false certificate."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.core import Learner
+from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.verify import Effort, hardness
+
+LINE = hn.oracles.Thresholds()
+
+
+@pytest.fixture(scope="module")
+def finding():
+    return hardness.forced_regret(Effort())
+
+
+def failed(finding) -> list[str]:
+    return [check.what for check in finding.checks if not check.passed]
+
+
+def test_the_claim_stands(finding):
+    assert failed(finding) == []
+    assert len(finding.checks) == 21
+    assert len(finding.plot.series) == 8
+    assert all(np.size(s.y) and np.isfinite(np.asarray(s.y)).all() for s in finding.plot.series)
+
+
+def test_every_learner_and_baseline_is_tried():
+    tried = {type(learner) for learner in hardness.on_a_line(0).values()}
+    tried |= {type(each) for each in hardness.on_a_list(hardness.dyadic_thresholds(2), 0).values()}
+    exported = [
+        vars(family)[name] for family in (hn.learners, hn.baselines) for name in family.__all__
+    ]
+    assert {each for each in exported if issubclass(each, Learner)} <= tried
+
+
+def test_each_learner_is_named_in_a_check(finding):
+    names = [*hardness.on_a_line(0), *hardness.on_a_list(hardness.dyadic_thresholds(2), 0)]
+    for name in names:
+        assert any(f"regret of {name} in " in check.what for check in finding.checks)
+
+
+def noisy(seed: int) -> dict[str, Learner]:
+    """Learners whose actions are nearly fair coins."""
+    wide = {"pool": [Fraction(1, 2)], "epsilon": 1e-6}
+
+    def fakes(rng):
+        return [(Fraction(1, 2), 1e6 * rng.laplace(size=2))]
+
+    plain = hn.ContextFTPL(LINE, **wide, seed=seed)
+    return {
+        "uniform": hn.baselines.UniformRandom(2, seed=seed),
+        "plain": plain,
+        "bandit": hn.ContextSemiBanditFTPL(LINE, **wide, seed=seed),
+        "fakes": hn.FTPL(LINE, fakes, seed=seed),
+        "strong": hn.StronglyAdaptive(plain, shortest=1, seed=seed),
+        "restarting": hn.Restarting(plain),
+        "hedge": hn.baselines.Hedge([[0], [1]], seed=seed),
+    }
+
+
+@pytest.mark.parametrize("name", noisy(0))
+def test_the_adversary_does_not_know_the_coins(name):
+    """Against coins it wins half of the rounds and no more: five standard deviations."""
+    T, won = 60, 0
+    for seed in range(5):
+        learner = noisy(seed)[name]
+        called = (lambda x: 0) if name == "hedge" else None
+        world = hardness.Bisection(learner, called)
+        trace = hn.play(learner, world, T, seed=seed, oracle=learner.oracle or LINE)
+        won += trace.losses.sum()
+        assert np.mean(world.expected) == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(8 * T))
+    assert won / (5 * T) == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(5 * T))
+
+
+def test_copies_leave_the_learner_alone():
+    for name, learner in hardness.on_a_line(3).items():
+        alone = hardness.on_a_line(3)[name]
+        trace = hn.play(learner, hardness.Bisection(learner), 20, seed=0, oracle=LINE)
+        again = [_round(alone, x, y) for x, y in zip(trace.contexts, trace.outcomes, strict=True)]
+        assert again == list(trace.actions), name
+
+
+def _round(learner, context, losses):
+    action = learner.act(context)
+    learner.update(losses if learner.feedback is hn.core.Feedback.FULL else losses[action])
+    return action
+
+
+def test_points_stay_between_the_labels():
+    learner = hn.baselines.UniformRandom(2, seed=0)
+    trace = hn.play(learner, hardness.Bisection(learner), 90, seed=0, oracle=LINE)
+    labels = trace.outcomes.argmin(axis=1)
+    below = [x for x, label in zip(trace.contexts, labels, strict=True) if label == 0]
+    above = [x for x, label in zip(trace.contexts, labels, strict=True) if label == 1]
+    assert max(below) < min(above)
+    assert min(above) - max(below) == Fraction(1, 2**90)
+
+
+def test_the_users_optimiser_is_exact():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        d = int(rng.integers(1, 8))
+        points = [Fraction(int(i), 7) for i in rng.permutation(20)[:d]]
+        losses = rng.integers(-3, 4, size=(d, 2)).astype(float)
+
+        def cost(policy, points=points, losses=losses):
+            return sum(row[policy(x)] for x, row in zip(points, losses, strict=True))
+
+        thetas = [*points, Fraction(100)]
+        best = min(cost(lambda x, theta=theta: int(x >= theta)) for theta in thetas)
+        assert cost(hardness.solve_exactly(points, losses)) == best
+
+
+def test_floats_run_out(monkeypatch):
+    monkeypatch.setattr(hardness, "Fraction", lambda p, q=1: p / q)
+    assert "largest loss of the best threshold, all games" in failed(
+        hardness.forced_regret(Effort())
+    )
+
+
+def test_a_learner_without_noise_is_forced_even_when_told(monkeypatch):
+    monkeypatch.setattr(PerturbedLeader, "_tune", lambda self, instability: None)
+    assert failed(hardness.forced_regret(Effort())) == [
+        "ContextFTPL told the contexts, same sequences: regret at most half of T/2"
+    ]
+
+
+def test_a_certificate_for_unknown_contexts_is_noticed(monkeypatch):
+    init = PerturbedLeader.__init__
+
+    def covered(self, *args):
+        init(self, *args)
+        self._covered = True
+
+    monkeypatch.setattr(PerturbedLeader, "__init__", covered)
+    assert failed(hardness.forced_regret(Effort())) == [
+        "bounds claimed by learners who were not told"
+    ]
+
+
+@pytest.mark.parametrize("name", hardness.MISUSES)
+def test_misuse_is_refused_by_name(name):
+    misuse, word = hardness.MISUSES[name]
+    with pytest.raises(hn.core.ParameterError, match=word):
+        misuse()
+
+
+@pytest.mark.parametrize("known", [{}, {"pool": [Fraction(1, 3), Fraction(2, 3)]}])
+@pytest.mark.parametrize(
+    "make",
+    [
+        hn.ContextFTPL,
+        hn.ContextSemiBanditFTPL,
+        lambda *args, **known: hn.Discounted(hn.ContextFTPL(*args, **known)),
+        lambda *args, **known: hn.Restarting(hn.ContextFTPL(*args, **known)),
+    ],
+)
+def test_a_certificate_says_why_it_promises_nothing(make, known):
+    learner = make(LINE, seed=0, **known)
+    for x in (0.1, 0.9, 0.4):
+        _round(learner, x, np.array([1.0, 0.0]))
+    said = learner.certificate()
+    assert hardness.claimed_bounds(learner) == 0
+    assert "contexts were not known in advance: no theorem applies" in said.notes
