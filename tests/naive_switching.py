@@ -38,11 +38,12 @@ def costs(policies, history, cells, grid=1):
     return table
 
 
-def best(table, switches):
-    """The first of the best sequences, and its cost."""
+def best(table, switches, price=0.0):
+    """The first of the best sequences, and its cost, where each switch has a price."""
     cells, n_policies = table.shape
     values = {
         sequence: sum(table[g, n] for g, n in enumerate(sequence))
+        + price * sum(a != b for a, b in itertools.pairwise(sequence))
         for sequence in sequences(n_policies, cells, switches)
     }
     sequence = min(values, key=values.__getitem__)

@@ -69,6 +69,13 @@ class Objective(ABC):
         NaN where the class cannot tell (inexact classes only).
         """
 
+    preference: float = 0.0
+    """By how much more than another a policy may be charged besides its losses."""
+
+    def plain(self) -> Objective:
+        """This total with losses alone; itself, where nothing else is in it."""
+        return self
+
     def leader(self) -> Policy:
         """The minimiser without noise."""
         return self.leaders(None, 0, 1, 0.0)[0]
@@ -194,6 +201,9 @@ class Oracle(Parametrised, ABC):
     antichain: bool = True
     """Whether no action contains another one (true for single actions)."""
 
+    eagerness: float = 1.0
+    """Factor on G that suits self-tuning; regret is bounded whatever it is."""
+
     @property
     def fixed_size(self) -> bool:
         """Whether all actions choose equally many elements, so that none contains another."""
@@ -212,6 +222,16 @@ class Oracle(Parametrised, ABC):
     @abstractmethod
     def objective(self) -> Objective:
         """An empty running total."""
+
+    def start(self, contexts: Sequence[Any], width: float) -> Objective:
+        """The total a self-tuned learner starts from, where a round's losses have this range.
+
+        Empty, and told of the contexts; or with preferences among policies besides.
+        """
+        total = self.objective()
+        if contexts:
+            total.expect(contexts)
+        return total
 
     @abstractmethod
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:

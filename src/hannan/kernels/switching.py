@@ -5,7 +5,9 @@ level q and policy n, the smallest cost of the cells passed so far, by a sequenc
 most q times and plays n on the last of them; `least[q]` is its smallest entry on a level. One
 more cell with costs c takes it to
 
-    state[q, n] = c[n] + min(state[q, n], least[q - 1]).
+    state[q, n] = c[n] + min(state[q, n], least[q - 1] + price),
+
+`price` being what a switch costs besides.
 
 The same step goes forwards from the first cell and backwards from the last one, and two states
 that meet at a cell say what every policy costs there at best: no traceback is needed. States are
@@ -38,7 +40,7 @@ def project(z, n_actions, contexts, columns, starts, members, out):
 
 
 @njit(cache=True)
-def _step(state, least, row):
+def _step(state, least, row, price):
     """One more cell."""
     width = row.size
     ceiling = np.inf
@@ -51,12 +53,12 @@ def _step(state, least, row):
             value = lanes.add(value, lanes.load(row, n - q * width))
             lanes.store(state, n, value)
             low = lanes.where_less(value, low, value, low)
-        ceiling = least[q]
+        ceiling = least[q] + price
         least[q] = lanes.smallest(low)
 
 
 @njit(cache=True, nogil=True)
-def sweep(totals, start, stop, step, fakes, scale, state, least):
+def sweep(totals, start, stop, step, fakes, scale, price, state, least):
     """Take a state through the cells start, start + step, … before stop."""
     z, first, bases, which, columns = fakes
     flat, columns = totals.reshape(totals.size), columns.reshape(columns.size)
@@ -72,18 +74,18 @@ def sweep(totals, start, stop, step, fakes, scale, state, least):
                 base, column = uint64(bases[i]), uint64(which[i]) * width
                 for n in range(uint64(row.size)):
                     row[n] += scale * float64(z[base + uint64(columns[column + n])])
-        _step(state, least, row)
+        _step(state, least, row, price)
 
 
 @njit(cache=True)
 def costs(totals, g, fakes, scale, row):
     """row[n] = cost of policy n in cell g, fakes included: a state after this cell alone."""
     row[:] = 0.0
-    sweep(totals, g, g + 1, 1, fakes, scale, row, np.full(1, np.inf))
+    sweep(totals, g, g + 1, 1, fakes, scale, 0.0, row, np.full(1, np.inf))
 
 
 @njit(cache=True, nogil=True)
-def snapshots(totals, stop, start, stride, fakes, scale, state, least, states, leasts):
+def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, states, leasts):
     """Take a state backwards from `stop` to `start`, and keep it on the way.
 
     states[i] is what lies behind cell start + i stride, without that cell.
@@ -93,19 +95,19 @@ def snapshots(totals, stop, start, stride, fakes, scale, state, least, states, l
         if g == start + i * stride:
             states[i] = state
             leasts[i] = least
-        sweep(totals, g, g - 1, -1, fakes, scale, state, least)
+        sweep(totals, g, g - 1, -1, fakes, scale, price, state, least)
 
 
 @njit(cache=True)
-def meet(front, front_least, behind, behind_least, best):
+def meet(front, front_least, behind, behind_least, price, best):
     """best[n] = smallest cost of all other cells by sequences that play n in the cell between."""
     width = best.size
     top = front_least.size - 1
     for n in range(0, width, WIDTH):
         lanes.store(best, n, lanes.splat(np.inf))
     for q in range(top + 1):
-        before = np.inf if q == 0 else front_least[q - 1]
-        after = np.inf if q == top else behind_least[top - q - 1]
+        before = np.inf if q == 0 else front_least[q - 1] + price
+        after = np.inf if q == top else behind_least[top - q - 1] + price
         a, b = lanes.splat(float64(before)), lanes.splat(float64(after))
         for n in range(0, width, WIDTH):
             x = lanes.load(front, q * width + n)
@@ -118,14 +120,14 @@ def meet(front, front_least, behind, behind_least, best):
 
 
 @njit(cache=True, nogil=True)
-def solve(totals, g, end, fakes, scale, levels, best):
+def solve(totals, g, end, fakes, scale, price, levels, best):
     """`meet` at cell g of `end` cells, from nothing."""
     size = levels * totals.shape[1]
     front, behind = np.zeros(size), np.zeros(size)
     front_least, behind_least = np.full(levels, np.inf), np.full(levels, np.inf)
-    sweep(totals, 0, g, 1, fakes, scale, front, front_least)
-    sweep(totals, end - 1, g, -1, fakes, scale, behind, behind_least)
-    meet(front, front_least, behind, behind_least, best)
+    sweep(totals, 0, g, 1, fakes, scale, price, front, front_least)
+    sweep(totals, end - 1, g, -1, fakes, scale, price, behind, behind_least)
+    meet(front, front_least, behind, behind_least, price, best)
 
 
 @njit(cache=True)
@@ -142,11 +144,11 @@ def choose(row, best):
 
 
 @njit(cache=True, nogil=True)
-def minimum(totals, end, fakes, scale, levels):
+def minimum(totals, end, fakes, scale, price, levels):
     """The cost of the best sequence through `end` cells."""
     state = np.zeros(levels * totals.shape[1])
     least = np.full(levels, np.inf)
-    sweep(totals, 0, end, 1, fakes, scale, state, least)
+    sweep(totals, 0, end, 1, fakes, scale, price, state, least)
     return least[levels - 1] if end > 0 else 0.0
 
 
@@ -170,7 +172,7 @@ def _before(pieces, q, n, p, m):
 
 
 @njit(cache=True)
-def _extend(value, pieces, row, now):
+def _extend(value, pieces, row, price, now):
     """Pass a cell with these costs; policies may change in cell `now`, the next one."""
     count, since, who = pieces
     levels, policies = value.shape
@@ -187,7 +189,7 @@ def _extend(value, pieces, row, now):
         leader[q] = best
     for q in range(levels - 1, 0, -1):  # downwards, for level q - 1 is read before it changes
         best = leader[q - 1]
-        switched = value[q - 1, best]
+        switched = value[q - 1, best] + price
         used = count[q - 1, best]
         for n in range(policies):
             if switched > value[q, n] or (
@@ -204,16 +206,16 @@ def _extend(value, pieces, row, now):
 
 
 @njit(cache=True, nogil=True)
-def extend(totals, start, stop, fakes, scale, value, pieces):
+def extend(totals, start, stop, fakes, scale, price, value, pieces):
     """Pass the cells start .. stop - 1."""
     row = np.empty(totals.shape[1])
     for g in range(start, stop):
         costs(totals, g, fakes, scale, row)
-        _extend(value, pieces, row, g + 1)
+        _extend(value, pieces, row, price, g + 1)
 
 
 @njit(cache=True, nogil=True)
-def pick(totals, g, fakes, scale, value, pieces, behind, behind_least):
+def pick(totals, g, fakes, scale, price, value, pieces, behind, behind_least):
     """The first of the best sequences: (its entry, its cost), `behind` being what lies after g."""
     row = np.empty(totals.shape[1])
     costs(totals, g, fakes, scale, row)
@@ -221,7 +223,7 @@ def pick(totals, g, fakes, scale, value, pieces, behind, behind_least):
     best_q, best_n, least = 0, 0, np.inf
     for q in range(levels):
         rest = levels - 1 - q
-        bound = np.inf if rest == 0 else behind_least[rest - 1]
+        bound = np.inf if rest == 0 else behind_least[rest - 1] + price
         for n in range(policies):
             here = value[q, n] + row[n] + min(behind[rest * row.size + n], bound)
             if here < least or (here == least and _before(pieces, q, n, best_q, best_n)):
@@ -230,7 +232,7 @@ def pick(totals, g, fakes, scale, value, pieces, behind, behind_least):
 
 
 @njit(cache=True)
-def partition(values, levels):
+def partition(values, price, levels):
     """The ends of the intervals of a best partition into `levels` intervals at most.
 
     values[i, j] is the cost of the cells i .. j - 1 as one interval. Among best partitions the
@@ -245,7 +247,7 @@ def partition(values, levels):
         for i in range(cells - 1, -1, -1):
             least = values[i, cells]
             for j in range(cells - 1, i, -1):
-                here = values[i, j] + rest[q - 1, j]
+                here = values[i, j] + price + rest[q - 1, j]
                 if here < least:
                     least = here
                     end[q, i] = j

@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from hannan.bounds import Bound, complete_information, playout, predictable
-from hannan.core import Action, LossError, LossFunction, Oracle, ParameterError, Predictor
+from hannan.core import (
+    Action,
+    LossError,
+    LossFunction,
+    Objective,
+    Oracle,
+    ParameterError,
+    Predictor,
+)
 from hannan.core.policy import loss_of
-from hannan.core.validation import check_choice, check_losses, check_probability
+from hannan.core.validation import check_choice, check_losses, check_positive, check_probability
 from hannan.learners.certificate import Certificate
 from hannan.learners.forecast import TRUST, Forecast
 from hannan.learners.perturbed_leader import PerturbedLeader
@@ -61,6 +69,9 @@ class ContextFTPL(PerturbedLeader):
         so that a bad predictor costs little; "always": as in the paper.
     seed
         Fixes all randomness; None takes fresh entropy.
+    eagerness
+        Factor on G in self-tuning: ε = eagerness · G/D. By default what suits the class, 1 for
+        most; a number e costs the guarantee a factor (√e + 1/√e)/2 at most.
     loss_range
         Range (low, high) of each element's loss, or None to accept any finite loss.
     noise
@@ -118,13 +129,17 @@ class ContextFTPL(PerturbedLeader):
         horizon: int | None = None,
         predictor: Predictor | None = None,
         trust: str = "earned",
+        eagerness: float | None = None,
         seed: int | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),
         noise: str = "fresh",
         noise_memory: int = 2**26,
     ) -> None:
         self.predictor = predictor
+        self._forecast: Forecast | None = None
         self.trust = check_choice(self, "trust", trust, TRUST)
+        self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
+        self._eager = oracle.eagerness if eagerness is None else eagerness
         super().__init__(
             oracle,
             contexts,
@@ -138,12 +153,16 @@ class ContextFTPL(PerturbedLeader):
             noise,
             noise_memory,
         )
-        self._forecast: Forecast | None = None
         if predictor is not None:
             self._forecast = self._make_forecast(predictor)
         self._loss = 0.0
         self._stability = 0.0
         self._last_scale = 0.0
+
+    def _start(self) -> Objective:
+        if self._playout is None and isinstance(self.epsilon, str) and self.epsilon == "adaptive":
+            return self.oracle.start(self._perturbed, self._width)
+        return super()._start()
 
     def _act(self, context: Any) -> Action:
         if self._anytime and self._open is None:
@@ -222,7 +241,7 @@ class ContextFTPL(PerturbedLeader):
             Probability of the high-probability statement.
         """
         check_probability(self, "confidence", confidence)
-        regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
+        regret = self._loss - float(self._history.plain().minima(None, 0, 1, 0.0)[0])
         known: dict[str, Any] = {
             "rounds": self.rounds,
             "loss": self._loss,
@@ -245,6 +264,7 @@ class ContextFTPL(PerturbedLeader):
             return Certificate(**known, a_priori=self._playout_bound(), notes=tuple(notes))
         # G/ε of the last round; three standard errors are added where G is an estimate.
         error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
+        error += self._history.preference
         measured = self._D + error if self._adaptive else None
         certain = None
         if measured is not None and math.isfinite(self._width) and confidence < 1.0:

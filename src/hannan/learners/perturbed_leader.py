@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from hannan.bounds import Complexity, laplace_complexity
-from hannan.core import ContextError, Learner, Noise, Oracle, ParameterError, Policy
+from hannan.core import ContextError, Learner, Noise, Objective, Oracle, ParameterError, Policy
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -84,9 +84,7 @@ class PerturbedLeader(Learner):
         self._sized = oracle if oracle.n_actions is not None else None
         self._fakes: Noise | None = None
         self._complexity: Complexity | None = None
-        self._history = oracle.objective()
-        if self._perturbed:
-            self._history.expect(self._perturbed)
+        self._history = self._start()
         self._draw = 0
         self._D = 0.0
         self._scale = 0.0
@@ -103,7 +101,14 @@ class PerturbedLeader(Learner):
 
     def best_policy(self) -> Policy:
         """The leader without noise: the best policy for the losses so far."""
-        return self._history.leader()
+        return self._history.plain().leader()
+
+    def _start(self) -> Objective:
+        """The total before the first round."""
+        total = self.oracle.objective()
+        if self._perturbed:
+            total.expect(self._perturbed)
+        return total
 
     @property
     def forecaster(self) -> Any:

@@ -32,8 +32,10 @@ class IntervalSequences(Objective):
     oracle: Switching
     draws_in_batches = False
 
-    def __init__(self, oracle: Switching) -> None:
+    def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         self.oracle = oracle
+        self.price = price
+        """What each switch costs besides the losses."""
         self._rows = Rows(oracle)
         self._last: Solution | None = None
         self._solved: tuple[Any, ...] = ()  # what `_last` is for
@@ -41,7 +43,19 @@ class IntervalSequences(Objective):
 
     def copy(self) -> IntervalSequences:
         """An independent copy of the totals."""
-        twin = IntervalSequences(self.oracle)
+        return self._twin(self.price)
+
+    def plain(self) -> IntervalSequences:
+        """The same totals, switches being free."""
+        return self if self.price == 0.0 else self._twin(0.0)
+
+    @property
+    def preference(self) -> float:
+        """What the switches of a sequence cost at most."""
+        return self.price * self.oracle.switches
+
+    def _twin(self, price: float) -> IntervalSequences:
+        twin = IntervalSequences(self.oracle, price)
         twin._rows = self._rows.copy()
         twin._met = self._met
         return twin
@@ -85,7 +99,7 @@ class IntervalSequences(Objective):
                 fakes = noise.row(draw).reshape(len(places), -1).astype(np.float64)
                 np.add.at(rows, places, scale * fakes)  # a cell may hold one context many times
                 live[places] = True
-            self._last = Solution(self.oracle, *self._rows.by_cell(live), rows)
+            self._last = Solution(self.oracle, self.price, *self._rows.by_cell(live), rows)
             self._solved = asked
         return self._last
 
@@ -160,7 +174,13 @@ class Solution:
     """The best intervals for some rows, and the base's leaders there, found when asked for."""
 
     def __init__(
-        self, oracle: Switching, contexts: list[Any], order: Places, cuts: Places, rows: FloatArray
+        self,
+        oracle: Switching,
+        price: float,
+        contexts: list[Any],
+        order: Places,
+        cuts: Places,
+        rows: FloatArray,
     ) -> None:
         self._base = oracle.base
         self._contexts = contexts
@@ -171,7 +191,7 @@ class Solution:
         self.value = 0.0
         if len(cuts) > 1:
             minima = self._base.interval_minima(contexts, self._losses, cuts)
-            ends, self.value = kernel.partition(minima, oracle.levels)
+            ends, self.value = kernel.partition(minima, price, oracle.levels)
             self.starts += ends[:-1].tolist()
         self._policies: dict[int, Policy] = {}
 

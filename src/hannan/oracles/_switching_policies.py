@@ -36,13 +36,15 @@ class PolicySequences(Objective):
     oracle: Switching
     draws_in_batches = False
 
-    def __init__(self, oracle: Switching) -> None:
+    def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         assert isinstance(oracle.base, FinitePolicies)
         self.oracle = oracle
+        self.price = price
+        """What each switch costs besides the losses."""
         self.base = oracle.base
         self._totals = self._empty(8)
         self._end = 0  # one more than the last cell with losses
-        self._front = Front(oracle.levels, self.base.n_policies)
+        self._front = Front(oracle.levels, self.base.n_policies, price)
         self._plain: Leader | None = None
         self._row = np.empty(self._totals.shape[1])
         self._best = np.empty(self._totals.shape[1])
@@ -51,7 +53,19 @@ class PolicySequences(Objective):
 
     def copy(self) -> PolicySequences:
         """An independent copy of the costs."""
-        twin = PolicySequences(self.oracle)
+        return self._twin(self.price)
+
+    def plain(self) -> PolicySequences:
+        """The same costs, switches being free."""
+        return self if self.price == 0.0 else self._twin(0.0)
+
+    @property
+    def preference(self) -> float:
+        """What the switches of a sequence cost at most."""
+        return self.price * self.oracle.switches
+
+    def _twin(self, price: float) -> PolicySequences:
+        twin = PolicySequences(self.oracle, price)
         twin._totals = self._totals.copy()
         twin._end = self._end
         return twin
@@ -69,7 +83,7 @@ class PolicySequences(Objective):
         self._end = max(self._end, cell + 1)
         self._plain = None
         if self._front.at > cell:
-            self._front = Front(self.oracle.levels, self.base.n_policies)
+            self._front = Front(self.oracle.levels, self.base.n_policies, self.price)
         if self._solved is not None and self._solved[-1] != cell:
             self._solved = None
         if self._walk is not None and self._walk.at != cell:
@@ -103,7 +117,7 @@ class PolicySequences(Objective):
         values = np.empty(count)
         for i in range(count):
             fakes = ready.fakes(first + i)
-            values[i] = kernel.minimum(self._totals, end, fakes, scale, levels)
+            values[i] = kernel.minimum(self._totals, end, fakes, scale, self.price, levels)
         return values
 
     def chosen(
@@ -147,11 +161,14 @@ class PolicySequences(Objective):
         if self._walk is not None and not self._walk.goes_on((noise, draw, scale), cell):
             self._walk = None
         if self._walk is None and same_draw:
-            self._walk = Walk((noise, draw, scale), self._totals, cell, end, fakes, levels)
+            self._walk = Walk(
+                (noise, draw, scale), self._totals, cell, end, fakes, levels, self.price
+            )
         if self._walk is not None:
             self._walk.meet(self._totals, cell, fakes, self._best)
         else:
-            kernel.solve(self._totals, cell, end, fakes, scale, levels, self._best)
+            price = self.price
+            kernel.solve(self._totals, cell, end, fakes, scale, price, levels, self._best)
         self._solved = (noise, draw, scale, cell)
 
     def _leader(self) -> Leader:
@@ -172,7 +189,7 @@ class PolicySequences(Objective):
     def _noisy(self, noise: Noise | None, draw: int, scale: float) -> Leader:
         ready = self._ready(noise)
         fakes = ready.fakes(draw)
-        front = Front(self.oracle.levels, self.base.n_policies)
+        front = Front(self.oracle.levels, self.base.n_policies, self.price)
         front.advance(self._totals, max(self._end, ready.end, 1) - 1, fakes, scale)
         return front.leader(self._totals, fakes, scale)
 
@@ -235,7 +252,9 @@ class TiltedSequences(Objective):
         past, fakes = self._past, self._fakes
         past._reserve(max(end, cell + 1))
         behind = State(self.oracle.levels, past._totals.shape[1])
-        kernel.sweep(past._totals, end - 1, cell, -1, fakes, 1.0, behind.values, behind.least)
+        kernel.sweep(
+            past._totals, end - 1, cell, -1, fakes, 1.0, past.price, behind.values, behind.least
+        )
         return past._lead(cell, fakes, behind).who[-1]
 
     @cached_property

@@ -38,9 +38,10 @@ class State:
 class Front:
     """The best beginnings of sequences before a cell, each with its pieces."""
 
-    def __init__(self, levels: int, n_policies: int) -> None:
+    def __init__(self, levels: int, n_policies: int, price: float) -> None:
         self.at = 0
         """The cell that comes next."""
+        self._price = price
         self._values = np.zeros((levels, n_policies))
         count = np.ones((levels, n_policies), np.int32)
         since = np.zeros((levels, n_policies, levels), np.int32)
@@ -51,7 +52,9 @@ class Front:
     def advance(self, totals: FloatArray, cell: int, fakes: Fakes, scale: float) -> None:
         """Go on until `cell` comes next."""
         if cell > self.at:
-            kernel.extend(totals, self.at, cell, fakes, scale, self._values, self._pieces)
+            kernel.extend(
+                totals, self.at, cell, fakes, scale, self._price, self._values, self._pieces
+            )
             self.at = cell
 
     def leader(
@@ -61,8 +64,9 @@ class Front:
         if behind is None:
             behind = State(len(self._values), totals.shape[1])
         q, n, value = kernel.pick(
-            totals, self.at, fakes, scale, self._values, self._pieces, behind.values, behind.least
-        )
+            totals, self.at, fakes, scale, self._price, self._values, self._pieces,
+            behind.values, behind.least,
+        )  # fmt: skip
         count, since, who = self._pieces
         size = count[q, n]
         return Leader(since[q, n, :size].tolist(), who[q, n, :size].tolist(), value)
@@ -84,8 +88,10 @@ class Walk:
         end: int,
         fakes: Fakes,
         levels: int,
+        price: float,
     ) -> None:
         self.at = 0
+        self._price = price
         self._draw = draw
         self._start = cell
         self._end = end
@@ -97,7 +103,7 @@ class Walk:
         self._number = -1  # of the block that is kept
         behind = State(levels, totals.shape[1])
         kernel.snapshots(
-            totals, end, cell, self._stride, fakes, draw[2], behind.values, behind.least,
+            totals, end, cell, self._stride, fakes, draw[2], price, behind.values, behind.least,
             *self._marks,
         )  # fmt: skip
 
@@ -109,13 +115,14 @@ class Walk:
     def meet(self, totals: FloatArray, cell: int, fakes: Fakes, best: FloatArray) -> None:
         """Go to a cell; best[n] is what policy n costs in all others."""
         front = self._front
-        kernel.sweep(totals, self.at, cell, 1, fakes, self._draw[2], front.values, front.least)
+        scale, price = self._draw[2], self._price
+        kernel.sweep(totals, self.at, cell, 1, fakes, scale, price, front.values, front.least)
         self.at = cell
         number, place = divmod(cell - self._start, self._stride)
         if number != self._number:
             self._fill(totals, number, fakes)
         behind, least = self._block
-        kernel.meet(front.values, front.least, behind[place], least[place], best)
+        kernel.meet(front.values, front.least, behind[place], least[place], price, best)
 
     def _fill(self, totals: FloatArray, number: int, fakes: Fakes) -> None:
         """Find what lies behind each cell of a block, from the mark after it."""
@@ -127,8 +134,9 @@ class Walk:
             behind.least[:] = self._marks[1][number + 1]
             stop = start + self._stride + 1
         kernel.snapshots(
-            totals, stop, start, 1, fakes, self._draw[2], behind.values, behind.least, *self._block
-        )
+            totals, stop, start, 1, fakes, self._draw[2], self._price, behind.values, behind.least,
+            *self._block,
+        )  # fmt: skip
         self._number = number
 
     @staticmethod

@@ -64,6 +64,12 @@ class Switching(Oracle):
         to the nearest such round.
     method
         "policies" (listed ones), "intervals" (any), or "auto", which chooses.
+    reluctance
+        What a self-tuned learner charges itself for each switch of a sequence, on top of the
+        losses, so that it does not change its mind over a few lucky rounds. It belongs to the
+        learner's noise, not to the class, and adds k times itself to the guarantee at most.
+        None: R log(TN), the level that luck alone will hardly reach in T rounds with N policies;
+        0: none.
 
     Examples
     --------
@@ -103,12 +109,16 @@ class Switching(Oracle):
         sequence: Sequence[Any] | int | None = None,
         grid: int = 1,
         method: str = "auto",
+        reluctance: float | None = None,
     ) -> None:
         self.base = _check_base(self, base)
         self.switches = check_integer(self, "switches", switches, 0)
         self.sequence = sequence
         self.grid = check_integer(self, "grid", grid, 1)
         self.method = check_choice(self, "method", method, ("auto", "policies", "intervals"))
+        if reluctance is not None and not 0.0 <= reluctance < math.inf:
+            raise refuse(self, "reluctance", "None or a number >= 0", reluctance)
+        self.reluctance = reluctance
         if method == "policies" and not isinstance(base, FinitePolicies):
             raise ParameterError(
                 f"method='policies' goes through listed policies and needs FinitePolicies as base; "
@@ -126,6 +136,9 @@ class Switching(Oracle):
         cells = math.inf if self._pairs is None else -(-len(self._pairs) // grid)
         self.levels = int(min(switches + 1, cells))
         """The largest number of pieces of a sequence."""
+
+    # Noise on every round of the game is more than such a class needs but in the worst case.
+    eagerness = 4.0
 
     @property
     def fixed_size(self) -> bool:
@@ -208,6 +221,22 @@ class Switching(Oracle):
     def objective(self) -> Objective:
         """An empty total: what policies or elements cost in every cell of time."""
         return PolicySequences(self) if self.listed else IntervalSequences(self)
+
+    def start(self, contexts: Sequence[Any], width: float) -> Objective:
+        """A total in which switches have their price."""
+        price = self.reluctance
+        if price is None:
+            price = width * self._log_changes(contexts) if math.isfinite(width) else 0.0
+        total = PolicySequences(self, price) if self.listed else IntervalSequences(self, price)
+        if contexts:
+            total.expect(contexts)
+        return total
+
+    def _log_changes(self, contexts: Sequence[Any]) -> float:
+        """log of the number of ways to switch once."""
+        cells = len(np.unique(self.cells(contexts)))
+        size = self.base.log_size(self.base.check_contexts([x for _, x in contexts]))
+        return math.log(max(1, cells)) + (math.log(self.n_actions) if size is None else size)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int

@@ -12,16 +12,22 @@ from hannan.core import Environment, Learner, Oracle, Predictor, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
+from hannan.verify.claim import Effort
 
 SIGMAS = 5.5
 """Standard errors allowed to chance: a normal variate strays further with probability 4e-8."""
 
 
+def coins(effort: Effort, count: int) -> range:
+    """Seeds of learners; those of other efforts are different ones."""
+    return range(1000 * effort.seed, 1000 * effort.seed + count)
+
+
 def traces(
-    make: Callable[[int], Learner], world: Environment, horizon: int, seeds: int
+    make: Callable[[int], Learner], world: Environment, horizon: int, seeds: Sequence[int]
 ) -> list[Trace]:
     """The same world against learners that differ in their coins only."""
-    return [play(make(seed), world, horizon, seed=1) for seed in range(seeds)]
+    return [play(make(seed), world, horizon, seed=seeds[0]) for seed in seeds]
 
 
 def pseudo_regret(played: Sequence[Trace], oracle: Oracle) -> float:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from hannan.core import Learner, Oracle
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
@@ -48,7 +51,10 @@ def coverage(effort: Effort) -> Finding:
         series.append(Series(f"mean certificate for {confidence:g}", marks, [0.0, 1.0], "dashed"))
     measured = np.array([learner.certificate().measured for learner, _ in played])
     series.append(Series("mean measured value", [float(measured.mean())] * 2, [0.0, 1.0], "dashed"))
-    stated = [learner.certificate().realised_regret - r for (learner, _), r in zip(played, regret)]
+    stated = [
+        learner.certificate().realised_regret - r
+        for (learner, _), r in zip(played, regret, strict=True)
+    ]
     checks.append(
         Check("stated regret off the true one, at most", float(np.abs(stated).max()), 1e-9)
     )
@@ -65,7 +71,7 @@ def above_regret(effort: Effort) -> Finding:
     T = effort.pick(200, 1000)
     numbers = seeds(effort, "certificates", 100, 600)
     oracle = AllPolicies(1, 2)
-    cases = {
+    cases: dict[str, tuple[dict[str, Any], Any]] = {
         "self-tuned": ({}, turns(T, T // 2)),
         "anytime": ({"epsilon": "anytime"}, turns(T, T // 2)),
         "the paper's ε": ({"epsilon": "theorem", "horizon": T}, turns(T, T // 2)),
@@ -74,7 +80,7 @@ def above_regret(effort: Effort) -> Finding:
     checks: list[Check] = []
     means, values, left = [], [], math.inf
     for where, (options, world) in cases.items():
-        played = games(lambda seed: ContextFTPL(oracle, seed=seed, **options), world, T, numbers)
+        played = games(_make(ContextFTPL, oracle, options), world, T, numbers)
         found = [learner.certificate() for learner, _ in played]
         regret = np.array([trace.regret() for _, trace in played])
         silent = sum(
@@ -99,7 +105,7 @@ def semi_bandit(effort: Effort) -> Finding:
     T = effort.pick(200, 1000)
     numbers = seeds(effort, "semi-bandit certificates", 80, 600)
     oracle = FinitePolicies([[0], [1], [2]])
-    cases = {
+    cases: dict[str, dict[str, Any]] = {
         "self-tuned": {},
         "the paper's ε": {"epsilon": "theorem", "horizon": T},
     }
@@ -107,7 +113,7 @@ def semi_bandit(effort: Effort) -> Finding:
     means, values = [], []
     for where, options in cases.items():
         played = games(
-            lambda seed: ContextSemiBanditFTPL(oracle, seed=seed, **options),
+            _make(ContextSemiBanditFTPL, oracle, options),
             turns(T, T // 2, K=3),
             T,
             numbers,
@@ -130,6 +136,10 @@ def semi_bandit(effort: Effort) -> Finding:
         silent = sum("estimated to be at most" not in str(certificate) for certificate in found)
         checks.append(Check(f"{where}: certificates without a sentence", silent, 0.0))
     return Finding(checks, _scatter(values, means))
+
+
+def _make(kind: Any, oracle: Oracle, options: dict[str, Any]) -> Callable[[int], Learner]:
+    return lambda seed: kind(oracle, seed=seed, **options)  # type: ignore[no-any-return]
 
 
 def _standard_error(values: FloatArray) -> float:

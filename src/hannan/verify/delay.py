@@ -14,7 +14,7 @@ from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays, LeaderPunisher, PlantedPolicy
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import SIGMAS, best_total, sizes
+from hannan.verify._bandits import SIGMAS, best_total, coins, sizes
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 
@@ -88,12 +88,12 @@ def waves(oracle: FinitePolicies, T: int, period: int) -> FromArrays:
 
 
 def game(
-    learner: ContextSemiBanditFTPL, world: Environment, delays: list[int]
+    learner: ContextSemiBanditFTPL, world: Environment, delays: list[int], seed: int
 ) -> tuple[float, tuple[list[int], FloatArray], int]:
     """Loss suffered, contexts and losses, and the total delay of a game with late feedback."""
     due: list[tuple[int, int, float, int]] = []
     contexts, outcomes, suffered, waited = [], [], 0.0, 0
-    rounds = world.rounds(len(delays), np.random.default_rng(1))
+    rounds = world.rounds(len(delays), np.random.default_rng(seed))
     for t, (this, delay) in enumerate(zip(rounds, delays, strict=True)):
         while due and due[0][0] < t:
             _, _, loss, ticket = heapq.heappop(due)
@@ -110,7 +110,7 @@ def game(
 
 def price(effort: Effort) -> Finding:
     """Fixed and random delays in three worlds, none of which reacts to what is played."""
-    T, seeds = effort.pick(2000, 12_000), effort.pick(2, 5)
+    T, seeds = effort.pick(2000, 12_000), coins(effort, effort.pick(2, 5))
     rng = effort.rng("delay")
     oracle = FinitePolicies(list(product(range(2), repeat=2)), n_actions=2)
     known = sizes(oracle, list(oracle.contexts))
@@ -124,9 +124,9 @@ def price(effort: Effort) -> Finding:
     for what, late in delays.items():
         found = {}
         for name, world in _worlds(oracle, T, 3 * max(late) // 2 + 1).items():
-            games = [game(_learner(oracle, seed), world, late) for seed in range(seeds)]
+            games = [game(_learner(oracle, seed), world, late, seeds[0]) for seed in seeds]
             best = best_total(oracle, [played for _, played, _ in games])
-            found[name] = (sum(loss for loss, _, _ in games) - best) / seeds
+            found[name] = (sum(loss for loss, _, _ in games) - best) / len(seeds)
             waited = games[0][2]
         bound = anytime(T, feedback="bandit", total_delay=waited, **known)
         hardest = max(found, key=lambda name: found[name])

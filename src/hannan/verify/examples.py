@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,7 +61,7 @@ class _Example:
         checks.append(self._order())
         return checks, Plot("T", "mean regret", series, log_x=True, log_y=True)
 
-    def partial(self, feedback: str) -> list[Check]:
+    def partly_seen(self, feedback: str) -> list[Check]:
         """Only the chosen elements' losses are seen."""
         checks = []
         for form in _FORMS:
@@ -93,21 +95,25 @@ class _Example:
         return regrets(make, self.world(T), T, self.seeds)
 
 
-def _growth(what: str, values: Callable[[int], float], rate: Callable[[int], float]) -> float:
+def _growth(values: Callable[[int], float], rate: Callable[[int], float]) -> float:
     """The power of a size with which a bound over a rate grows, from two large sizes."""
     few, many = 2**16, 2**20
     return math.log(values(many) / rate(many) * rate(few) / values(few)) / math.log(many / few)
 
 
 def _rates(
-    name: str, size: str, value: Callable[[int, str], float], rate: Callable[[int], float]
+    size: str, value: Callable[[int, str], float], rate: Callable[[int], float]
 ) -> list[Check]:
     """Erratum: the printed theorem grows by a quarter of a power more than the example states."""
-    printed, sharp = (_growth(name, lambda n, form=form: value(n, form), rate) for form in _FORMS)
+    printed, sharp = (_growth(partial(_swapped, value, form), rate) for form in _FORMS)
     return [
         Check(f"printed bound over the stated rate: power of {size}", printed, 0.2, False),
         Check(f"sharp bound over the stated rate: power of {size}", sharp, 1e-3),
     ]
+
+
+def _swapped(value: Callable[[int, str], float], form: str, n: int) -> float:
+    return value(n, form)
 
 
 def shortest_path(effort: Effort) -> Finding:
@@ -118,7 +124,7 @@ def shortest_path(effort: Effort) -> Finding:
     K, m = len(graph), oracle.max_chosen
     routes = np.ones((2, K))
     for row, nodes in zip(routes, ((0, 1, 3, 5), (0, 2, 4, 5)), strict=True):
-        for edge in zip(nodes, nodes[1:], strict=False):
+        for edge in pairwise(nodes):
             row[graph.index(edge)] = 0.0
 
     def world(T: int) -> FromArrays:
@@ -132,7 +138,7 @@ def shortest_path(effort: Effort) -> Finding:
 
     example = _Example("shortest path", effort, oracle, world, bound)
     checks, plot = example.full()
-    checks += example.partial("semi-bandit")
+    checks += example.partly_seen("semi-bandit")
     checks.append(Check("edges of the longest path, |V| - 1", m, V - 1))
     return Finding(checks, plot, example.note)
 
@@ -154,7 +160,6 @@ def submodular(effort: Effort) -> Finding:
     example = _Example("submodular", effort, Submodular(K), world, bound, loss_range=(-1.0, 1.0))
     checks, plot = example.full()
     checks += _rates(
-        "submodular",
         "K",
         lambda n, form: bounds.submodular(1000, n_elements=n, form=form).value,
         # The stated √log K is dropped: the point is the power.
@@ -179,9 +184,8 @@ def monotone_disjunctions(effort: Effort) -> Finding:
         "disjunctions", effort, Disjunctions(n), world, bound, separator=disjunctions(n)
     )
     checks, plot = example.full()
-    checks += example.partial("bandit")
+    checks += example.partly_seen("bandit")
     checks += _rates(
-        "disjunctions",
         "n",
         lambda n, form: bounds.disjunctions(1000, n_variables=n, form=form).value,
         lambda n: bounds.claimed_rate("disjunctions", 1000, n=n),
@@ -204,9 +208,8 @@ def linear_classifiers(effort: Effort) -> Finding:
     oracle = InterceptClassifiers(n, tau)
     example = _Example("classifiers", effort, oracle, world, bound, separator=separator)
     checks, plot = example.full()
-    checks += example.partial("bandit")
+    checks += example.partly_seen("bandit")
     checks += _rates(
-        "linear classifiers",
         "n",
         lambda n, form: bounds.linear_classifiers(1000, n_axes=n, tau=tau, form=form).value,
         lambda n: bounds.claimed_rate("linear classifiers", 1000, n=n, tau=tau),

@@ -73,7 +73,7 @@ def complexity(effort: Effort) -> Finding:
             log_x=True,
             log_y=True,
         ),
-        note="the printed error is 2G/ε; its proof gives (4 + 2/log N) in place of 10 (errata 2, 3)",
+        note="the printed error is 2G/ε; its proof gives 4 + 2/log N in place of 10 (erratum 3)",
     )
 
 

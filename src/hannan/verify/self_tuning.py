@@ -132,7 +132,7 @@ def any_scale(effort: Effort) -> Finding:
             checks.append(mean_check(f"losses times {unit:g}: regret", regret, worst))
         else:
             pairs = zip(played, plain, strict=True)
-            other = sum(int((a.actions != b.actions).sum()) for (_, a), (_, b) in pairs)
+            other = sum(np.sum(np.asarray(a.actions) != b.actions) for (_, a), (_, b) in pairs)
             what = f"losses times {unit:g}: actions not the same as in the first unit"
             checks.append(Check(what, other, 0.0))
     return Finding(

@@ -50,7 +50,9 @@ def constructions(effort: Effort) -> Finding:
         N = _distinct(np.column_stack([plays, case.plays(case.contexts)]))
         fewer = [np.delete(np.arange(len(plays.T)), x) for x in range(len(plays.T))]
         spare = sum(_distinct(plays[:, rest]) == N for rest in fewer)
-        wrong = sum(case.separates(rest) for rest in fewer) + (not case.separates(range(len(plays.T))))
+        wrong = sum(case.separates(rest) for rest in fewer) + (
+            not case.separates(range(len(plays.T)))
+        )
         counts = np.array([N - _distinct(plays), spare, wrong])
         found[case.name] = found.get(case.name, 0) + counts
         sizes.append(len(case.separator))
@@ -94,8 +96,8 @@ def _cases(effort: Effort) -> Iterator[Case]:
         oracle = InterceptClassifiers(n, 1 / steps)
         values = [*(np.arange(1, steps + 1) / steps), np.inf]
         planes = [oracle.policy(a) for a in itertools.product(values, repeat=n)]
-        points = separators.intercept_classifiers(n, 1 / steps)
-        yield Case("intercept classifiers", oracle, planes, list(points), _grid(n, steps))
+        axes = separators.intercept_classifiers(n, 1 / steps)
+        yield Case("intercept classifiers", oracle, planes, list(axes), _grid(n, steps))
 
 
 def _grid(n: int, steps: int) -> list[FloatArray]:
@@ -164,7 +166,7 @@ def repairs(effort: Effort) -> Finding:
     n = effort.pick(6, 30)
     # A pool may be any points, so both can be tried.
     learners = [
-        ContextFTPL(oracle, pool=points, epsilon=bound.epsilon, seed=effort.seed)
+        ContextFTPL(oracle, pool=list(points), epsilon=bound.epsilon, seed=effort.seed)
         for points in (printed, whole)
     ]
     stuck, free = (
@@ -220,7 +222,9 @@ def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> li
     one, two = len(policies), told(np.array(_grid(1, steps)), True)
     ends = np.concatenate([below, printed, beyond])
     return [
-        Check(f"intercepts: told apart by the printed points, of {one}", told(printed, False), one - 1),
+        Check(
+            f"intercepts: told apart by the printed points, of {one}", told(printed, False), one - 1
+        ),
         Check("intercepts: with a point beyond", told(ends[1:], False), one, False),
         Check(f"either side: with a point beyond, of {two}", told(ends[1:], True), two - 1),
         Check("either side: with points at both ends", told(ends, True), two, False),
@@ -239,7 +243,7 @@ def _coin(oracle: InterceptClassifiers, T: int) -> FromArrays:
         total.add(x, loss)
         contexts.append(x)
         losses.append(loss)
-    return FromArrays(np.array(contexts), np.array(losses))
+    return FromArrays(contexts, losses)
 
 
 def _regrets(learner: ContextFTPL, game: FromArrays, oracle: Oracle) -> FloatArray:
@@ -249,7 +253,7 @@ def _regrets(learner: ContextFTPL, game: FromArrays, oracle: Oracle) -> FloatArr
     for context, loss in zip(game._contexts, np.asarray(game.losses), strict=True):
         total.add(oracle.check_context(context), loss)
         best.append(total.minima(None, 0, 1, 0.0)[0])
-    return np.cumsum(trace.losses) - np.array(best)
+    return np.asarray(np.cumsum(trace.losses) - np.array(best))
 
 
 CLAIMS = (

@@ -43,11 +43,11 @@ class _Problem:
     ) -> None:
         self.oracle = oracle
         self.horizon = horizon
-        self.options = {"separator": separator, "loss_range": loss_range}
+        self.options: dict[str, Any] = {"separator": separator, "loss_range": loss_range}
         X = oracle.check_contexts(oracle.contexts if separator is None else separator)
         # A function's range is that of whole sets, the bounds ask for that of an element.
         share = oracle.max_chosen if oracle.takes_functions else 1
-        self.sizes = {
+        self.sizes: dict[str, Any] = {
             "d": len(X),
             "n_actions": oracle.n_actions,
             "m": oracle.max_chosen,
@@ -130,7 +130,7 @@ def any_losses(effort: Effort) -> Finding:
     T = effort.pick(600, 4000)
     numbers = seeds(effort, "theorem-2-any", 12, 48)
     three = _Problem(FinitePolicies([[0], [1], [2]]), T, (-1.0, 1.0))
-    world = Listed(2.0 * np.asarray(turns(T, T // 4, K=3).losses) - 1.0, 3)
+    world = Listed(list(2.0 * np.asarray(turns(T, T // 4, K=3).losses) - 1.0), 3)
     checks, left = three.checks(world, numbers, "three actions, losses ±1")
     swept, plot = three.sweep(world, numbers)
     # Both elements or none, in turns; one alone is never good.

@@ -15,7 +15,7 @@ from hannan.environments import PlantedPolicy
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import Disjunctions, FinitePolicies
 from hannan.separators import disjunctions
-from hannan.verify._bandits import Habits, pseudo_regret, sizes, steady, traces
+from hannan.verify._bandits import Habits, coins, pseudo_regret, sizes, steady, traces
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 
@@ -46,7 +46,7 @@ def formulas(n: int) -> tuple[Disjunctions, Any, list[int]]:
 
 
 def regrets(
-    oracle: Oracle, contexts: Sequence[Any], T: int, seeds: int, **learner: Any
+    oracle: Oracle, contexts: Sequence[Any], T: int, seeds: Sequence[int], **learner: Any
 ) -> dict[str, float]:
     """Pseudo-regret in each world of learners that differ in their seeds."""
 
@@ -65,7 +65,7 @@ def theorem(
     oracle: Oracle,
     contexts: Sequence[Any],
     horizons: Sequence[int],
-    seeds: int,
+    seeds: Sequence[int],
     separator: Any = None,
 ) -> tuple[list[Check], list[Series]]:
     """Printed and sharp bound, each against a learner tuned for it."""
@@ -112,7 +112,7 @@ def theorem(
 def transductive(effort: Effort) -> Finding:
     """Single actions and sets of two, at the printed tuning and at the sharp one."""
     horizons = (1000, 4000, 16_000) if effort.full else (500, 2000)
-    seeds = effort.pick(2, 6)
+    seeds = coins(effort, effort.pick(2, 6))
     oracle = experts(effort)
     checks, series = theorem("one action", oracle, list(oracle.contexts), horizons, seeds)
     more, _ = theorem("sets of two", slates(), [0], horizons[-1:], seeds)
@@ -125,7 +125,7 @@ def small_separator(effort: Effort) -> Finding:
     horizons = (1000, 4000, 16_000) if effort.full else (500, 2000)
     oracle, separator, contexts = formulas(3)
     checks, series = theorem(
-        "disjunctions", oracle, contexts, horizons, effort.pick(2, 6), separator
+        "disjunctions", oracle, contexts, horizons, coins(effort, effort.pick(2, 6)), separator
     )
     known = {**sizes(oracle, separator), "setting": "separator"}
     far = 10**6
@@ -150,7 +150,7 @@ def small_separator(effort: Effort) -> Finding:
 
 def untuned(effort: Effort) -> Finding:
     """ε = G/D with D measured by an independent draw: no horizon, no L given."""
-    T, seeds = effort.pick(2000, 16_000), effort.pick(2, 6)
+    T, seeds = effort.pick(2000, 16_000), coins(effort, effort.pick(2, 6))
     many = experts(effort)
     small, separator, contexts = formulas(3)
     checks: list[Check] = []
@@ -185,17 +185,17 @@ def untuned(effort: Effort) -> Finding:
 
 
 def _measured(
-    oracle: Oracle, separator: Any, world: Environment, T: int, seeds: int
+    oracle: Oracle, separator: Any, world: Environment, T: int, seeds: Sequence[int]
 ) -> tuple[float, float]:
     """Pseudo-regret, and the mean of what the learners' certificates say of it."""
-    learners = [
-        ContextSemiBanditFTPL(
+    learners = {
+        seed: ContextSemiBanditFTPL(
             oracle, separator=separator, resampling="shared", eagerness=1.0, seed=seed
         )
-        for seed in range(seeds)
-    ]
+        for seed in seeds
+    }
     regret = pseudo_regret(traces(learners.__getitem__, world, T, seeds), oracle)
-    return regret, float(np.mean([float(learner.certificate()) for learner in learners]))
+    return regret, float(np.mean([float(learner.certificate()) for learner in learners.values()]))
 
 
 CLAIMS = (

@@ -1,0 +1,402 @@
+"""Theorem 5: regret follows how wrong the guesses of the next losses were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from hannan.bounds import Bound, laplace_complexity, predictable, self_tuned
+from hannan.core import Oracle, Predictor
+from hannan.core.policy import Action
+from hannan.core.validation import FloatArray
+from hannan.environments import FromArrays
+from hannan.learners import ContextFTPL
+from hannan.learners.forecast import TRUST
+from hannan.oracles import FinitePolicies, Subsets
+from hannan.predictors import Last, Mean
+from hannan.verify._games import mean_check, regrets, seeds, turns
+from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+
+_TWO = FinitePolicies([[0], [1]])
+_LEVEL = 1e-6
+
+
+class Script(Predictor):
+    """Guesses that were written down beforehand, one for each round."""
+
+    def __init__(self, rows: FloatArray) -> None:
+        self.rows = rows
+        self._round = 0
+
+    def predict(self, context: Any) -> FloatArray:
+        """The row of this round."""
+        return np.array(self.rows[self._round])
+
+    def learn(self, context: Any, action: Action, loss: Any) -> None:
+        """On to the next row."""
+        self._round += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How wrong the guesses of a game were: sums over its rounds."""
+
+    norms: float
+    """Squared norms of f - Q, for the guesses used."""
+    used: float
+    """Squared ranges of f - Q, for the guesses used."""
+    offered: float
+    """The same for all guesses."""
+    none: float
+    """Squared ranges of f."""
+    step: float
+    """The largest squared range of a round, with or without its guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Oblivious losses, a policy class, and a predictor."""
+
+    name: str
+    oracle: Oracle
+    world: FromArrays
+    predictor: Predictor
+    separator: Sequence[int] | None = None
+
+    def learner(self, epsilon: float | str, trust: str, seed: int) -> ContextFTPL:
+        """One that asks the predictor."""
+        return ContextFTPL(
+            self.oracle,
+            separator=self.separator,
+            epsilon=epsilon,
+            predictor=self.predictor,
+            trust=trust,
+            seed=seed,
+        )
+
+    def errors(self, trust: str) -> Errors:
+        """What a learner makes of the guesses; with full information no coin enters."""
+        learner = self.learner(1.0, trust, seed=0)
+        norms = used = offered = none = step = 0.0
+        for this in self.world.rounds(self.world.horizon, np.random.default_rng(0)):
+            action = learner.act(this.context)
+            forecast = learner._forecast
+            assert forecast is not None
+            losses = np.asarray(this.reveal(action))
+            Q = np.zeros(len(losses)) if forecast.guess is None else forecast.guess
+            gap = self._of_actions(losses - Q)
+            norms += float(np.abs(gap).max()) ** 2
+            used += float(np.ptp(gap)) ** 2
+            ranges = [np.ptp(self._of_actions(losses - each)) for each in (forecast._offered, 0.0)]
+            offered += ranges[0] ** 2
+            none += ranges[1] ** 2
+            step = max(step, ranges[0] ** 2, ranges[1] ** 2)
+            learner.update(losses)
+        return Errors(norms, used, offered, none, step)
+
+    def _of_actions(self, losses: FloatArray) -> FloatArray:
+        """The loss of each action, from those of its elements."""
+        m = self.oracle.max_chosen
+        return np.array([sum(some) for some in combinations(losses, m)])
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """What the bounds need to know."""
+        X = self.separator if self.separator is not None else self.oracle.contexts
+        assert X is not None
+        return {
+            "d": len(X),
+            "n_actions": self.oracle.n_actions,
+            "m": self.oracle.max_chosen,
+            "log_size": self.oracle.log_size(X),
+            "setting": "transductive" if self.separator is None else "separator",
+            "complexity": laplace_complexity(self.oracle, X, seed=0),
+        }
+
+    def bound(self, errors: Errors, form: str, epsilon: float | None = None) -> Bound:
+        """Theorem 5."""
+        return predictable(
+            errors.norms, squared_ranges=errors.used, form=form, epsilon=epsilon, **self.sizes
+        )
+
+    def self_tuned(self, squares: float) -> float:
+        """Theorem 5 for a learner that tunes itself."""
+        return self_tuned(
+            self.world.horizon,
+            squares=squares,
+            nonnegative=False,
+            loss_range=(-1.0, 1.0),
+            **self.sizes,
+        ).value
+
+    def regrets(self, epsilon: float | str, trust: str, numbers: list[int]) -> FloatArray:
+        """One for each seed."""
+        return regrets(
+            lambda seed: self.learner(epsilon, trust, seed),
+            self.world,
+            self.world.horizon,
+            numbers,
+        )
+
+
+def problems(T: int, rng: np.random.Generator) -> list[Problem]:
+    """Losses that come as they did last time, are like their mean, or unlike any guess."""
+    t = np.arange(T)
+    x = t % 3
+    # Constant policies, each of them hit on one context: without a guess the leader is hit.
+    three = FinitePolicies(np.repeat(np.arange(3)[:, None], 3, axis=1))
+    drift = 0.5 + 0.5 * np.cos(2 * np.pi * (2.0 * t[:, None] / T + rng.random((3, 3))[x]))
+    slow = 0.8 * np.eye(3)[x] + 0.2 * drift
+    four = Subsets(4, 2)
+    path = 0.5 + 0.5 * np.cos(2 * np.pi * (4.0 * t[:, None] / T + rng.random(4)))
+    means = rng.random((3, 3))
+    independent = np.clip(means[x] + 0.5 * (rng.random((T, 3)) - 0.5), 0.0, 1.0)
+    both = FinitePolicies([[0, 0, 1, 1, 0], [1, 1, 0, 1, 0], [0, 1, 1, 0, 0]])
+    y = rng.integers(5, size=T)
+    taken = turns(T, T // 8, K=2)
+    hurting = np.asarray(taken.losses)
+    return [
+        Problem("slowly varying losses", three, FromArrays(x.tolist(), slow), Last()),
+        Problem("slowly varying losses, sets", four, FromArrays(None, path), Last()),
+        Problem("independent losses", three, FromArrays(x.tolist(), independent), Mean()),
+        Problem(
+            "independent losses, separator",
+            both,
+            FromArrays(y.tolist(), rng.random((5, 2))[y] * rng.random((T, 2))),
+            Mean(),
+            separator=[0, 1, 2],
+        ),
+        Problem("wrong guesses", _TWO, taken, Script(1.0 - hurting)),
+    ]
+
+
+def follows_errors(effort: Effort) -> Finding:
+    """Regret at the best fixed ε and self-tuned, below the bounds for the errors observed."""
+    numbers = seeds(effort, "theorem-5", 8, 60)
+    tried = problems(effort.pick(200, 1200), effort.rng("theorem-5", "losses"))
+    checks: list[Check] = []
+    measured, limits, printed_limits = [], [], []
+    for problem in tried:
+        errors = problem.errors("always")
+        printed, sharp = (problem.bound(errors, form) for form in ("printed", "sharp"))
+        found = problem.regrets(printed.epsilon, "always", numbers)
+        at = problem.bound(errors, "sharp", printed.epsilon)
+        checks += [
+            mean_check(f"{problem.name}: regret, printed bound", found, printed.value),
+            mean_check(f"{problem.name}: regret, sharp bound at the same ε", found, at.value),
+            Check(f"{problem.name}: sharp bound below the printed one", sharp.value, printed.value),
+        ]
+        best = problem.regrets(sharp.epsilon, "always", numbers)
+        own = problem.regrets("adaptive", "always", numbers)
+        limit = problem.self_tuned(errors.used)
+        checks += [
+            mean_check(f"{problem.name}: regret at the best sharp ε", best, sharp.value),
+            mean_check(f"{problem.name}: regret, self-tuned", own, limit),
+        ]
+        measured += [found.mean(), best.mean(), own.mean()]
+        limits += [at.value, sharp.value, limit]
+        printed_limits += [printed.value] * 3
+    checks += _right_guesses(tried, seeds(effort, "right guesses", 30, 200))
+    order = np.argsort(limits)
+    number = np.arange(len(order))
+    return Finding(
+        checks,
+        Plot(
+            "problems and tunings, by the size of their bounds",
+            "regret",
+            [
+                Series("measured", number, np.maximum(np.array(measured)[order], 0.1), "points"),
+                Series("sharp bound", number, np.array(limits)[order], "dashed"),
+                Series("printed bound", number, np.array(printed_limits)[order], "dashed"),
+            ],
+            log_y=True,
+        ),
+        note="regrets below 0.1 are drawn at 0.1",
+    )
+
+
+def _right_guesses(tried: list[Problem], numbers: list[int]) -> list[Check]:
+    """With right guesses only noise costs anything, and self-tuning then uses none.
+
+    If one of two actions always costs 1, noise of size s costs nearly s G: the learner errs in
+    round t with the probability that noise outweighs t rounds. The allowance is Bernstein's.
+    """
+    steady = Problem(
+        "",
+        _TWO,
+        FromArrays(None, np.tile([0.0, 1.0], (200, 1))),
+        Script(np.tile([0.0, 1.0], (200, 1))),
+    )
+    noisy = steady.regrets(0.05, "always", numbers)
+    limit = steady.bound(steady.errors("always"), "sharp", 0.05).value
+    share = -np.log(_LEVEL) / len(numbers)
+    chance = float(np.sqrt(2.0 * limit * share) + share / 3.0)
+    right = [
+        steady,
+        *(replace(each, predictor=Script(np.asarray(each.world.losses))) for each in tried),
+    ]
+    own = [each.regrets("adaptive", trust, numbers[:2]).max() for each in right for trust in TRUST]
+    return [
+        Check(
+            "right guesses, ε = 1/20: regret at most G/ε",
+            float(noisy.mean()),
+            limit,
+            allowance=chance,
+        ),
+        Check("right guesses: largest regret, self-tuned", float(max(own)), 0.0),
+    ]
+
+
+class Recorder(ContextFTPL):
+    """Notes what each round's surprise cost."""
+
+    surprises: list[float]
+
+    def _tune(self, instability: float) -> None:
+        self.surprises.append(instability)
+        super()._tune(instability)
+
+
+def on_every_path(effort: Effort) -> Finding:
+    r"""Be the leader with predictors, for realised noise and every policy as the comparator.
+
+    :math:`\sum_t Q_t(a_t) + (f_t - Q_t)(b_t) \le \sum_t f_t(\pi^*) + z(\pi^*) - z(\pi_1)`, with a
+    the leader's action when the guess counts as a round and b that of the leader who knows the
+    loss. Each surprise :math:`(f-Q)(a) - (f-Q)(b)` is paid and never earned.
+    """
+    rng = effort.rng("optimistic leader")
+    excess, allowed, least = [], [], [0.0]
+    for _ in range(effort.pick(60, 1500)):
+        N, d, K, T = (int(n) for n in rng.integers([2, 1, 2, 1], [12, 5, 5, 30]))
+        table = rng.integers(K, size=(N, d))
+        oracle = FinitePolicies(table, n_actions=K)
+        x = rng.integers(d, size=T)
+        f, Q = rng.integers(-3, 4, size=(2, T, K)).astype(float)
+        scale = float(rng.choice([0.0, 0.3, 3.0, 30.0]))
+        gap = _foreseeing(oracle, x, f, Q, scale, rng)
+        excess.append(gap[0])
+        allowed.append(gap[1])
+        learner = Recorder(oracle, predictor=Script(Q), trust="always", loss_range=(-3.0, 3.0))
+        learner.surprises = []
+        for context, losses in zip(x.tolist(), f, strict=True):
+            learner.act(context)
+            learner.update(losses)
+        least.append(min(learner.surprises))
+    over = float(np.max(np.array(excess) - allowed))
+    return Finding(
+        [
+            Check("largest excess over what the lemma allows, all games and policies", over, 1e-3),
+            Check("smallest cost of a surprise, self-tuned learners", min(least), 0.0, False),
+        ],
+        Plot(
+            "allowed: z(π*) - z(π₁)",
+            "foreseeing learner's loss less that of π*",
+            [
+                Series("games, hardest comparator", allowed, excess, "points"),
+                Series("the lemma", np.sort(allowed), np.sort(allowed), "dashed"),
+            ],
+        ),
+        note="noise is held in single precision, hence 0.001",
+    )
+
+
+def _foreseeing(
+    oracle: FinitePolicies,
+    x: Any,
+    f: FloatArray,
+    Q: FloatArray,
+    scale: float,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """What the foreseeing learner lost more than the hardest policy, and what it may."""
+    table, d = oracle.table, oracle.table.shape[1]
+    noise = oracle.noise(range(d), np.uint64(rng.integers(2**63)), 0, 2**20)
+    fakes = scale * noise.unit(0)
+    of_policy = fakes[np.arange(d), table].sum(axis=1)
+    total = oracle.objective()
+    first = total.leaders(noise, 0, 1, scale)[0]
+    z_first = sum(fakes[i, first(i)] for i in range(d))
+    lost, losses = 0.0, np.zeros(len(table))
+    for context, loss, guess in zip(x.tolist(), f, Q, strict=True):
+        a = total.tilted(context, guess).action(context, noise, 0, scale)
+        b = total.settle(context, loss, noise, 0, scale)
+        lost += guess[a] + (loss - guess)[b]
+        losses += loss[table[:, context]]
+    allowed = of_policy - z_first
+    worst = int(np.argmax(lost - losses - allowed))
+    return float(lost - losses[worst]), float(allowed[worst])
+
+
+def trust_is_earned(effort: Effort) -> Finding:
+    """Guesses that are trusted only as long as they help: never much worse than the better."""
+    rng = effort.rng("earned trust")
+    used, better, steps = [], [], []
+    for i in range(effort.pick(40, 400)):
+        T = int(rng.integers(1, 200))
+        f, Q = rng.random((2, T, 2)) * rng.random((2, T, 1)) ** rng.choice([0.0, 1.0, 4.0])
+        if i % 4 == 0:  # the guess is wrong whenever it is trusted and right when it is not
+            f, Q = np.tile([[0.0, 0.0], [1.0, 0.0]], (T, 1))[:T], np.tile([1.0, 0.0], (T, 1))
+        errors = Problem("", _TWO, FromArrays(None, f), Script(Q)).errors("earned")
+        used.append(errors.used)
+        better.append(min(errors.offered, errors.none))
+        steps.append(errors.step)
+    limits = 2.0 * np.array(better) + steps
+    (wrong,) = (p for p in problems(effort.pick(200, 1200), rng) if p.name == "wrong guesses")
+    errors = wrong.errors("earned")
+    own = wrong.regrets("adaptive", "earned", seeds(effort, "earned trust", 8, 60))
+    order = np.argsort(limits)
+    return Finding(
+        [
+            Check(
+                "largest excess over twice the better sum and a step",
+                float(max(used - limits)),
+                0.0,
+            ),
+            Check("wrong guesses: squared ranges used", errors.used, 2 * errors.none + errors.step),
+            mean_check(
+                "wrong guesses: regret, self-tuned",
+                own,
+                wrong.self_tuned(2.0 * errors.none + errors.step),
+            ),
+        ],
+        Plot(
+            "twice the smaller sum of squared ranges, with the guesses or without, and a step",
+            "squared ranges used",
+            [
+                Series("games", limits, used, "points"),
+                Series("the limit", limits[order], limits[order], "dashed"),
+            ],
+        ),
+    )
+
+
+CLAIMS = (
+    Claim(
+        "theorem-5",
+        "Theorem 5",
+        "With predictors regret is at most 4εK Σ‖f - Q‖² + (10/ε)√(dm) log N (d times the first "
+        "term with a separator); sharp: εκ Σ range(f - Q)² + G/ε, with no K for single actions.",
+        "means many standard errors below their bounds; right guesses: Bernstein's at 1e-6",
+        follows_errors,
+    ),
+    Claim(
+        "be-the-optimistic-leader",
+        "Lemma (follow vs be the leader with predictors)",
+        "What a guess leaves unforeseen is all that is paid for, besides the noise on the best "
+        "policy and on the first one.",
+        "holds on every path",
+        on_every_path,
+    ),
+    Claim(
+        "earned-trust",
+        "Predictors that may be bad (beyond Theorem 5)",
+        "Guesses used only while they have done better than none cost at most twice the smaller "
+        "of the two sums of squared ranges, and one step.",
+        "holds on every path; a mean far below its bound",
+        trust_is_earned,
+    ),
+)
