@@ -29,9 +29,6 @@ def test_it_does_not_restart_where_nothing_changes(make, seed):
     assert learner.restarts == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the hint's budget ends near round 8,000; other actions have larger errors"
-)
 def test_it_does_not_restart_when_a_learner_merely_plays_differently():
     learner = hn.Restarting(bandit())
     play(learner, toy(12_000))

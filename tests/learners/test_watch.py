@@ -8,6 +8,12 @@ import hannan as hn
 from tests.drifting import Alarms, D, K, Recorder, bandit, feedback, full, play, toy
 
 
+def excess(seen, expected, width=1.0, low=0.0):
+    """The squared error less a coin's, on losses brought to [0, 1], moved to [0, 1]."""
+    seen, expected = (np.asarray(seen) - low) / width, (np.asarray(expected) - low) / width
+    return ((seen - expected) ** 2 - expected * (1 - expected) + 0.25) / 1.25
+
+
 @pytest.mark.parametrize("inside", [True, False])
 @pytest.mark.parametrize("make", [full, bandit])
 def test_errors_are_those_of_estimates_made_before_the_loss_is_learned(make, inside):
@@ -17,7 +23,7 @@ def test_errors_are_those_of_estimates_made_before_the_loss_is_learned(make, ins
     stream = toy(50)
     actions = play(learner, stream)
     expected = [
-        (losses[a] - 0.01 * t - 0.001 * a) ** 2
+        excess(losses[a], 0.01 * t + 0.001 * a)
         for t, (a, losses) in enumerate(zip(actions, stream[1], strict=True))
     ]
     assert Alarms.shown == pytest.approx(expected, abs=1e-12)
@@ -45,7 +51,7 @@ def test_a_predictor_given_here_is_watched_in_place_of_the_learners():
     (context,), (losses,) = toy(1)
     action = learner.act(context)
     learner.update(losses[action])
-    assert Alarms.shown == pytest.approx([(losses[action] - 0.001 * action) ** 2])
+    assert Alarms.shown == pytest.approx([excess(losses[action], 0.001 * action)])
 
 
 @pytest.mark.parametrize("make", [full, bandit])
@@ -64,7 +70,7 @@ def test_values_are_scaled_by_the_range_of_the_losses():
     wide = hn.Restarting(bandit(loss_range=(0.0, 4.0), predictor=Recorder()), Alarms())
     action = wide.act(0)
     wide.update(4.0)
-    assert Alarms.shown == pytest.approx([((4.0 - 0.001 * action) / 4.0) ** 2])
+    assert Alarms.shown == pytest.approx([excess(4.0, 0.001 * action, 4.0)])
 
 
 def test_guesses_outside_the_range_are_moved_to_its_end():
@@ -97,7 +103,7 @@ def test_for_sets_it_is_the_mean_over_the_chosen_elements():
         learner = hn.Restarting(base, Alarms())
         action = learner.act()
         learner.update(feedback(learner, action, losses))
-        expected = np.mean((losses[action] - 0.001 * action) ** 2) / 2.0**2
+        expected = np.mean(excess(losses[action], 0.001 * action, 2.0))
         assert Alarms.shown == pytest.approx([expected])
 
 
@@ -137,7 +143,7 @@ def test_loss_functions_are_watched_as_a_whole():
     )
     action = learner.act()
     learner.update(loss)
-    assert Alarms.shown == [pytest.approx(((loss(action) - 0.5 * len(action)) / 4.0) ** 2)]
+    assert Alarms.shown == [pytest.approx(excess(loss(action), 0.5 * len(action), 4.0))]
 
 
 @pytest.mark.parametrize("inside", [True, False])

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.baselines._listed import ListedPolicies
-from hannan.core import Action, InputTypeError, LossError, Predictor
+from hannan.core import Action, Predictor
+from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import FloatArray, check_losses
 from hannan.kernels.losses import extremes
 from hannan.oracles import FinitePolicies
@@ -71,14 +72,17 @@ class OptimisticHedge(ListedPolicies):
     ) -> None:
         super().__init__(actions, learning_rate, seed, loss_range)
         self.predictor = predictor
-        self._predictor = self._adopt(Last(by_context=False) if predictor is None else predictor)
+        self._predictor = adopt(Last(by_context=False) if predictor is None else predictor)
+        if hasattr(self._predictor, "prepare"):
+            self._predictor.prepare(self.oracle.n_actions)
         self._elements = np.arange(self.oracle.n_actions)
         self._guess: FloatArray = np.zeros(self.oracle.n_actions)
         self._errors = (2.0 * self._width) ** 2
         """V² and the sum of the v²."""
 
     def _act(self, context: Any) -> Action:
-        self._guess = self._checked(self._predictor.predict(context))
+        guess = self._predictor.predict(context)
+        self._guess = check_guess(self._predictor, guess, self.oracle.n_actions, self._range)
         weights = self._charge(context, self._guess)
         weights += self._totals
         weights -= weights.min()
@@ -97,28 +101,3 @@ class OptimisticHedge(ListedPolicies):
         if self.learning_rate is not None:
             return self.learning_rate
         return 2.0 * math.sqrt(math.log(self.oracle.n_policies) / self._errors)
-
-    def _adopt(self, predictor: Predictor) -> Any:
-        for verb in ("predict", "learn"):
-            if not callable(getattr(predictor, verb, None)):
-                raise InputTypeError(
-                    "predictor= needs predict(context) and learn(context, action, loss), as in "
-                    f"hannan.predictors; got {predictor!r}."
-                )
-        own = predictor.clone() if hasattr(predictor, "clone") else predictor
-        if hasattr(own, "prepare"):
-            own.prepare(self.oracle.n_actions)
-        return own
-
-    def _checked(self, guess: Any) -> FloatArray:
-        """The guess for each element, moved into the range of the losses."""
-        found = np.asarray(guess, dtype=np.float64)
-        low, high = extremes(found) if found.shape == self._guess.shape else (np.nan, np.nan)
-        if low >= self._range[0] and high <= self._range[1]:
-            return found
-        if np.isnan(low):
-            raise LossError(
-                f"A predictor must return {len(self._guess)} finite numbers, one for each "
-                f"element; {type(self._predictor).__name__} returned {guess!r}."
-            )
-        return np.clip(found, *self._range)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -74,12 +75,12 @@ def as_table(verdicts: list[Verdict]) -> Table:
     table.add_column("", no_wrap=True)
     for verdict in verdicts:
         claim = verdict.claim
-        table.add_row(f"[bold]{claim.name}[/] [dim]{claim.result}[/]\n{claim.says}")
+        table.add_row(f"[bold]{claim.name}[/] [dim]{escape(claim.result)}[/]\n{escape(claim.says)}")
         for check in verdict.finding.checks:
             sign = "≤" if check.at_most else "≥"
             mark = "[green]holds[/]" if check.passed else "[bold red]FAILS[/]"
             table.add_row(
-                f"  [dim]{check.what}[/]",
+                f"  [dim]{escape(check.what)}[/]",
                 f"{check.measured:.4g}",
                 f"{sign} {check.limit:.4g}",
                 f"{check.margin:.0%}",

@@ -69,8 +69,10 @@ class Objective(ABC):
         NaN where the class cannot tell (inexact classes only).
         """
 
-    preference: float = 0.0
-    """By how much more than another a policy may be charged besides its losses."""
+    @property
+    def preference(self) -> float:
+        """By how much more than another a policy may be charged besides its losses."""
+        return 0.0
 
     def plain(self) -> Objective:
         """This total with losses alone; itself, where nothing else is in it."""

@@ -3,9 +3,13 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
+from hannan.core.errors import InputTypeError, LossError
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, LossRange
+from hannan.kernels.losses import extremes
 
 
 class Predictor(Parametrised, ABC):
@@ -36,3 +40,28 @@ class Predictor(Parametrised, ABC):
 
         With full information all elements count as chosen, in their order.
         """
+
+
+def adopt(predictor: Any) -> Any:
+    """A predictor of one's own: a clone, or the object itself where it has none to give."""
+    for verb in ("predict", "learn"):
+        if not callable(getattr(predictor, verb, None)):
+            raise InputTypeError(
+                "predictor= needs predict(context) and learn(context, action, loss), as in "
+                f"hannan.predictors; got {predictor!r}."
+            )
+    return predictor.clone() if hasattr(predictor, "clone") else predictor
+
+
+def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRange) -> FloatArray:
+    """A guess for each element, moved into the range of the losses."""
+    found = np.asarray(guess, dtype=np.float64)
+    low, high = extremes(found) if found.shape == (n_actions,) else (np.nan, np.nan)
+    if low >= loss_range[0] and high <= loss_range[1]:
+        return found
+    if np.isnan(low):
+        raise LossError(
+            f"A predictor must return {n_actions} finite numbers, one for each element; "
+            f"{type(predictor).__name__} returned {guess!r}."
+        )
+    return np.clip(found, *loss_range)

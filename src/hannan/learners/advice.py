@@ -14,12 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import numpy as np
-
-from hannan.core import LossError, Predictor
+from hannan.core import Predictor
+from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import FloatArray
-from hannan.kernels.losses import extremes
-from hannan.learners.forecast import adopt
 
 PRESETS = ("strict", "balanced", "baseline")
 
@@ -81,13 +78,4 @@ class Advice:
         return lower(context)
 
     def _checked(self, guess: Any) -> FloatArray:
-        found = np.asarray(guess, dtype=np.float64)
-        low, high = extremes(found) if found.shape == (self._K,) else (np.nan, np.nan)
-        if low >= 0.0 and high <= self._top:
-            return found
-        if np.isnan(low):
-            raise LossError(
-                f"A predictor must return {self._K} finite numbers, one for each element; "
-                f"{type(self.predictor).__name__} returned {guess!r}."
-            )
-        return np.clip(found, 0.0, self._top)
+        return check_guess(self.predictor, guess, self._K, (0.0, self._top))

@@ -159,10 +159,10 @@ class ContextFTPL(PerturbedLeader):
         self._stability = 0.0
         self._last_scale = 0.0
 
-    def _start(self) -> Objective:
+    def _first_total(self) -> Objective:
         if self._playout is None and isinstance(self.epsilon, str) and self.epsilon == "adaptive":
             return self.oracle.start(self._perturbed, self._width)
-        return super()._start()
+        return super()._first_total()
 
     def _act(self, context: Any) -> Action:
         if self._anytime and self._open is None:
@@ -343,16 +343,9 @@ class ContextFTPL(PerturbedLeader):
         return self._width if self._forecast is None else 1.5 * self._width
 
     @property
-    def _kappa(self) -> float:
-        m = self.oracle.max_chosen if self.oracle.antichain else self._n_actions or 1
-        if self._arrivals is None:
-            return float(m * len(self._perturbed))
-        linear = not self.oracle.takes_functions and self._forecast is None
-        return 1.0 if linear and self._range[0] >= 0.0 else float(m)
-
-    @property
-    def _setting(self) -> str:
-        return "transductive" if self._arrivals is not None else "separator"
+    def _nonnegative(self) -> bool:
+        linear = not self.oracle.takes_functions and self.predictor is None
+        return linear and self._range[0] >= 0.0
 
     def _theorem_epsilon(self) -> float:
         assert self.horizon is not None
@@ -369,7 +362,7 @@ class ContextFTPL(PerturbedLeader):
             m=m,
             loss_bound=largest / (m if functions else 1),
             setting=self._setting,
-            nonnegative=low >= 0.0 and not functions and not optimistic,
+            nonnegative=self._nonnegative,
         ).epsilon
 
     def _theorem_5(self) -> float | None:

@@ -422,11 +422,8 @@ class ContextSemiBanditFTPL(PlayoutBandit):
     # Parts --------------------------------------------------------------------------------
 
     @property
-    def _kappa(self) -> float:
-        if self._arrivals is not None:
-            return 1.0
-        m = self.oracle.max_chosen if self.oracle.antichain else self._K
-        return float(m * len(self._perturbed))
+    def _nonnegative(self) -> bool:
+        return True
 
     @property
     def _moment(self) -> float:
@@ -510,7 +507,7 @@ class ContextSemiBanditFTPL(PlayoutBandit):
             m=self.oracle.max_chosen,
             loss_bound=self._range[1],
             max_resamples=self.max_resamples,
-            setting="transductive" if self._arrivals is not None else "separator",
+            setting=self._setting,
         ).epsilon
 
 

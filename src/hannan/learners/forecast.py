@@ -6,22 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, InputTypeError, LossError, LossFunction, Predictor
+from hannan.core import Action, LossFunction, Predictor
 from hannan.core.policy import loss_of
+from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import LossRange
 from hannan.kernels.losses import extremes
-
-
-def adopt(predictor: Predictor) -> Any:
-    """A predictor of one's own: a clone, or the object itself where it has none to give."""
-    for verb in ("predict", "learn"):
-        if not callable(getattr(predictor, verb, None)):
-            raise InputTypeError(
-                "predictor= needs predict(context) and learn(context, action, loss), as in "
-                f"hannan.predictors; got {predictor!r}."
-            )
-    return predictor.clone() if hasattr(predictor, "clone") else predictor
-
 
 TRUST = ("earned", "always")
 
@@ -117,16 +106,7 @@ class Forecast:
     def _checked(self, guess: Any) -> Any:
         if isinstance(guess, LossFunction):
             return guess
-        found = np.asarray(guess, dtype=np.float64)
-        low, high = extremes(found) if found.shape == (self._n_actions,) else (np.nan, np.nan)
-        if np.isnan(low):
-            raise LossError(
-                f"A predictor must return {self._n_actions} finite numbers, one for each element; "
-                f"{type(self.predictor).__name__} returned {guess!r}."
-            )
-        if low >= self._range[0] and high <= self._range[1]:
-            return found
-        return np.clip(found, *self._range)
+        return check_guess(self.predictor, guess, self._n_actions, self._range)
 
 
 def _probed_range(losses: LossFunction, guess: LossFunction) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
-from hannan.bounds import Complexity, laplace_complexity
+from hannan.bounds import Complexity, kappa, laplace_complexity
 from hannan.core import ContextError, Learner, Noise, Objective, Oracle, ParameterError, Policy
 from hannan.core.validation import (
     FloatArray,
@@ -84,7 +85,7 @@ class PerturbedLeader(Learner):
         self._sized = oracle if oracle.n_actions is not None else None
         self._fakes: Noise | None = None
         self._complexity: Complexity | None = None
-        self._history = self._start()
+        self._history = self._first_total()
         self._draw = 0
         self._D = 0.0
         self._scale = 0.0
@@ -103,7 +104,7 @@ class PerturbedLeader(Learner):
         """The leader without noise: the best policy for the losses so far."""
         return self._history.plain().leader()
 
-    def _start(self) -> Objective:
+    def _first_total(self) -> Objective:
         """The total before the first round."""
         total = self.oracle.objective()
         if self._perturbed:
@@ -141,6 +142,28 @@ class PerturbedLeader(Learner):
     def _G(self) -> float:
         """G, or 0 in an open world in which nothing was seen yet."""
         return self.complexity.value if self._perturbed else 0.0
+
+    @property
+    def _setting(self) -> str:
+        return "transductive" if self._arrivals is not None else "separator"
+
+    @cached_property
+    def _kappa(self) -> float:
+        """κ of the shift lemma on X; forgotten when X or K changes."""
+        sized = self._sized or self.oracle
+        return kappa(
+            setting=self._setting,
+            d=max(1, len(self._perturbed)),
+            n_actions=sized.n_actions or 1,
+            m=sized.max_chosen,
+            nonnegative=self._nonnegative,
+            antichain=sized.antichain,
+        )
+
+    @property
+    @abstractmethod
+    def _nonnegative(self) -> bool:
+        """Whether what enters the totals is linear and never negative."""
 
     @abstractmethod
     def _play_out(self, future: Playout) -> None:
@@ -193,6 +216,7 @@ class PerturbedLeader(Learner):
         """The first loss vector says how many actions there are."""
         if self._sized is None:
             self._sized = self.oracle.clone(n_actions=n_actions)
+            self.__dict__.pop("_kappa", None)
             if not self._adaptive:
                 self._make_fakes()
 
@@ -210,6 +234,7 @@ class PerturbedLeader(Learner):
         if self._reservoir is not None and self._reservoir.offer(context):
             self._perturbed = self.oracle.check_contexts(self._reservoir.contexts)
             self._complexity = None
+            self.__dict__.pop("_kappa", None)
             self._make_fakes()
             if self._adaptive and self._D > 0.0 and self._G > 0.0:
                 self._scale = self._D / (self._eager * self._G)

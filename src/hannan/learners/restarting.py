@@ -18,10 +18,11 @@ from hannan.learners.watch import Watch
 class Restarting(Learner):
     r"""Plays through a learner and replaces it by a fresh one when drift is found.
 
-    After each round a detector is shown :math:`(\ell_t(a_t) - \hat\ell_t(a_t))^2`, the squared
-    error of a prediction made before the loss was learned. When it finds that errors have risen,
-    the learner, its predictor and the detector start anew. Until the first restart the play is
-    that of the learner alone.
+    After each round a detector is shown :math:`(\ell - \hat\ell)^2 - \hat\ell(1 - \hat\ell)`, the
+    squared error of a prediction of the played action's loss, made before it was learned, less
+    what a coin with that mean would show. When it finds that this has risen, the learner, its
+    predictor and the detector start anew. Until the first restart the play is that of the learner
+    alone.
 
     Parameters
     ----------
@@ -53,9 +54,7 @@ class Restarting(Learner):
     one with full information. That is the bound: regret itself may grow m + 1 times. Without a
     cap an adversary can force a restart every hundred rounds, and only the certificate, a sum
     over segments, remains. That restarts come when they should is not guaranteed: drift need not
-    show in the losses of what is played, and errors also rise where a learner merely plays
-    differently, as when the budget of its hints is spent and it turns to actions whose losses
-    vary more.
+    show in the losses of what is played.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class Restarting(Learner):
     ...     action = learner.act(t % 2)
     ...     learner.update(float(action != (0 if t < 300 else 2)))
     >>> learner.restarts
-    [311]
+    [313]
     >>> learner.best_policy()(0)
     2
 

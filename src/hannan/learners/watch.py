@@ -10,19 +10,23 @@ import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossError, LossFunction
 from hannan.core.policy import loss_of
+from hannan.core.predictor import adopt
 from hannan.core.validation import check_loss_range
 from hannan.kernels.losses import extremes
-from hannan.learners.forecast import adopt
 
 
 class Watch:
     r"""Shows a detector how wrong predictions of what was played are, on the scale [0, 1].
 
     The prediction is the `estimate` of the predictor given, else of the learner's own, made
-    before the loss is learned. A round counts
-    :math:`\frac1{|a|}\sum_{j \in a} (\ell(j) - \hat\ell(j))^2 / w^2`, w the width of
-    `loss_range`, or the same of the whole action's loss for loss functions. Without a predictor
-    it counts the loss itself.
+    before the loss is learned. With losses brought to [0, 1] by `loss_range`, an element counts
+
+    .. math:: (\ell - \hat\ell)^2 - \hat\ell (1 - \hat\ell) ,
+
+    its squared error less what a coin with that mean would show: a learner that merely turns to
+    actions whose losses vary more raises no alarm. That is the mean over the chosen elements, or
+    the same of the whole action's loss for loss functions. Without a predictor the loss itself
+    counts.
     """
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
@@ -82,12 +86,19 @@ class Watch:
         else:
             seen = loss[action] if self._full else loss
             if expected is not None and not isinstance(action, int):
-                error = (seen - expected) / self._width
-                return float(np.mean(error * error)) if len(error) else None
+                return float(np.mean(self._excess(seen, expected))) if len(seen) else None
             cost = float(seen.sum())
         if expected is None:
             return (cost - self._lowest) / self._breadth
-        return float((cost - expected) / self._width) ** 2
+        return float(self._excess(cost, expected))
+
+    def _excess(self, seen: Any, expected: Any) -> Any:
+        """The squared error beyond that of a coin, moved from [-1/4, 1] to [0, 1]."""
+        error = (seen - expected) / self._width
+        mean = 0.0
+        if math.isfinite(self._range[0]):
+            mean = (expected - self._range[0]) / self._width
+        return (error * error - mean * (1.0 - mean) + 0.25) / 1.25
 
     def _teach(self, context: Any, action: Action, loss: Any) -> None:
         if self._K is None:

@@ -59,15 +59,24 @@ def room(values: FloatArray, limit: float) -> float:
     return float((limit - values.mean()) / error) if error > 0.0 else np.inf
 
 
-def turns(horizon: int, last: int, contexts: Sequence[Any] = (0,), K: int = 2) -> FromArrays:
-    """All actions take turns at costing 1, on each context, till the first one is best for good.
+def turns(
+    horizon: int,
+    last: int,
+    contexts: Sequence[Any] = (0,),
+    K: int = 2,
+    *,
+    together: bool = False,
+) -> FromArrays:
+    """All actions take turns at costing 1, till the first one is best for good.
 
     Taking turns is what hurts most if there is too little noise, the end if there is too much:
-    for two actions on one context, noise of any size s costs s G at the end.
+    for two actions on one context, noise of any size s costs s G at the end. Contexts come round
+    and round, and turns are taken on each of them, or `together` (for classes in which contexts
+    have to do with each other; K and the number of contexts should then be coprime).
     """
     order = [contexts[t % len(contexts)] for t in range(horizon)]
-    visits = np.arange(horizon) // len(contexts)
-    losses = np.eye(K)[visits % K]
+    times = np.arange(horizon) // (1 if together else len(contexts))
+    losses = np.eye(K)[times % K]
     losses[horizon - last :] = 1.0
     losses[horizon - last :, 0] = 0.0
     return FromArrays(order, losses)

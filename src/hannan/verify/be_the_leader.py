@@ -32,7 +32,7 @@ def on_every_path(effort: Effort) -> Finding:
         for _ in range(T):
             x, loss = int(rng.integers(d)), rng.integers(-3, 4, size=K).astype(float)
             action = total.settle(x, loss, noise, 0, scale)
-            foreseeing += loss[action]
+            foreseeing += float(loss[action])
             losses += loss[table[:, x]]
         excess = foreseeing - losses
         allowed = of_policy - z_first

@@ -17,7 +17,7 @@ from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
 from hannan.losses import Cut
 from hannan.oracles import Disjunctions, InterceptClassifiers, Paths, Submodular
-from hannan.separators import disjunctions, intercept_classifiers
+from hannan.separators import conjunctions, disjunctions, intercept_classifiers
 from hannan.verify._games import Listed, mean_check, regrets, room, seeds, turns
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
@@ -40,8 +40,8 @@ class _Example:
         self.world = world
         self.bound = bound
         self.options = options
-        self.top = effort.pick(400, 3200)
-        self.seeds = seeds(effort, name, 8, 32)
+        self.top = effort.pick(800, 4800)
+        self.seeds = seeds(effort, name, 5, 24)
         self.left = math.inf
 
     def full(self) -> tuple[list[Check], Plot]:
@@ -129,7 +129,7 @@ def shortest_path(effort: Effort) -> Finding:
 
     def world(T: int) -> FromArrays:
         cheap = np.arange(T) % 2
-        cheap[3 * T // 4 :] = 0
+        cheap[T // 4 :] = 0
         return FromArrays(None, routes[cheap])
 
     def bound(T: int, **options: Any) -> Bound:
@@ -144,15 +144,15 @@ def shortest_path(effort: Effort) -> Finding:
 
 
 def submodular(effort: Effort) -> Finding:
-    """Four elements round a circle: all of them or none, in turns."""
-    K = 4
+    """Three elements round a circle: all of them or none, in turns."""
+    K = 3
     ring = np.arange(K)
     fors, against = (
-        Cut(ring, np.roll(ring, 1), 0.05, K, np.full(K, w), directed=False) for w in (-0.2, 0.2)
+        Cut(ring, np.roll(ring, 1), 0.05, K, np.full(K, w), directed=False) for w in (-0.28, 0.28)
     )
 
     def world(T: int) -> Listed:
-        return Listed([against if t % 2 and t < 3 * T // 4 else fors for t in range(T)], K)
+        return Listed([against if t % 2 and t < T // 4 else fors for t in range(T)], K)
 
     def bound(T: int, **options: Any) -> Bound:
         return bounds.submodular(T, n_elements=K, **options)
@@ -169,13 +169,11 @@ def submodular(effort: Effort) -> Finding:
 
 
 def monotone_disjunctions(effort: Effort) -> Finding:
-    """Contexts with two or more variables on, none of which is perturbed."""
+    """Contexts with two variables on, none of which is perturbed."""
     n = 3
-    cube = np.arange(2**n)[:, None] >> np.arange(n) & 1
-    crowded = [row for row in cube if row.sum() > 1]
 
     def world(T: int) -> FromArrays:
-        return turns(T, T // 4, crowded)
+        return turns(T, 3 * T // 4, list(conjunctions(n)), together=True)
 
     def bound(T: int, **options: Any) -> Bound:
         return bounds.disjunctions(T, n_variables=n, **options)
@@ -194,12 +192,12 @@ def monotone_disjunctions(effort: Effort) -> Finding:
 
 
 def linear_classifiers(effort: Effort) -> Finding:
-    """Random points of the square, and intercepts at quarters."""
+    """Random points of the square, away from the origin, and intercepts at quarters."""
     n, tau = 2, 0.25
-    points = list(effort.rng("points").random((16, n)))
+    points = list(effort.rng("points").uniform(0.5, 1.0, size=(15, n)))
 
     def world(T: int) -> FromArrays:
-        return turns(T, T // 4, points)
+        return turns(T, 3 * T // 4, points, together=True)
 
     def bound(T: int, **options: Any) -> Bound:
         return bounds.linear_classifiers(T, n_axes=n, tau=tau, **options)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan import __version__
+from hannan._version import __version__
 from hannan.core import HannanError
 from hannan.verify.claim import Check, Plot
 from hannan.verify.suite import Verdict

@@ -68,7 +68,12 @@ def full_information(effort: Effort) -> Finding:
             "turns": (pair, turns(T, T // 2), [0] * T, two),
             "settled": (pair, turns(T, T), [0] * T, two),
             "adaptive": (pair, Repeats(pair), [0] * T, two),
-            "thirty policies": (table, turns(T, T // 2, range(8), 3), circle, thirty),
+            "thirty policies": (
+                table,
+                turns(T, T // 2, range(8), 3, together=True),
+                circle,
+                thirty,
+            ),
         },
     )
     checks += _no_noise_on_the_past(effort)
@@ -79,7 +84,8 @@ def _no_noise_on_the_past(effort: Effort) -> list[Check]:
     """Contexts of a table are games of their own: on its last visit each is without noise."""
     d, visits = 20, effort.pick(6, 12)
     order = [t // visits for t in range(d * visits)]
-    late, early = [], []
+    late: list[bool] = []
+    early: list[bool] = []
     for seed in seeds(effort, "last visits", 5, 40):
         learner = ContextFTPL(AllPolicies(d, 2), contexts=order, perturbation="playout", seed=seed)
         for t, x in enumerate(order):
@@ -88,14 +94,16 @@ def _no_noise_on_the_past(effort: Effort) -> list[Check]:
             (late if t % visits == visits - 1 else early).append(moved)
             learner.update([0.3, 0.0])
     return [
-        Check("share of last visits on which noise changed the action", np.mean(late), 0.0),
-        Check("share of earlier visits on which it did", np.mean(early), 0.1, at_most=False),
+        Check("share of last visits on which noise changed the action", sum(late) / len(late), 0.0),
+        Check(
+            "share of earlier visits on which it did", sum(early) / len(early), 0.1, at_most=False
+        ),
     ]
 
 
 def bandit(effort: Effort) -> Finding:
     """Regret below T^(2/3) with one call a round, and weights that are exactly 1/q."""
-    T = effort.pick(400, 1600)
+    T = effort.pick(300, 1600)
     table, pair = _table(effort), FinitePolicies([[0], [1]])
     circle = [t % 8 for t in range(T)]
     two = bounds.playout_bandit(T, n_actions=2, log_size=math.log(2)).value
@@ -106,7 +114,12 @@ def bandit(effort: Effort) -> Finding:
         {
             "turns": (pair, turns(T, T // 2), [0] * T, two),
             "settled": (pair, turns(T, T), [0] * T, two),
-            "thirty policies": (table, turns(T, T // 2, range(8), 3), circle, thirty),
+            "thirty policies": (
+                table,
+                turns(T, T // 2, range(8), 3, together=True),
+                circle,
+                thirty,
+            ),
         },
     )
     checks += _propensities(effort, table)
@@ -115,11 +128,11 @@ def bandit(effort: Effort) -> Finding:
 
 def _propensities(effort: Effort, oracle: FinitePolicies) -> list[Check]:
     """What was announced, what was played, and what was weighed."""
-    T = effort.pick(1500, 12_000)
+    T = effort.pick(1000, 12_000)
     order = [t % 8 for t in range(T)]
     (seed,) = seeds(effort, "propensities", 1, 1)
     learner = ContextSemiBanditFTPL(oracle, contexts=order, perturbation="playout", seed=seed)
-    losses = np.asarray(turns(T, T // 2, range(8), 3).losses)
+    losses = np.asarray(turns(T, T // 2, range(8), 3, together=True).losses)
     surplus, spread, weighed, variance = (np.zeros(3) for _ in range(4))
     gap = 0.0
     for t, x in enumerate(order):
@@ -133,14 +146,12 @@ def _propensities(effort: Effort, oracle: FinitePolicies) -> list[Check]:
         spread += q * (1.0 - q)
         weighed += weight * played
         variance += 1.0 / q - 1.0
-    worst = int(np.argmax(np.abs(weighed / T - 1.0) / np.sqrt(variance)))
-    off = abs(float(weighed[worst]) / T - 1.0)
     scores = float(np.abs(surplus / np.sqrt(spread)).max())
-    chance = _Z * math.sqrt(variance[worst]) / T
+    weights = float(np.abs((weighed - T) / np.sqrt(variance)).max())
     return [
         Check("weight times announced probability, off 1 by", gap, 1e-9),
-        Check("actions off their announced number, in standard errors", scores, 0.0, True, _Z),
-        Check("mean of weight times indicator, off 1 by", off, 0.0, allowance=chance),
+        Check("times played, off those announced, in standard errors", scores, _Z),
+        Check("mean of weight times indicator, off 1, in standard errors", weights, _Z),
     ]
 
 

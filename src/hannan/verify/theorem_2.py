@@ -15,7 +15,7 @@ from hannan.environments import LeaderPunisher
 from hannan.learners import ContextFTPL
 from hannan.losses import Cut
 from hannan.oracles import Disjunctions, FinitePolicies, Submodular, Subsets
-from hannan.separators import disjunctions
+from hannan.separators import conjunctions, disjunctions
 from hannan.verify._games import (
     Listed,
     Repeats,
@@ -143,12 +143,10 @@ def any_losses(effort: Effort) -> Finding:
 
 def small_separator(effort: Effort) -> Finding:
     """Claim 2.3: contexts that carry no noise arrive."""
-    T = effort.pick(600, 4000)
-    numbers = seeds(effort, "theorem-2-separator", 12, 48)
-    n = 3
-    formulas = _Problem(Disjunctions(n), T, separator=disjunctions(n))
-    cube = np.arange(2**n)[:, None] >> np.arange(n) & 1
-    world = turns(T, T // 4, [row for row in cube if row.sum() > 1])
+    T = effort.pick(1000, 4000)
+    numbers = seeds(effort, "theorem-2-separator", 6, 32)
+    formulas = _Problem(Disjunctions(3), T, separator=disjunctions(3))
+    world = turns(T, T // 2, list(conjunctions(3)), together=True)
     checks, left = formulas.checks(world, numbers, "disjunctions")
     swept, plot = formulas.sweep(world, numbers)
     return Finding([*checks, swept], plot, _note(left))

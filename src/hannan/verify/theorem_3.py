@@ -101,10 +101,9 @@ def theorem(
                   max(tuned.values()), sharp.value),
             Check(f"{what}: sharp bound, not above the printed one", sharp.value, printed.value),
         ]  # fmt: skip
-    series = [Series(f"{what}: {name}", horizons, values) for name, values in found.items()]
+    series = [Series(name, horizons, values) for name, values in found.items()]
     series += [
-        Series(f"{what}: {form} bound", horizons, values, "dashed")
-        for form, values in limits.items()
+        Series(f"{form} bound", horizons, values, "dashed") for form, values in limits.items()
     ]
     return checks, series
 
@@ -145,7 +144,7 @@ def small_separator(effort: Effort) -> Finding:
               printed.value),
     ]  # fmt: skip
     plot = Plot("T", "pseudo-regret", series, log_x=True, log_y=True)
-    return Finding(checks, plot, note="as printed the bound says nothing before T = 10^7 or so")
+    return Finding(checks, plot, note="as printed the bound is above T until T is 1.6 million")
 
 
 def untuned(effort: Effort) -> Finding:

@@ -1,0 +1,57 @@
+"""Certificates, and ways to promise too much."""
+
+import pytest
+
+from hannan.learners import ContextFTPL
+from hannan.learners.certificate import Certificate
+from hannan.verify import certificates
+from tests.verify.breaks import failures, says_something, tried
+from tests.verify.game_breaks import leave_out_chance, measure, weigh_double
+
+
+@pytest.mark.parametrize(
+    ("name", "checks"),
+    [("certificate-coverage", 3), ("certificates", 9), ("certificates-semi-bandit", 6)],
+)
+def test_the_claims_stand(name, checks):
+    finding = tried(certificates, name)
+    assert failures(finding) == []
+    says_something(finding, checks)
+
+
+def test_a_mean_is_no_promise_for_every_run(monkeypatch):
+    leave_out_chance(monkeypatch)
+    assert failures(tried(certificates, "certificate-coverage")) == [
+        "share of runs with regret beyond the certificate for 0.95"
+    ]
+    assert tried(certificates, "certificates").passed
+
+
+def test_half_of_what_instability_cost_is_too_little(monkeypatch):
+    measure(monkeypatch, 0.5)
+    assert failures(tried(certificates, "certificates")) == ["self-tuned: regret, measured"]
+    assert tried(certificates, "certificates-semi-bandit").passed
+
+
+def test_noise_that_is_left_out_of_account_shows(monkeypatch):
+    certificate = ContextFTPL.certificate
+
+    def understated(learner, confidence=0.95):
+        learner._last_scale *= 0.5
+        return certificate(learner, confidence)
+
+    monkeypatch.setattr(ContextFTPL, "certificate", understated)
+    assert "much noise: regret, a priori" in failures(tried(certificates, "certificates"))
+
+
+def test_weights_that_are_too_large_praise_no_policy_enough(monkeypatch):
+    weigh_double(monkeypatch)
+    found = failures(tried(certificates, "certificates-semi-bandit"))
+    assert "self-tuned: regret, estimate from comparator" in found
+    assert tried(certificates, "certificate-coverage").passed
+
+
+def test_silence_is_noticed(monkeypatch):
+    monkeypatch.setattr(Certificate, "__str__", lambda certificate: "")
+    found = failures(tried(certificates, "certificates"))
+    assert "self-tuned: statements without a sentence" in found

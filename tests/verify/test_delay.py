@@ -1,0 +1,53 @@
+"""Late feedback, and weights from the wrong moment."""
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.learners import ContextSemiBanditFTPL
+from hannan.verify import delay, proxy_losses
+from tests.verify import bandit_breaks
+from tests.verify.breaks import failures, says_something, tried
+
+
+@pytest.mark.parametrize(("name", "checks"), [("delayed-weights", 2), ("price-of-delay", 4)])
+def test_the_claims_stand(name, checks):
+    finding = tried(delay, name)
+    assert failures(finding) == []
+    says_something(finding, checks)
+
+
+def test_weights_drawn_at_arrival_are_found_out(monkeypatch):
+    bandit_breaks.draw_weights_at_arrival(monkeypatch)
+    found = failures(tried(delay, "delayed-weights"))
+    assert found == ["drawn at decision: mean estimate less (1-(1-q)^L)ℓ, in standard errors"]
+    assert tried(proxy_losses, "proxy-mean").passed
+
+
+def test_so_is_a_schedule_that_never_widens(monkeypatch):
+    monkeypatch.setattr(ContextSemiBanditFTPL, "_widen", lambda learner, variance: None)
+    assert not tried(delay, "price-of-delay").passed
+
+
+def test_losses_come_after_their_delay_in_any_order():
+    oracle = hn.oracles.FinitePolicies([[0], [1]])
+    seen = []
+
+    class Watched(ContextSemiBanditFTPL):
+        def update(self, loss, decision=None):
+            seen.append(decision)
+            super().update(loss, decision)
+
+    learner = Watched(oracle, epsilon=1.0, seed=0)
+    world = hn.environments.PlantedPolicy(oracle)
+    _, (contexts, outcomes), waited = delay.game(learner, world, [5, 0, 1, 0, 0, 0], 0)
+    assert seen == [1, 2, 3, 4]  # 0 and 5 come after the end
+    assert waited == 0 + 1 + 1 + 2 + 1 + 1
+    assert len(contexts) == 6
+    assert outcomes.shape == (6, 2)
+
+
+def test_totals_are_read_off_the_objective():
+    learner = ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 3), epsilon=1.0, seed=0)
+    learner._history.add(0, np.array([3.0, 1.0, 2.5]))
+    assert delay._totals(learner) == pytest.approx([3.0, 1.0, 2.5])

@@ -1,0 +1,29 @@
+"""Exponents of regret, and fits that must tell one from another."""
+
+import pytest
+
+from hannan.verify import growth, playout
+from tests.verify.breaks import failures, says_something, tried
+from tests.verify.game_breaks import fix_epsilon
+
+NAMES = ("growth-full-information", "growth-separator", "growth-bandit", "growth-switching")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_claims_stand(name):
+    finding = tried(growth, name)
+    assert failures(finding) == []
+    says_something(finding, 1)
+    assert finding.note.startswith("slope")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("epsilon", [1e-5, 30.0])
+def test_noise_that_does_not_follow_the_horizon_is_linear(monkeypatch, name, epsilon):
+    fix_epsilon(monkeypatch, epsilon)
+    assert any("upper end" in what for what in failures(tried(growth, name)))
+
+
+def test_playout_tunes_nothing(monkeypatch):
+    fix_epsilon(monkeypatch, 30.0)
+    assert tried(playout, "playout").passed

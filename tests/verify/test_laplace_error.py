@@ -1,0 +1,68 @@
+"""The law of the noise and what it costs, and noise of another law."""
+
+import numpy as np
+import pytest
+
+from hannan.learners import ContextFTPL
+from hannan.perturbation import LaplaceNoise
+from hannan.verify import laplace_error, separators, ties
+from tests.verify.breaks import (
+    failures,
+    says_something,
+    scale_noise,
+    shrink_projected_noise,
+    tried,
+)
+
+
+@pytest.mark.parametrize(("name", "checks"), [("noise-law", 6), ("laplace-error", 12)])
+def test_the_claims_stand(name, checks):
+    finding = tried(laplace_error, name)
+    assert failures(finding) == []
+    says_something(finding, checks)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.9, 2.0])
+def test_a_learner_with_another_scale_than_it_says_is_found_out(monkeypatch, factor):
+    scale_noise(monkeypatch, factor)
+    found = failures(tried(laplace_error, "noise-law"))
+    assert "fake losses: distance from Laplace(1/ε)" in found
+    assert "as the oracle adds them up" in found
+    assert not tried(laplace_error, "laplace-error").passed
+    assert tried(ties, "ties").passed
+    assert tried(separators, "separators").passed
+
+
+def test_so_is_noise_halved_where_it_is_projected(monkeypatch):
+    shrink_projected_noise(monkeypatch)
+    assert failures(tried(laplace_error, "noise-law")) == [
+        "as the oracle adds them up",
+        "plays: standard errors from their probability",
+    ]
+    found = failures(tried(laplace_error, "laplace-error"))
+    assert "all 256 maps: distance from its closed form" in found
+    assert "4 items of 12: distance from its closed form" not in found
+
+
+def test_so_is_noise_of_another_shape(monkeypatch):
+    def gaussian(noise, draw):
+        rng = np.random.default_rng([draw, 1])
+        return np.sqrt(2.0) * rng.standard_normal((len(noise.contexts), noise.n_actions))
+
+    monkeypatch.setattr(LaplaceNoise, "unit", gaussian)
+    assert failures(tried(laplace_error, "noise-law")) == [
+        "fake losses: distance from Laplace(1/ε)"
+    ]
+
+
+def test_so_is_noise_that_is_not_drawn_anew(monkeypatch):
+    learn = ContextFTPL._learn
+
+    def stale(learner, context, action, loss):
+        learn(learner, context, action, loss)
+        learner._draw = 0
+
+    monkeypatch.setattr(ContextFTPL, "_learn", stale)
+    assert failures(tried(laplace_error, "noise-law")) == [
+        "plays: standard errors from their probability"
+    ]

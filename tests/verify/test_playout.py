@@ -1,0 +1,48 @@
+"""Random playout, and noise where none should be."""
+
+import numpy as np
+import pytest
+
+from hannan.learners import ContextFTPL
+from hannan.perturbation import FuturePlayout
+from hannan.verify import playout
+from tests.verify.breaks import failures, says_something, tried
+from tests.verify.game_breaks import call_twice, perturb_the_past, toss_a_bent_coin
+
+
+@pytest.mark.parametrize(("name", "checks"), [("playout", 10), ("playout-bandit", 9)])
+def test_the_claims_stand(name, checks):
+    finding = tried(playout, name)
+    assert failures(finding) == []
+    says_something(finding, checks)
+
+
+def test_noise_on_the_past_is_seen(monkeypatch):
+    perturb_the_past(monkeypatch)
+    assert failures(tried(playout, "playout")) == [
+        "share of last visits on which noise changed the action"
+    ]
+    assert tried(playout, "playout-bandit").passed
+
+
+def test_no_noise_at_all_is_seen(monkeypatch):
+    monkeypatch.setattr(
+        FuturePlayout, "fakes", lambda noise, time: ([], np.empty((0, noise.n_actions)))
+    )
+    found = failures(tried(playout, "playout"))
+    assert "turns: regret" in found
+    assert "share of earlier visits on which it did" in found
+
+
+def test_an_action_explored_too_often_is_seen(monkeypatch):
+    toss_a_bent_coin(monkeypatch)
+    found = failures(tried(playout, "playout-bandit"))
+    assert "times played, off those announced, in standard errors" in found
+    assert tried(playout, "playout").passed
+
+
+def test_a_second_call_is_seen(monkeypatch):
+    call_twice(monkeypatch, ContextFTPL)
+    found = failures(tried(playout, "playout"))
+    assert found
+    assert all(what.endswith("oracle calls in a round") for what in found)

@@ -1,0 +1,75 @@
+"""Theorem 3 in both settings and without tuning, and how a wrong learner fails it."""
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.learners import ContextSemiBanditFTPL
+from hannan.verify import be_the_leader, theorem_3
+from hannan.verify._bandits import Habits, best_total, pseudo_regret, traces
+from tests.verify import bandit_breaks
+from tests.verify.breaks import failures, says_something, tried
+
+CLAIMS = {
+    "theorem-3-transductive": 8,
+    "theorem-3-separator": 7,
+    "theorem-3-self-tuned": 12,
+}
+
+
+@pytest.mark.parametrize(("name", "checks"), CLAIMS.items())
+def test_the_claims_stand(name, checks):
+    finding = tried(theorem_3, name)
+    assert failures(finding) == []
+    says_something(finding, checks)
+
+
+def test_noise_that_is_used_again_costs_linear_regret(monkeypatch):
+    bandit_breaks.reuse_the_noise_that_chose(monkeypatch)
+    found = failures(tried(theorem_3, "theorem-3-transductive"))
+    for what in ("one action", "sets of two"):
+        assert f"{what}, tuned to the sharp bound, hardest world: sharp bound" in found
+    found = failures(tried(theorem_3, "theorem-3-self-tuned"))
+    for what in ("one action", "sets of two", "separator"):
+        assert f"{what}, world steady: 2 D + Σ K/(eL)" in found
+    assert tried(be_the_leader, "be-the-leader").passed
+
+
+def test_a_cap_that_is_ignored_costs_no_regret(monkeypatch):
+    bandit_breaks.ignore_the_cap(monkeypatch)
+    assert tried(theorem_3, "theorem-3-transductive").passed
+
+
+def test_instability_that_is_under_reported_is_found_out(monkeypatch):
+    tune = ContextSemiBanditFTPL._tune
+
+    def little(learner, instability):
+        tune(learner, 0.1 * instability)
+
+    monkeypatch.setattr(ContextSemiBanditFTPL, "_tune", little)
+    assert "one action, world steady: 2 D + Σ K/(eL)" in failures(
+        tried(theorem_3, "theorem-3-self-tuned")
+    )
+
+
+def test_pseudo_regret_compares_with_one_policy_for_all_games():
+    oracle = hn.oracles.FinitePolicies([[0, 1], [1, 0]])
+    world = Habits(oracle, [0, 1])
+    played = traces(lambda seed: hn.baselines.UniformRandom(2, seed=seed), world, 30, [3, 4])
+    totals = np.zeros(2)
+    for game in played:
+        for x, losses in zip(game.contexts, game.outcomes, strict=True):
+            totals += losses[oracle.table[:, x]]
+    suffered = sum(game.losses.sum() for game in played)
+    assert pseudo_regret(played, oracle) == pytest.approx((suffered - totals.min()) / 2)
+    pairs = [(game.contexts, game.outcomes) for game in played]
+    assert best_total(oracle, pairs) == pytest.approx(totals.min())
+
+
+def test_habits_are_charged_for():
+    oracle = hn.oracles.FinitePolicies([[0], [1], [2]])
+    world = Habits(oracle, [0], others=0.0)
+    stubborn = hn.baselines.FollowTheLeader(hn.oracles.FinitePolicies([[2]], n_actions=3))
+    losses = hn.play(stubborn, world, 20, seed=0).outcomes
+    assert losses[0].tolist() == [1.0, 0.0, 0.0]
+    assert losses[1:].tolist() == [[0.0, 0.0, 1.0]] * 19
