@@ -34,6 +34,8 @@ REPEATS = 3
 STEEP_RATES = (1.0, 10.0, 100.0, 1000.0, 10_000.0)
 STEEP_DISCOUNTS = (0.999, 0.99, 0.9, 0.5, 0.1)
 
+SWITCHERS = ("Switching", "Switching without reluctance", "Switching with playout noise")
+
 Maker = Callable[[hn.oracles.FinitePolicies, int], hn.Learner]
 
 
@@ -85,7 +87,7 @@ def planted() -> list[Line]:
     regrets = {name: np.array([each[name] for each in found]) for name in found[0]}
     tuned = min(shares(RATES), key=lambda name: float(regrets[name].mean()))
     plain = float(regrets["ContextFTPL"].mean())
-    lines = []
+    lines = switching_lines(regrets, plain, float(regrets[tuned].mean()))
     for name in (*contenders(), *discounts(DISCOUNTS), tuned):
         target = plain if name == "StronglyAdaptive" else None
         what = f"planted, {SWITCHES} switches: regret of {name}"
@@ -95,6 +97,40 @@ def planted() -> list[Line]:
     return lines
 
 
+def switching_lines(regrets: dict[str, np.ndarray], plain: float, tuned: float) -> list[Line]:
+    """The learner that is told the contexts and the number of switches."""
+    lines = []
+    for name in SWITCHERS:
+        ours = float(regrets[name].mean())
+        wanted = (0.5, 2.0) if name == "Switching" else (None, None)
+        for rival, value, target in (
+            ("plain ContextFTPL", plain, wanted[0]),
+            ("FixedShare tuned in hindsight", tuned, wanted[1]),
+        ):
+            lines.append(
+                Line(
+                    f"planted, {SWITCHES} switches: regret of {name} over that of {rival}",
+                    ours / value,
+                    f"{ours / value:.2f} ({_with_error(regrets[name])} : {value:.1f})",
+                    target,
+                    at_least=False,
+                )
+            )
+    return lines
+
+
+def switchers(
+    oracle: hn.oracles.FinitePolicies, sequence: list[int], seed: int
+) -> list[hn.Learner]:
+    """ContextFTPL on sequences of policies: as it comes, without reluctance, with playout noise."""
+    sequences = hn.oracles.Switching(oracle, SWITCHES, sequence=sequence)
+    return [
+        hn.ContextFTPL(sequences, seed=seed),
+        hn.ContextFTPL(sequences.clone(reluctance=0.0), seed=seed),
+        hn.ContextFTPL(sequences, perturbation="playout", seed=seed),
+    ]
+
+
 def one_world(seed: int) -> dict[str, float]:
     """Every learner on the same policies and the same losses."""
     table = np.random.default_rng(seed).integers(K, size=(N, D))
@@ -102,8 +138,12 @@ def one_world(seed: int) -> dict[str, float]:
     world = hn.environments.Switching(oracle, switches=SWITCHES)
     best = None
     regrets = {}
-    for name, make in {**contenders(), **discounts(DISCOUNTS), **shares(RATES)}.items():
-        trace = hn.play(make(oracle, seed), world, HORIZON, seed=seed, oracle=oracle)
+    makers = {**contenders(), **discounts(DISCOUNTS), **shares(RATES)}
+    learners = {name: make(oracle, seed) for name, make in makers.items()}
+    sequence = [each.context for each in world.rounds(HORIZON, np.random.default_rng(seed))]
+    learners |= dict(zip(SWITCHERS, switchers(oracle, sequence, seed), strict=True))
+    for name, learner in learners.items():
+        trace = hn.play(learner, world, HORIZON, seed=seed, oracle=oracle)
         loss = float(trace.losses.sum())
         if best is None:
             best = loss - trace.regret(switches=SWITCHES)

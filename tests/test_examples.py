@@ -202,6 +202,22 @@ def test_routes_change_with_the_roads():
     assert [numbers(line)[0] for line in lines[5:]] == [0, 100, 200]
 
 
+def test_a_known_rota_buys_exact_propensities():
+    failed, best, logged, calls = (
+        numbers(line)[-1] for line in run("known_sequence.py").splitlines()
+    )
+    assert best < failed < 1.3 * best
+    assert logged == pytest.approx(best, rel=0.15)
+    assert calls == 1.0
+
+
+def test_slow_losses_are_guessed():
+    plain, last, mean = (numbers(line) for line in run("predictable_losses.py").splitlines())
+    assert last[0] < 0 < plain[0]
+    assert last[1] < 0.01 * mean[1]
+    assert mean[0] < 1.5 * plain[0]
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):

@@ -17,8 +17,9 @@ def test_the_claims_stand(name):
     assert finding.note.startswith("slope")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("epsilon", [1e-5, 30.0])
+@pytest.mark.parametrize(
+    ("name", "epsilon"), [*((name, 1e-5) for name in NAMES), *((name, 30.0) for name in NAMES[:3])]
+)
 def test_noise_that_does_not_follow_the_horizon_is_linear(monkeypatch, name, epsilon):
     fix_epsilon(monkeypatch, epsilon)
     assert any("upper end" in what for what in failures(tried(growth, name)))

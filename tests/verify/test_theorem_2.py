@@ -42,6 +42,6 @@ def test_noise_that_is_too_large_shows(monkeypatch, name):
 
 @pytest.mark.parametrize("name", OBLIVIOUS[1:])
 def test_noise_that_is_too_small_shows(monkeypatch, name):
-    scale_noise(monkeypatch, 0.01)
+    scale_noise(monkeypatch, 0.001)
     assert any("sharp ε" in what for what in failures(tried(theorem_2, name)))
     assert tried(be_the_leader, "be-the-leader").passed

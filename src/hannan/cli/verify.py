@@ -82,7 +82,7 @@ def as_table(verdicts: list[Verdict]) -> Table:
             table.add_row(
                 f"  [dim]{escape(check.what)}[/]",
                 f"{check.measured:.4g}",
-                f"{sign} {check.limit:.4g}",
+                f"{sign} {check.limit:.4g}" + (f" ± {check.allowance:.2g}" if check.allowance else ""),
                 f"{check.margin:.0%}",
                 mark,
             )

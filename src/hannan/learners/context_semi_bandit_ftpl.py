@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.bounds import semi_bandit
+from hannan.bounds import Bound, semi_bandit
 from hannan.core import Action, Feedback, Objective, Oracle, ParameterError, Predictor
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
@@ -154,6 +154,7 @@ class ContextSemiBanditFTPL(PlayoutBandit):
             if max_resamples is None
             else check_integer(self, "max_resamples", max_resamples, 1)
         )
+        self._theorem: Bound | None = None
         super().__init__(
             oracle,
             contexts,
@@ -443,6 +444,9 @@ class ContextSemiBanditFTPL(PlayoutBandit):
     def _limit(self, n: int) -> int:
         if self.max_resamples is not None:
             return self.max_resamples
+        if self._theorem is not None:
+            assert self._theorem.max_resamples is not None
+            return self._theorem.max_resamples
         limit = math.ceil(math.sqrt(self._K * (self.horizon or n)))
         if self._advice is not None and self._advice.trust == "balanced":
             return max(20, min(math.ceil(self._scale / self._range[1]), limit))
@@ -499,7 +503,7 @@ class ContextSemiBanditFTPL(PlayoutBandit):
 
     def _theorem_epsilon(self) -> float:
         assert self.horizon is not None
-        return semi_bandit(
+        self._theorem = semi_bandit(
             self.horizon,
             d=len(self._perturbed),
             n_actions=self._K,
@@ -508,7 +512,8 @@ class ContextSemiBanditFTPL(PlayoutBandit):
             loss_bound=self._range[1],
             max_resamples=self.max_resamples,
             setting=self._setting,
-        ).epsilon
+        )
+        return self._theorem.epsilon
 
 
 def _total(values: Any) -> float:

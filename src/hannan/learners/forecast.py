@@ -24,7 +24,7 @@ class Forecast:
     Trust is *earned*: a guess counts while the squared ranges of :math:`f_s - Q_s` so far add up
     to no more than those of :math:`f_s`, else it is replaced by 0. Each of the two sums is at
     most a step ahead of the other while it is the one in use, so the sum over what was used is at
-    most twice the smaller one, plus two steps: a bad predictor costs a factor √2, not more.
+    most twice the smaller one, plus a step: a bad predictor costs a factor √2, not more.
     """
 
     def __init__(

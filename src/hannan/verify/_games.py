@@ -65,9 +65,10 @@ def turns(
     contexts: Sequence[Any] = (0,),
     K: int = 2,
     *,
+    first: int = 0,
     together: bool = False,
 ) -> FromArrays:
-    """All actions take turns at costing 1, till the first one is best for good.
+    """All actions take turns at costing 1, `first` first, till action 0 is best for good.
 
     Taking turns is what hurts most if there is too little noise, the end if there is too much:
     for two actions on one context, noise of any size s costs s G at the end. Contexts come round
@@ -76,7 +77,7 @@ def turns(
     """
     order = [contexts[t % len(contexts)] for t in range(horizon)]
     times = np.arange(horizon) // (1 if together else len(contexts))
-    losses = np.eye(K)[times % K]
+    losses = np.eye(K)[(times + first) % K]
     losses[horizon - last :] = 1.0
     losses[horizon - last :, 0] = 0.0
     return FromArrays(order, losses)

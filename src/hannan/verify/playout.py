@@ -33,7 +33,7 @@ def _games(
 ) -> tuple[list[Check], Plot, float]:
     """Regret below the bound and one oracle call a round, for policies, world, order, bound."""
     checks, left = [], math.inf
-    names, means, limits = [], [], []
+    curves, dashes = [], {}
     for where, (oracle, world, order, limit) in cases.items():
         numbers = seeds(effort, f"playout, {where}", 10, 60)
         played = games(_learner(kind, oracle, order), world, len(order), numbers)
@@ -42,16 +42,12 @@ def _games(
         calls = max(trace.oracle_calls for _, trace in played) / len(order)
         checks.append(Check(f"{where}: oracle calls in a round", calls, 1.0))
         left = min(left, room(found, limit))
-        names.append(where)
-        means.append(float(found.mean()))
-        limits.append(limit)
-    x = np.arange(len(names))
-    plot = Plot(
-        ", ".join(f"{i}: {name}" for i, name in enumerate(names)),
-        "mean regret",
-        [Series("measured", x, means, "points"), Series("the bound", x, limits, "dashed")],
-    )
-    return checks, plot, left
+        paths = [trace.regret_curve(len(order) // 25) for _, trace in played]
+        curves.append(Series(where, paths[0][0], np.mean([y for _, y in paths], axis=0)))
+        x = [1, len(order)]
+        label = f"the bound, {len(oracle.table)} policies"
+        dashes[label] = Series(label, x, [limit, limit], "dashed")
+    return checks, Plot("round", "mean regret", [*curves, *dashes.values()]), left
 
 
 def full_information(effort: Effort) -> Finding:

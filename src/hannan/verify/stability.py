@@ -24,7 +24,7 @@ from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 Counts = NDArray[np.int64]
 
-_EPSILON = 1.0  # losses are small, and noise of size one
+_EPSILON = 0.4
 _LEVEL = 1e-9  # of one interval; there are some thousand of them
 _SIGMAS = 6.0  # a normal variable is that far out with probability 1e-9
 
@@ -103,15 +103,16 @@ class Lemma(NamedTuple):
     ) -> Turn:
         """Let a learner play the history; count leaders before and after one more round.
 
-        The last context of a separator's table carries no noise.
+        The last context of a separator's table carries no noise. Losses are given as multiples of
+        the size of the noise, 1/ε.
         """
-        losses = np.asarray(losses, dtype=np.float64)
+        losses = np.asarray(losses, dtype=np.float64) / _EPSILON
         oracle = FinitePolicies(table, n_actions=len(losses))
         d = len(oracle.contexts) - self.separator
         known: dict[str, Any] = {"separator" if self.separator else "contexts": range(d)}
         learner = ContextFTPL(oracle, epsilon=_EPSILON, seed=seed, loss_range=None, **known)
         for x, loss in history:
-            let_play(learner, x, loss)
+            let_play(learner, x, np.asarray(loss) / _EPSILON)
         first = 2**20  # draws that no round was played with
         before = leader_counts(learner, first, draws)
         let_play(learner, context, losses)

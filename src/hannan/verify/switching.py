@@ -97,10 +97,10 @@ def problems(T: int, rng: np.random.Generator) -> list[Problem]:
 
 def regret_to_sequences(effort: Effort) -> Finding:
     """The corollary as corrected, its sharp and its playout form, and a learner that sits still."""
-    numbers = seeds(effort, "switching", 4, 24)
+    numbers = seeds(effort, "switching", 4, 16)
     checks: list[Check] = []
     measured, limits = [], []
-    for problem in problems(effort.pick(300, 1200), effort.rng("switching", "losses")):
+    for problem in problems(effort.pick(300, 900), effort.rng("switching", "losses")):
         name = problem.name
         printed, sharp, playout = (problem.bound(f) for f in ("printed", "sharp", "playout"))
         theorem = problem.regrets(numbers, epsilon=printed.epsilon)
