@@ -87,7 +87,7 @@ def test_a_whole_game_is_that_of_the_slow_programme(once):
             assert learner.act(x) == plays[0]
             learner.update(losses)
             cost += losses[plays[0]] - losses[plays[1]]
-            assert learner._D == pytest.approx(cost)
+            assert pytest.approx(cost) == learner._D
             history.append(((t, x), losses))
 
 

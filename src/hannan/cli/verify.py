@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hannan.verify import Claim, Verdict, claims, verify
+from hannan.verify import Check, Claim, Verdict, claims, verify
 
 
 def add(commands: Any) -> None:
@@ -27,6 +27,7 @@ def add(commands: Any) -> None:
         "--only", action="append", metavar="NAME", help="one claim; may be given several times"
     )
     parser.add_argument("--seed", type=int, default=0, help="of all experiments")
+    parser.add_argument("--verbose", action="store_true", help="show every check of every claim")
     parser.add_argument("--report", metavar="FILE.html", help="write a page with plots as well")
     parser.set_defaults(run=run)
 
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
             bar.update(task, description=claim.name, completed=next(done))
 
         verdicts = verify(options.only, full=options.full, seed=options.seed, progress=tick)
-    console.print(as_table(verdicts))
+    console.print(as_table(verdicts, options.verbose))
     failed = [verdict.claim.name for verdict in verdicts if not verdict.passed]
     seconds = sum(verdict.seconds for verdict in verdicts)
     if options.report:
@@ -66,25 +67,39 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def as_table(verdicts: list[Verdict]) -> Table:
-    """A block for each claim: what it says, and a row for each check."""
+def as_table(verdicts: list[Verdict], every: bool = False) -> Table:
+    """For each claim what it says, and the check with the least room; or every check.
+
+    Checks that fail are always shown.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("claim", ratio=1)
-    for heading in ("measured", "limit", "margin"):
-        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
+    table.add_column("claim", ratio=1)
+    table.add_column("margin", justify="right", no_wrap=True)
     for verdict in verdicts:
-        claim = verdict.claim
-        table.add_row(f"[bold]{claim.name}[/] [dim]{escape(claim.result)}[/]\n{escape(claim.says)}")
-        for check in verdict.finding.checks:
-            sign = "≤" if check.at_most else "≥"
-            mark = "[green]holds[/]" if check.passed else "[bold red]FAILS[/]"
-            table.add_row(
-                f"  [dim]{escape(check.what)}[/]",
-                f"{check.measured:.4g}",
-                f"{sign} {check.limit:.4g}" + (f" ± {check.allowance:.2g}" if check.allowance else ""),
-                f"{check.margin:.0%}",
-                mark,
-            )
+        claim, checks = verdict.claim, verdict.finding.checks
+        table.add_row(
+            _mark(verdict.passed),
+            f"[bold]{claim.name}[/] [dim]{escape(claim.result)}[/]\n{escape(claim.says)}",
+        )
+        tightest = min(checks, key=lambda check: (check.passed, check.margin))
+        shown = [c for c in checks if every or c is tightest or not c.passed]
+        for check in shown:
+            mark = "" if check.passed and len(shown) == 1 else _mark(check.passed)
+            table.add_row(mark, f"[dim]{_sentence(check)}[/]", f"{check.margin:.0%}")
+        if len(shown) < len(checks):
+            more = len(checks) - len(shown)
+            table.add_row("", f"[dim]and {more} more check{'s' * (more > 1)}[/]")
         table.add_section()
     return table
+
+
+def _mark(passed: bool) -> str:
+    return "[green]holds[/]" if passed else "[bold red]FAILS[/]"
+
+
+def _sentence(check: Check) -> str:
+    sign = "≤" if check.at_most else "≥"
+    chance = f" ± {check.allowance:.2g}" if check.allowance else ""
+    numbers = f"{check.measured:.4g} {sign} {check.limit:.4g}{chance}"
+    return f"{escape(check.what)}: [not dim]{numbers}[/]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -124,8 +125,9 @@ def _svg(plot: Plot) -> str:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="small")
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()[text.getvalue().index("<svg") :]
+    figure.savefig(text, format="svg")
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", text.getvalue(), flags=re.DOTALL)
+    return drawn[drawn.index("<svg") :]
 
 
 def _draw(axes: Any, style: str, x: Any, y: Any, label: str) -> None:
