@@ -91,6 +91,13 @@ def test_switching_without_switches_is_a_planted_policy():
 
 
 @pytest.mark.parametrize("world", [PlantedPolicy, LeaderPunisher, Switching])
+def test_contexts_may_be_rows(world):
+    rows = np.arange(8)[:, None] >> np.arange(3) & 1
+    found = rounds(world(hn.oracles.Disjunctions(3), list(rows)), 20)
+    assert {tuple(x) for x, _ in found} <= set(map(tuple, rows))
+
+
+@pytest.mark.parametrize("world", [PlantedPolicy, LeaderPunisher, Switching])
 def test_an_oracle_without_contexts_needs_some(world):
     oracle, _ = problems.make("FunctionOracle")
     with pytest.raises(hn.ParameterError, match="contexts="):
