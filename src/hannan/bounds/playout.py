@@ -21,8 +21,8 @@ def playout(
 
     The noise must make up for what one round can add: with
     :math:`\sigma = B\sqrt{\pi m}` the mean maximum of two policies' noise at a context is at least
-    half the largest difference of their losses there. That asks for actions of one size and losses
-    of width B. Where sizes differ, a path against one that it contains,
+    the largest difference of their losses there. That asks for actions of one size and losses of
+    width B. Where sizes differ, a path against one that it contains,
     :math:`\sigma = B\sqrt{2\pi m}` with B = max(high⁺, low⁻, (high⁺ + low⁻)/√2).
 
     Holds against adversaries that adapt to the past, with the best policy in hindsight inside the

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hannan.bounds import Bound, complete_information, playout, predictable
+from hannan.bounds import complete_information, predictable
 from hannan.core import (
     Action,
     LossError,
@@ -20,11 +20,10 @@ from hannan.core.policy import loss_of
 from hannan.core.validation import check_choice, check_losses, check_positive, check_probability
 from hannan.learners.certificate import Certificate
 from hannan.learners.forecast import TRUST, Forecast
-from hannan.learners.perturbed_leader import PerturbedLeader
-from hannan.learners.playout import Playout
+from hannan.learners.playout_experts import PlayoutExperts
 
 
-class ContextFTPL(PerturbedLeader):
+class ContextFTPL(PlayoutExperts):
     r"""Contextual follow the perturbed leader, full information (Algorithm 2).
 
     Each round draws a fake loss vector with independent Laplace(ε) coordinates for every context
@@ -71,7 +70,7 @@ class ContextFTPL(PerturbedLeader):
         Fixes all randomness; None takes fresh entropy.
     eagerness
         Factor on G in self-tuning: ε = eagerness · G/D. By default what suits the class, 1 for
-        most; a number e costs the guarantee a factor (√e + 1/√e)/2 at most.
+        most; e ≥ 1 costs the guarantee a factor (√e + 1/√e)/2 at most.
     loss_range
         Range (low, high) of each element's loss, or None to accept any finite loss.
     noise
@@ -388,28 +387,3 @@ class ContextFTPL(PerturbedLeader):
         if self._n_actions is not None:
             forecast.prepare(self._n_actions)
         return forecast
-
-    def _play_out(self, future: Playout) -> None:
-        """Gaussian noise: of the size `bounds.playout` asks for, or 1/ε."""
-        if isinstance(self.epsilon, str):
-            size = 1.0 / self._playout_law(math.log(2.0)).epsilon
-        else:
-            size = 1.0 / self._fixed_epsilon()
-        future.put_noise(self.oracle.n_actions or 1, size, None, self._key)
-
-    def _playout_law(self, log_size: float) -> Bound:
-        assert self._playout is not None
-        return playout(
-            self._playout.horizon,
-            log_size=log_size,
-            m=self.oracle.max_chosen,
-            loss_range=self._range,
-            fixed_size=self.oracle.fixed_size,
-        )
-
-    def _playout_bound(self) -> float | None:
-        """What theory promises for the whole game, where the noise has the size it asks for."""
-        size = self.oracle.log_size(self._perturbed)
-        if size is None or size < math.log(2.0) or not isinstance(self.epsilon, str):
-            return None
-        return self._playout_law(size).value
