@@ -129,3 +129,20 @@ def test_an_adaptive_adversary_sees_past_actions_only():
     for t, (past, present) in enumerate(seen):
         assert past == trace.actions[:t].tolist()
         assert present is None
+
+
+def test_anything_with_the_two_verbs_may_play():
+    class Zero:
+        feedback = hn.Feedback.FULL
+        oracle = None
+        oracle_calls = 0
+
+        def act(self, context=None):
+            return 0
+
+        def update(self, loss):
+            assert len(loss) == 2
+
+    world = hn.environments.FromArrays([0, 0], [[1.0, 0.0], [1.0, 0.0]])
+    trace = hn.play(Zero(), world, oracle=hn.oracles.AllPolicies(1, 2))
+    assert trace.regret() == 2.0
