@@ -67,7 +67,8 @@ def play(
     shown = _feedback(learner, feedback)
     rng = np.random.default_rng(check_seed("play", seed))
     calls = learner.oracle_calls
-    trace = Trace(oracle or learner.oracle or environment.oracle, first=getattr(learner, "_clock", 0))
+    first = getattr(learner, "_clock", 0)
+    trace = Trace(oracle or learner.oracle or environment.oracle, first)
     for t, this_round in enumerate(environment.rounds(rounds, rng), start=1):
         action = learner.act(this_round.context)
         learner.update(this_round.reveal(action, shown))
