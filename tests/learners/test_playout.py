@@ -145,6 +145,8 @@ def test_sets_and_unequal_sets_get_the_noise_they_need():
     assert learner.best_policy()(None).tolist() == [0, 1]
     with pytest.raises(hn.ContextError, match="has ended after 20"):
         learner.act()
+    with pytest.raises(hn.ParameterError, match="horizon= alone"):
+        hn.ContextFTPL(paths, perturbation="playout")
 
 
 def test_a_number_for_epsilon_is_the_size_of_the_noise():
@@ -171,6 +173,8 @@ def test_a_number_for_epsilon_is_the_size_of_the_noise():
         ("needs horizon=", {"pool": [0, 1]}),
         ("all horizon=5 rounds", {"contexts": [0, 1], "horizon": 5}),
         ("needs the future", {"contexts": []}),
+        ("needs the future", {}),
+        ("needs the future", {"horizon": 2}),
         ("no predictor", {"contexts": [0, 1], "predictor": hn.predictors.Last()}),
     ],
 )

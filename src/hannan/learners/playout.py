@@ -37,14 +37,13 @@ class Playout:
         self.oracle = oracle
         self.known = pool is None
         if sequence is None and pool is None:
-            sequence = oracle.contexts
-            if sequence is not None and len(sequence) == 1 and horizon is not None:
-                sequence = list(sequence) * horizon
+            sequence = _own_sequence(oracle, horizon)
         given = pool if sequence is None else sequence
         if given is None or len(given) == 0:
             raise ParameterError(
                 "perturbation='playout' needs the future: give contexts=, all contexts in the "
-                "order they will arrive, or pool=, contexts to draw them from, and horizon=."
+                "order they will arrive; or pool=, contexts to draw them from, and horizon=; or "
+                "horizon= alone where there is one context only."
             )
         if horizon is None and not self.known:
             raise ParameterError(
@@ -101,3 +100,11 @@ class Playout:
                 f"{self.contexts[self._order[time]]!r}; got {context!r}. Where only the law of the "
                 "contexts is known, give a sample of it as pool=."
             )
+
+
+def _own_sequence(oracle: Oracle, horizon: int | None) -> Sequence[Any] | None:
+    """What the class itself knows of the order: all, where it changes with time or has no choice."""
+    known = oracle.contexts
+    if known is None or type(oracle).at is not Oracle.at:
+        return known
+    return list(known) * horizon if len(known) == 1 and horizon is not None else None
