@@ -103,7 +103,7 @@ class Playout:
 
 
 def _own_sequence(oracle: Oracle, horizon: int | None) -> Sequence[Any] | None:
-    """What the class itself knows of the order: all, where it changes with time or has no choice."""
+    """What the class itself knows: all, where it changes with time; where it has one context."""
     known = oracle.contexts
     if known is None or type(oracle).at is not Oracle.at:
         return known
