@@ -215,6 +215,20 @@ def test_another_context_than_announced_is_refused_and_changes_nothing():
         learner.act(0)
 
 
+def test_a_decision_beside_an_open_round_is_for_the_next_one():
+    oracle, sequence = hn.oracles.AllPolicies(2, 3), [0, 1, 0]
+    learner = hn.ContextSemiBanditFTPL(oracle, sequence, perturbation="playout", seed=0)
+    learner.act(0)
+    with pytest.raises(hn.ContextError, match="round 1 brings context 1"):
+        learner.decide(0)
+    decision = learner.decide(1)
+    learner.update(0.5)
+    learner.update(0.5, decision=decision)
+    twin = hn.ContextSemiBanditFTPL(oracle, sequence, perturbation="playout", seed=0)
+    assert twin.decide_many([0, 1])[1].action == decision.action
+    assert learner.act(0) in range(3)
+
+
 def test_decisions_in_flight_each_have_their_round():
     oracle = hn.oracles.AllPolicies(2, 3)
     sequence = [0, 1, 1, 0]

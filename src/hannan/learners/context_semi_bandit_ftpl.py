@@ -360,7 +360,7 @@ class ContextSemiBanditFTPL(PlayoutBandit):
         context = self._check_context(context)
         check_integer(self, "draws", draws, 2)
         if self._playout is not None:
-            return Propensities(self._law_played_out(context), np.zeros(self._K), 0)
+            return Propensities(self._law_played_out(context, self._clock), np.zeros(self._K), 0)
         hint, baseline = self._advise(context, self._decided + 1)
         ticket = Ticket(context, -1, 1, self._scale, hint, baseline)
         played = self._played(ticket)

@@ -29,20 +29,21 @@ class PlayoutBandit(TicketedLeader):
 
     def _choose_played_out(self, context: Any, pending: int) -> Ticket:
         assert self._playout is not None
-        law = self._law_played_out(context)
+        time = self.rounds + self._forgotten + pending
+        law = self._law_played_out(context, time)
         ends = np.cumsum(law)
-        coin = self._playout.noise.coin(self._clock) * ends[-1]
+        coin = self._playout.noise.coin(time) * ends[-1]
         action = int(min(np.searchsorted(ends, coin, side="right"), self._K - 1))
         self.oracle_calls += 1
         self._decided += 1
         self._delayed |= pending > 0
         return Ticket(context, action, 0, 0.0, None, None, 1.0 / float(law[action]))
 
-    def _law_played_out(self, context: Any) -> FloatArray:
-        """The probability of each action in the round to come, given its noise."""
+    def _law_played_out(self, context: Any, time: int) -> FloatArray:
+        """The probability of each action in a round to come, given its noise."""
         assert self._playout is not None
         noise = self._playout.noise
-        past = self._history.perturbed(*noise.fakes(self._clock))
+        past = self._history.perturbed(*noise.fakes(time))
         assert noise.rate is not None
         law = np.full(self._K, noise.rate / self._K)
         law[past.action(context, None, 0, 0.0)] += 1.0 - noise.rate

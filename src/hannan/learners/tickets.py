@@ -71,9 +71,10 @@ class TicketedLeader(PerturbedLeader):
 
         The weights are drawn now, from the state the action was drawn from.
         """
-        pending = len(self._tickets) + (self._current is not None)
+        open_now = self._current is not None
+        pending = len(self._tickets) + open_now
         before = self._draw, self.oracle_calls, self._decided, self._delayed
-        ticket = self._choose(self._check_context(context), pending)
+        ticket = self._choose(self._check_context(context, int(open_now)), pending)
         try:
             if ticket.weights is None:
                 self._weigh(ticket)
@@ -88,7 +89,8 @@ class TicketedLeader(PerturbedLeader):
 
     def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
         """A decision for each of several contexts, all from the same state."""
-        checked = [self._check_context(context, i) for i, context in enumerate(contexts)]
+        first = int(self._current is not None)
+        checked = [self._check_context(context, i) for i, context in enumerate(contexts, first)]
         return [self.decide(context) for context in checked]
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
