@@ -2,27 +2,65 @@
 
 from __future__ import annotations
 
-import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 
-from hannan import __version__
-from hannan.cli import quickstart, verify
+import click
+
+from hannan._version import __version__
 from hannan.core import HannanError
+
+FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+_COMMANDS = {
+    "run": "run.run",
+    "replay": "replay.replay",
+    "show": "show.show",
+    "list": "listing.listing",
+    "verify": "verify.verify",
+    "completion": "completion.completion",
+}
+
+
+class Commands(click.Group):
+    """Commands whose modules are loaded when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of use."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module, name = _COMMANDS[cmd_name].split(".")
+        command: click.Command = getattr(importlib.import_module(f"hannan.cli.{module}"), name)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hannan", message="%(prog)s %(version)s")
+def cli() -> None:
+    """No-regret decisions against an adversary.
+
+    \b
+    Exit codes: 0 fine; 1 something measured failed; 2 wrong input;
+    130 interrupted.
+    """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="hannan", description="No-regret decisions against an adversary."
-    )
-    parser.add_argument("--version", action="version", version=f"hannan {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    for command in (quickstart, verify):
-        command.add(commands)
-    options = parser.parse_args(arguments)
     try:
-        return int(options.run(options))
+        status = cli.main(arguments, prog_name="hannan", standalone_mode=False)
     except HannanError as error:
-        print(f"hannan: {error}", file=sys.stderr)
-        return 2
+        print(f"hannan: {' '.join(str(error).split())}", file=sys.stderr)
+        return WRONG_INPUT
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        print("hannan: interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    return int(status or FINE)

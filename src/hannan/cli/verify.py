@@ -2,46 +2,71 @@
 
 from __future__ import annotations
 
-import argparse
+import math
 from typing import Any
 
+import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hannan.verify import Check, Claim, Verdict, claims, verify
+from hannan.cli.output import as_json, print_json, stderr
+from hannan.verify import Check, Claim, Verdict, claims
+from hannan.verify import verify as try_claims
 
 
-def add(commands: Any) -> None:
-    """Tell the command line of this command."""
-    parser = commands.add_parser(
-        "verify",
-        help="try every lemma and theorem of the paper; exit status 1 if a claim fails",
-    )
-    effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--quick", action="store_true", help="under a minute (the default)")
-    effort.add_argument("--full", action="store_true", help="larger experiments, some minutes")
-    parser.add_argument(
-        "--only", action="append", metavar="NAME", help="one claim; may be given several times"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of all experiments")
-    parser.add_argument("--verbose", action="store_true", help="show every check of every claim")
-    parser.add_argument("--report", metavar="FILE.html", help="write a page with plots as well")
-    parser.set_defaults(run=run)
+@click.command()
+@click.option("--quick", is_flag=True, help="Under a minute (the default).")
+@click.option("--full", is_flag=True, help="Larger experiments, some minutes.")
+@click.option("--only", multiple=True, metavar="NAME", help="One claim; may be given often.")
+@click.option("--seed", default=0, help="Of all experiments.")
+@click.option("--verbose", is_flag=True, help="Show every check of every claim.")
+@click.option("--report", metavar="FILE.html", help="Write a page with plots as well.")
+@as_json
+def verify(
+    quick: bool,
+    full: bool,
+    only: tuple[str, ...],
+    seed: int,
+    verbose: bool,
+    report: str | None,
+    as_json: bool,
+) -> int:
+    """Try every lemma and theorem of the paper; exit code 1 if a claim fails."""
+    if quick and full:
+        raise click.UsageError("--quick and --full exclude each other.")
+    names = list(only) or None
+    verdicts = _verdicts(names, full, seed)
+    if report:
+        from hannan.verify.page import write_page
 
-
-def run(options: argparse.Namespace) -> int:
-    """Try the claims, print a table, and say whether all of them stand."""
+        write_page(verdicts, report, "full" if full else "quick")
+    failed = [verdict.claim.name for verdict in verdicts if not verdict.passed]
+    if as_json:
+        print_json({"claims": [_plain(verdict) for verdict in verdicts], "report": report})
+        return int(bool(failed))
     console = Console()
-    wanted = claims(options.only)
+    console.print(as_table(verdicts, verbose))
+    if report:
+        console.print(f"report: {report}", soft_wrap=True)
+    if failed:
+        console.print(f"[red]{len(failed)} of {len(verdicts)} claims fail:[/] {', '.join(failed)}")
+        return 1
+    seconds = sum(verdict.seconds for verdict in verdicts)
+    console.print(f"All {len(verdicts)} claims stand ({seconds:.0f} s).")
+    return 0
+
+
+def _verdicts(names: list[str] | None, full: bool, seed: int) -> list[Verdict]:
+    wanted = claims(names)
     bar = Progress(
         TextColumn("{task.description:<24}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=console,
+        console=stderr(),
         transient=True,
     )
     with bar:
@@ -51,20 +76,34 @@ def run(options: argparse.Namespace) -> int:
         def tick(claim: Claim) -> None:
             bar.update(task, description=claim.name, completed=next(done))
 
-        verdicts = verify(options.only, full=options.full, seed=options.seed, progress=tick)
-    console.print(as_table(verdicts, options.verbose))
-    failed = [verdict.claim.name for verdict in verdicts if not verdict.passed]
-    seconds = sum(verdict.seconds for verdict in verdicts)
-    if options.report:
-        from hannan.verify.page import write_page
+        return try_claims(names, full=full, seed=seed, progress=tick)
 
-        write_page(verdicts, options.report, "full" if options.full else "quick")
-        console.print(f"report: {options.report}", soft_wrap=True)
-    if failed:
-        console.print(f"[red]{len(failed)} of {len(verdicts)} claims fail:[/] {', '.join(failed)}")
-        return 1
-    console.print(f"All {len(verdicts)} claims stand ({seconds:.0f} s).")
-    return 0
+
+def _plain(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain values."""
+    checks = [
+        {
+            "what": check.what,
+            "measured": _number(check.measured),
+            "limit": _number(check.limit),
+            "at_most": check.at_most,
+            "allowance": _number(check.allowance),
+            "passed": bool(check.passed),
+        }
+        for check in verdict.finding.checks
+    ]
+    claim = verdict.claim
+    return {
+        "name": claim.name,
+        "result": claim.result,
+        "says": claim.says,
+        "passed": bool(verdict.passed),
+        "checks": checks,
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def as_table(verdicts: list[Verdict], every: bool = False) -> Table:

@@ -24,17 +24,35 @@ class Feedback(Enum):
 
 
 class Round:
-    """One round: the context, and losses fixed before the learner acts."""
+    """One round: the context, and losses fixed before the learner acts.
 
-    __slots__ = ("_losses", "action", "context")
+    Attributes
+    ----------
+    context
+        What the learner is told before it acts.
+    delay
+        How many further rounds are played before the learner learns from this one.
+    weight
+        How much the round counts: 1, but where play is only estimated from a log. The estimate of
+        a mean loss is Σ weight · loss / Σ weight.
+    """
 
-    def __init__(self, context: Any, losses: FloatArray) -> None:
+    __slots__ = ("_losses", "action", "context", "delay", "weight")
+
+    def __init__(self, context: Any, losses: FloatArray, delay: int = 0) -> None:
         self.context = context
+        self.delay = delay
+        self.weight = 1.0
         self._losses = losses
         self.action: Action | None = None
 
-    def reveal(self, action: Action, feedback: Feedback = Feedback.FULL) -> FloatArray | float:
-        """Tell the round what was played; returns the feedback the rule allows."""
+    def reveal(
+        self, action: Action, feedback: Feedback = Feedback.FULL
+    ) -> FloatArray | float | None:
+        """Tell the round what was played; returns the feedback the rule allows.
+
+        None means that nothing can be told: the learner does not learn from the round.
+        """
         self.action = action
         if feedback is Feedback.FULL:
             return self._losses
@@ -72,6 +90,12 @@ class Environment(Parametrised, ABC):
     """A policy class to measure regret against, where the environment was made from one."""
 
     n_actions: int
+
+    def meet(self, learner: Any) -> None:
+        """Told who plays, before the first round of a game.
+
+        An adversary that knows the algorithm may ask `learner.would_play`, and nothing else.
+        """
 
     @property
     def horizon(self) -> int | None:

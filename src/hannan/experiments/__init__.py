@@ -1,6 +1,9 @@
-"""Games between learners and environments."""
+"""Games between learners and environments, one or many."""
 
+from hannan.experiments.plan import Plan, make_plan, read_plan
 from hannan.experiments.play import play
+from hannan.experiments.run import Run, run
+from hannan.experiments.summary import summarise
 from hannan.experiments.trace import Trace
 
-__all__ = ["Trace", "play"]
+__all__ = ["Plan", "Run", "Trace", "make_plan", "play", "read_plan", "run", "summarise"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from hannan.core import Environment, Feedback, Learner, Oracle, ParameterError
 from hannan.core.validation import check_integer, check_seed
+from hannan.experiments.game import Game
 from hannan.experiments.trace import Trace
 
 
@@ -69,9 +70,7 @@ def play(
     calls = learner.oracle_calls
     first = getattr(learner, "_clock", 0)
     trace = Trace(oracle or learner.oracle or environment.oracle, first)
-    for t, this_round in enumerate(environment.rounds(rounds, rng), start=1):
-        action = learner.act(this_round.context)
-        learner.update(this_round.reveal(action, shown))
+    for t, this_round in enumerate(Game(learner, environment, rounds, rng, shown), start=1):
         trace.record(this_round)
         if progress is not None:
             progress(t)

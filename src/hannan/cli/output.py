@@ -1,0 +1,111 @@
+"""What commands print: JSON for programs, tables for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from hannan.experiments.summary import Record, Row
+
+_SEES = {"full": "all", "semi": "chosen"}
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+
+
+def print_json(value: Any) -> None:
+    """One object, and nothing else on standard output."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def stderr() -> Console:
+    """For progress and warnings, so that standard output holds results alone."""
+    return Console(stderr=True)
+
+
+class RoundsPerSecond(ProgressColumn):
+    """How fast the rounds of all games together are played."""
+
+    def render(self, task: Task) -> Text:
+        """The speed since the start."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f} rounds/s", style="dim")
+
+
+def rounds_bar(console: Console) -> Progress:
+    """A bar that counts rounds, with their speed and the time that remains."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        RoundsPerSecond(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        speed_estimate_period=600.0,
+    )
+
+
+def result_tables(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Table]:
+    """A table for each environment: its learners, and the best policy in hindsight."""
+    return [
+        _world_table(titles.get(name, name), list(group))
+        for name, group in groupby(rows, key=lambda row: row.environment)
+    ]
+
+
+def titles_of(records: Sequence[Record]) -> dict[str, str]:
+    """The titles of the environments, by name."""
+    worlds = [record["cell"]["environment"] for record in records]
+    return {world["name"]: world.get("title", world["name"]) for world in worlds}
+
+
+def _world_table(title: str, rows: list[Row]) -> Table:
+    first = rows[0]
+    table = Table(
+        title=f"{escape(title)}, {first.rounds:,} rounds",
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    logged = any(row.effective < 0.999 * row.rounds for row in rows)
+    columns = _COLUMNS + (_EFFECTIVE if logged else ())
+    shown = [(name, show) for name, show in columns if any(show(row) for row in rows)]
+    table.add_column("learner")
+    for name, _ in shown:
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(escape(row.learner), *(show(row) or "-" for _, show in shown))
+    if first.best is not None:
+        best = [first.best.show(3) if name == "mean loss" else "" for name, _ in shown]
+        table.add_row("[dim]best in hindsight[/]", *(f"[dim]{text}[/]" for text in best))
+    return table
+
+
+_COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("sees", lambda row: _SEES[row.feedback]),
+    ("mean loss", lambda row: "" if row.mean_loss is None else row.mean_loss.show(3)),
+    ("regret", lambda row: "" if row.regret is None else row.regret.show(0)),
+    ("certificate", lambda row: "" if row.certificate is None else f"{row.certificate.mean:,.0f}"),
+    (
+        "rounds/s",
+        lambda row: "" if row.rounds_per_second is None else f"{row.rounds_per_second:,.0f}",
+    ),
+)
+_EFFECTIVE: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("effective rounds", lambda row: f"{row.effective:,.0f}"),
+)

@@ -1,0 +1,125 @@
+"""`hannan run`: an experiment file, from start to report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from hannan.cli.output import (
+    as_json,
+    print_json,
+    result_tables,
+    rounds_bar,
+    stderr,
+    titles_of,
+)
+from hannan.experiments.cell import Cell
+from hannan.experiments.plan import Plan, read_plan
+from hannan.experiments.run import Run
+from hannan.experiments.run import run as run_plan
+from hannan.experiments.summary import compared, summarise
+
+_BACKENDS = ("serial", "loky", "dask", "ray")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder of results and report. [default: results/NAME]",
+)
+@click.option("--backend", type=click.Choice(_BACKENDS), default="loky", show_default=True)
+@click.option("--jobs", type=click.IntRange(1), help="Cells at once. [default: one for each core]")
+@click.option("--address", help="Of a Dask scheduler or Ray cluster that is running.")
+@click.option("--no-report", is_flag=True, help="Write no HTML report.")
+@click.option("--dry-run", is_flag=True, help="Only list the cells.")
+@as_json
+@click.pass_context
+def run(
+    context: click.Context,
+    file: Path,
+    output: Path | None,
+    backend: str,
+    jobs: int | None,
+    address: str | None,
+    no_report: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Play the experiment in FILE (TOML): learners x environments x seeds.
+
+    Finished cells are kept in OUTPUT/results.jsonl: an interrupted run goes on where it
+    stopped, and a repeated one plays nothing again.
+    """
+    plan = read_plan(file)
+    if dry_run:
+        _list_cells(plan, as_json)
+        return 0
+    if address is not None and backend not in ("dask", "ray"):
+        raise click.UsageError(f"--address goes with --backend dask or ray, not {backend}.")
+    folder = output or Path("results") / plan.name
+    done = _run(plan, folder, backend, jobs, address)
+    report = None
+    if done.records and not no_report:
+        from hannan.report import write_report
+
+        path = folder / "report.html"
+        report = write_report(
+            compared(done.records), done.times, path, plan.title, plan.description
+        )
+    _print(plan, done, folder, report, as_json)
+    for cell, failure in done.failures:
+        stderr().print(f"[red]failed[/] {escape(cell.label)}: {escape(failure.error)}")
+    if not done.failures:
+        return 0
+    return 2 if all(failure.expected for _, failure in done.failures) else 1
+
+
+def _run(
+    plan: Plan, folder: Path, backend: str, jobs: int | None, address: str | None
+) -> Run:
+    with rounds_bar(stderr()) as bar:
+        task = bar.add_task(escape(plan.title), total=plan.rounds or None)
+
+        def tick(cell: Cell) -> None:
+            bar.update(task, advance=cell.horizon or 0, description=escape(cell.label))
+
+        return run_plan(
+            plan, folder, backend=backend, jobs=jobs, address=address, progress=tick
+        )
+
+
+def _list_cells(plan: Plan, as_json: bool) -> None:
+    if as_json:
+        print_json({"cells": [{"key": cell.key, "label": cell.label} for cell in plan.cells]})
+        return
+    for cell in plan.cells:
+        click.echo(f"{cell.key}  {cell.label}")
+
+
+def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bool) -> None:
+    rows = summarise(done.records, done.times)
+    if as_json:
+        summary: dict[str, Any] = {
+            "name": plan.name,
+            "results": str(folder / "results.jsonl"),
+            "report": None if report is None else str(report),
+            "played": done.played,
+            "kept": len(done.records) - done.played,
+            "failures": {cell.label: failure.error for cell, failure in done.failures},
+            "rows": [row.as_dict() for row in rows],
+        }
+        print_json(summary)
+        return
+    console = Console()
+    for table in result_tables(rows, titles_of(done.records)):
+        console.print(table)
+    console.print(f"{done.played} cells played, {len(done.records) - done.played} were there.")
+    console.print(f"results: {folder / 'results.jsonl'}", soft_wrap=True)
+    if report is not None:
+        console.print(f"report:  {report}", soft_wrap=True)

@@ -1,0 +1,54 @@
+"""`hannan show`: the tables and the report of results that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from hannan.cli.output import as_json, print_json, result_tables, titles_of
+from hannan.experiments.run import read_run
+from hannan.experiments.summary import compared, summarise
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report here.")
+@click.option(
+    "--export",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write figures into this folder.",
+)
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(["png", "svg"]),
+    help="Of the figures; may be given twice. [default: both]",
+)
+@as_json
+def show(
+    results: Path, report: Path | None, export: Path | None, formats: tuple[str, ...], as_json: bool
+) -> None:
+    """Show RESULTS: the folder that `hannan run` wrote, or its results.jsonl."""
+    done, title, description = read_run(results)
+    records, times = compared(done.records), done.times
+    rows = summarise(done.records, times)
+    made: list[Path] = []
+    if report is not None:
+        from hannan.report import write_report
+
+        made.append(write_report(records, times, report, title, description))
+    if export is not None:
+        from hannan.report import write_figures
+
+        made += write_figures(records, times, export, formats or ("png", "svg"))
+    if as_json:
+        print_json({"rows": [row.as_dict() for row in rows], "files": [str(path) for path in made]})
+        return
+    console = Console()
+    for table in result_tables(rows, titles_of(records)):
+        console.print(table)
+    for path in made:
+        console.print(f"wrote {path}", soft_wrap=True)

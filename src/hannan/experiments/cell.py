@@ -1,0 +1,257 @@
+"""A cell of an experiment: one learner in one environment with one seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from hannan._version import __version__
+from hannan.core import Environment, Learner, Oracle, ParameterError
+from hannan.core.policy import loss_of
+from hannan.experiments.build import build
+from hannan.experiments.game import Game
+from hannan.experiments.recorder import Hindsight, Marks, Recorder
+from hannan.oracles import FinitePolicies
+
+OF_ENVIRONMENTS = ("name", "title", "horizon", "policies")
+OF_LEARNERS = ("name", "title", "environments")
+"""Keys that are not arguments of a constructor."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is played: tables as an experiment file holds them, and numbers.
+
+    A cell without a learner finds the best policy in hindsight, where that is the same for all
+    learners.
+    """
+
+    environment: Mapping[str, Any]
+    learner: Mapping[str, Any] | None
+    policies: Mapping[str, Any] | None
+    shared: Mapping[str, Any]
+    seed: int
+    horizon: int | None
+    points: int
+    data: str | None = None
+    """A digest of the file that the environment reads."""
+    place: str = ""
+    """Where the experiment is written down, for error messages."""
+
+    @cached_property
+    def table(self) -> dict[str, Any]:
+        """All that decides the result."""
+        names = ("environment", "learner", "policies", "seed", "horizon", "points", "data")
+        table = {name: getattr(self, name) for name in names}
+        # Shared tables count only for those who use them.
+        worlds = _used(self.shared, [self.environment, self.policies])
+        return table | {
+            "shared": worlds,
+            "shared_with_learner": _used(self.shared, self.learner),
+            "hannan": __version__,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """Sixteen hexadecimal digits that name the cell."""
+        text = json.dumps(self.table, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        who = "best policy in hindsight" if self.learner is None else self.learner["name"]
+        return f"{who} on {self.environment['name']}, seed {self.seed}"
+
+    def world(self) -> tuple[Environment, Oracle | None]:
+        """The environment, and the policy class that regret is measured against."""
+        environment, names, _ = self._world
+        return environment, names.get("policies")
+
+    def player(self) -> Learner:
+        """The learner."""
+        if self.learner is None:
+            raise ParameterError("This cell has no learner: it looks back.")
+        environment, names, policies = self._world
+        supplied: dict[str, Any] = {"seed": self.seed, "n_actions": environment.n_actions}
+        if policies is not None:
+            supplied["oracle"] = policies
+        if isinstance(policies, FinitePolicies):
+            supplied["actions"] = policies
+        place = f"{self.place}learners.{self.learner['name']}"
+        learner = build(
+            _without(self.learner, OF_LEARNERS),
+            place,
+            ("learners", "baselines"),
+            names=names,
+            supplied=supplied,
+        )
+        for verb in ("act", "update"):
+            if not callable(getattr(learner, verb, None)):
+                raise ParameterError(f"{place}: a learner needs {verb}(); got {learner!r}.")
+        return learner  # type: ignore[no-any-return]
+
+    @cached_property
+    def _world(self) -> tuple[Environment, dict[str, Any], Oracle | None]:
+        names: dict[str, Any] = {"seed": self.seed, "horizon": self.horizon}
+        for name, table in self.shared.items():
+            names[name] = build(table, f"{self.place}shared.{name}", (), names=names)
+        place = f"{self.place}environments.{self.environment['name']}"
+        policies = None
+        if self.policies is not None:
+            policies = build(self.policies, f"{place}.policies", ("oracles",), names=names)
+            names["policies"] = policies
+        environment = build(
+            _without(self.environment, OF_ENVIRONMENTS),
+            place,
+            ("environments",),
+            names=names,
+            supplied={} if policies is None else {"oracle": policies},
+        )
+        if not isinstance(environment, Environment):
+            raise ParameterError(f"{place}: {self.environment['type']} is not an environment.")
+        names |= {"contexts": environment.contexts, "n_actions": environment.n_actions}
+        return environment, names, policies
+
+
+def play_cell(cell: Cell) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Play a cell; returns its record and the seconds it took."""
+    started = perf_counter()
+    # Sums of a matrix product depend on how many threads share the work.
+    with threadpool_limits(1):
+        played = _look_back(cell) if cell.learner is None else _play(cell)
+    result, seconds, curve = played
+    record = {"key": cell.key, "cell": cell.table, "result": result}
+    times = {
+        "key": cell.key,
+        "seconds": perf_counter() - started,
+        "learner": seconds,
+        "curve": curve,
+    }
+    return record, times
+
+
+def play_game(
+    learner: Learner,
+    environment: Environment,
+    horizon: int | None,
+    rng: np.random.Generator,
+    points: int,
+    comparator: Oracle | None = None,
+) -> tuple[dict[str, Any], float, list[float]]:
+    """Play in constant memory; returns the result, the learner's seconds and their curve.
+
+    The best policy of the comparator is followed along, which costs an addition each round.
+    """
+    game = Game(learner, environment, _rounds(horizon), rng)
+    recorder = Recorder(learner, comparator, points, horizon)
+    for this_round in game:
+        recorder.record(this_round, game.seconds)
+    result, curve = recorder.result(game.seconds)
+    return result, game.seconds, curve
+
+
+def _play(cell: Cell) -> tuple[dict[str, Any], float, list[float]]:
+    environment, policies = cell.world()
+    # An oblivious world has one best policy for all learners: a cell of its own finds it.
+    comparator = None if environment.oblivious else policies
+    rng = world_rng(cell.seed)
+    return play_game(cell.player(), environment, cell.horizon, rng, cell.points, comparator)
+
+
+def _look_back(cell: Cell) -> tuple[dict[str, Any], float, list[float]]:
+    environment, policies = cell.world()
+    assert policies is not None
+    started = perf_counter()
+    result = look_back(environment, policies, cell.horizon, cell.points, cell.seed)
+    seconds = perf_counter() - started
+    return result, seconds, []
+
+
+def look_back(
+    environment: Environment, policies: Oracle, horizon: int | None, points: int, seed: int
+) -> dict[str, Any]:
+    """The best policy in hindsight of a world that does not react, at the rounds of a curve.
+
+    Each point is the least loss of any policy up to there. Where the oracle only approximates
+    the best policy, the world is gone through again with the one found for all rounds, and the
+    curve is that policy's.
+    """
+    best, marks = Hindsight(policies), Marks(points, horizon)
+    at: list[int] = []
+    losses: list[float | None] = []
+    leaders = []
+    rounds = 0
+    for this_round in environment.rounds(_rounds(horizon), world_rng(seed)):
+        this_round.reveal(0)
+        best.add(this_round)
+        rounds += 1
+        if marks.due(rounds):
+            at.append(rounds)
+            losses.append(best.loss())
+            leaders.append(best.policy())
+            kept = marks.thin(at)
+            at, losses, leaders = ([column[i] for i in kept] for column in (at, losses, leaders))
+    if not at or at[-1] != rounds:
+        at.append(rounds)
+        losses.append(best.loss())
+        leaders.append(best.policy())
+    labels, numbers = best.numbered(leaders)
+    if not policies.exact:
+        losses = _loss_of(leaders[-1], environment, policies, horizon, seed, at)
+    total = losses[-1]
+    return {
+        "rounds": rounds,
+        "loss": total,
+        "mean_loss": None if total is None else total / rounds,
+        "best": total,
+        "leaders": labels,
+        "curve": {"t": at, "loss": losses, "best": losses, "leader": numbers},
+    }
+
+
+def world_rng(seed: int) -> np.random.Generator:
+    """The environment's randomness, which shares nothing with a learner of the same seed."""
+    return np.random.default_rng((seed, 1))
+
+
+def _loss_of(
+    policy: Any, world: Environment, oracle: Oracle, horizon: int | None, seed: int, at: list[int]
+) -> list[float | None]:
+    wanted, found, total = set(at), [], 0.0
+    for t, this_round in enumerate(world.rounds(_rounds(horizon), world_rng(seed))):
+        action = policy(oracle.at(t, this_round.context))
+        this_round.reveal(action)
+        total += loss_of(this_round.losses, action)
+        if t + 1 in wanted:
+            found.append(total)
+    return list(found)
+
+
+def _used(shared: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """The shared tables that are referred to, and those that they refer to."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return {name: table for v in value for name, table in _used(shared, v).items()}
+    if isinstance(value, str) and value.startswith("$") and value[1:] in shared:
+        table = shared[value[1:]]
+        return {value[1:]: table, **_used(shared, table)}
+    return {}
+
+
+def _without(table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in keys}
+
+
+def _rounds(horizon: int | None) -> int:
+    """A number of rounds that no file has, where the end is not known."""
+    return 2**62 if horizon is None else horizon

@@ -1,0 +1,194 @@
+"""Experiment files: learners, environments and seeds, written down."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hannan.core import HannanError, ParameterError
+from hannan.experiments.catalogue import nearest
+from hannan.experiments.cell import Cell
+
+_KEYS = (
+    "name",
+    "title",
+    "description",
+    "seeds",
+    "horizon",
+    "points",
+    "shared",
+    "environments",
+    "learners",
+)
+_POINTS = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment: its cells, in order, and what to call it."""
+
+    name: str
+    title: str
+    description: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def rounds(self) -> int:
+        """The rounds of all games together, as far as they are known."""
+        return sum(cell.horizon or 0 for cell in self.cells)
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read an experiment file (TOML), and make sure that everything in it can be made.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hannan.experiments import read_plan
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "small.toml"
+    >>> _ = file.write_text('''
+    ... seeds = 2
+    ... horizon = 100
+    ... [environments.planted]
+    ... type = "PlantedPolicy"
+    ... policies = { type = "AllPolicies", n_contexts = 3, n_actions = 2 }
+    ... [learners.ftpl]
+    ... type = "ContextFTPL"
+    ... ''')
+    >>> [cell.label for cell in read_plan(file).cells]
+    ['best policy in hindsight on planted, seed 0', 'ftpl on planted, seed 0',
+     'best policy in hindsight on planted, seed 1', 'ftpl on planted, seed 1']
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except OSError as error:
+        raise ParameterError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ParameterError(f"{file} is not a text file in UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"{file} is not valid TOML: {error}.") from None
+    try:
+        return make_plan(table, file.stem)
+    except HannanError as error:
+        raise ParameterError(f"{file}: {error}") from None
+
+
+def make_plan(table: Mapping[str, Any], name: str = "experiment") -> Plan:
+    """The experiment that a table describes, as `read_plan` finds it in a file."""
+    _refuse_unknown("the experiment", table, _KEYS)
+    environments = _tables(table, "environments")
+    learners = _tables(table, "learners")
+    shared = _tables(table, "shared", needed=False)
+    points = _whole("points", table.get("points", _POINTS), 2)
+    seeds = _seeds(table.get("seeds", 1))
+    for learner, row in learners.items():
+        for wanted in row.get("environments", []):
+            if wanted not in environments:
+                raise ParameterError(
+                    f"learners.{learner}.environments: there is no environment "
+                    f"{wanted!r}{nearest(str(wanted), environments)}"
+                )
+    cells: list[Cell] = []
+    for place, world in environments.items():
+        first = _first_cell(place, world, shared, table.get("horizon"), points)
+        who = [row for row in learners.values() if place in row.get("environments", environments)]
+        cells += _cells_of(first, who, seeds)
+    _refuse_nothing(cells)
+    return Plan(
+        str(table.get("name", name)),
+        str(table.get("title", table.get("name", name))),
+        str(table.get("description", "")),
+        tuple(cells),
+    )
+
+
+def _cells_of(first: Cell, learners: list[Mapping[str, Any]], seeds: list[int]) -> Iterator[Cell]:
+    """The cells of one environment; each learner is made once, to see that it can be."""
+    environment, policies = first.world()
+    for row in learners:
+        replace(first, learner=row).player()
+    looks_back = environment.oblivious and policies is not None
+    for seed in seeds:
+        if looks_back and learners:
+            yield replace(first, seed=seed)
+        for row in learners:
+            yield replace(first, learner=row, seed=seed)
+
+
+def _first_cell(
+    name: str, world: Mapping[str, Any], shared: Mapping[str, Any], horizon: Any, points: int
+) -> Cell:
+    policies = world.get("policies")
+    if policies is not None and not isinstance(policies, Mapping):
+        raise ParameterError(
+            f"environments.{name}.policies must be a table with a type; got {policies!r}."
+        )
+    own = world.get("horizon", horizon)
+    wanted = None if own is None else _whole(f"environments.{name}.horizon", own, 1)
+    cell = Cell(world, None, policies, shared, 0, wanted, points, _digest(world))
+    if wanted is None:
+        environment = cell.world()[0]
+        if environment.horizon is None and not getattr(environment, "finite", False):
+            raise ParameterError(
+                f"environments.{name} needs horizon, the number of rounds: "
+                f"{world['type']} has no end."
+            )
+        cell = replace(cell, horizon=environment.horizon)
+    return cell
+
+
+def _tables(table: Mapping[str, Any], kind: str, needed: bool = True) -> dict[str, dict[str, Any]]:
+    found = table.get(kind, {})
+    if not isinstance(found, Mapping) or not all(isinstance(v, Mapping) for v in found.values()):
+        raise ParameterError(f"{kind} must be tables: [{kind}.NAME], each with a type.")
+    if needed and not found:
+        raise ParameterError(f"no {kind} are given: add a table [{kind}.NAME] with a type.")
+    if kind == "shared":
+        return {name: dict(row) for name, row in found.items()}
+    for name, row in found.items():
+        if "name" in row:
+            raise ParameterError(f"{kind}.{name} has its name already; give it a title instead.")
+    return {name: {"name": name, **row} for name, row in found.items()}
+
+
+def _refuse_unknown(place: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise ParameterError(f"{place} has no key {key!r}{nearest(key, known)}")
+
+
+def _refuse_nothing(cells: list[Cell]) -> None:
+    if not cells:
+        raise ParameterError("no learner is to play in any environment.")
+    names = [cell.label for cell in cells]
+    if len(set(names)) < len(names):
+        raise ParameterError("two learners have the same name.")
+
+
+def _seeds(given: Any) -> list[int]:
+    if isinstance(given, list):
+        if not given or len(set(given)) < len(given):
+            raise ParameterError(f"seeds must be different numbers, one at least; got {given!r}.")
+        return [_whole("seeds", seed, 0) for seed in given]
+    return list(range(_whole("seeds", given, 1)))
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ParameterError(f"{name} must be a whole number >= {least}; got {value!r}.")
+    return value
+
+
+def _digest(world: Mapping[str, Any]) -> str | None:
+    """Of the file that an environment reads: other data, other results."""
+    path = world.get("path")
+    if not isinstance(path, str) or not Path(path).is_file():
+        return None
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

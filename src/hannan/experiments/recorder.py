@@ -1,0 +1,214 @@
+"""What is kept of a game: curves of a bounded number of points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+from hannan.core import Learner, Objective, Oracle, Policy, Round
+
+_PROBES = 32  # contexts on which two policies are told apart
+
+
+class Marks:
+    """The rounds at which a curve has a point: evenly spread, and a few early ones.
+
+    Never more than `points` and about log₂ T more. Where the horizon is not known every second
+    point is dropped when there are too many, and the distance of the others doubles.
+    """
+
+    def __init__(self, points: int, horizon: int | None) -> None:
+        self.points = points
+        self.stride = 1 if horizon is None else max(1, math.ceil(horizon / points))
+        self.horizon = horizon
+
+    def due(self, t: int) -> bool:
+        """Whether the curve has a point after round t."""
+        early = t < self.stride and t & (t - 1) == 0
+        return early or t % self.stride == 0 or t == self.horizon
+
+    def thin(self, rounds: list[int]) -> list[int]:
+        """The positions of the points that stay, where some must go."""
+        if sum(t >= self.stride for t in rounds) <= self.points:
+            return list(range(len(rounds)))
+        self.stride *= 2
+        return [i for i, t in enumerate(rounds) if self.due(t)]
+
+
+class Recorder:
+    """Loss, calls and certificates of a learner, and the best policy so far, at some rounds.
+
+    Parameters
+    ----------
+    learner
+        Whose game it is.
+    comparator
+        The policy class whose best policy is followed along, or None.
+    points
+        The most points of a curve.
+    horizon
+        Number of rounds, where it is known.
+    """
+
+    def __init__(
+        self, learner: Learner, comparator: Oracle | None, points: int, horizon: int | None
+    ) -> None:
+        self.learner = learner
+        self.rounds = 0
+        self.loss = 0.0
+        self.weight = 0.0
+        self.squared_weight = 0.0
+        self._marks = Marks(points, horizon)
+        self._calls_before = getattr(learner, "oracle_calls", 0)
+        self._best = None if comparator is None else Hindsight(comparator)
+        self._curve: dict[str, list[Any]] = {
+            name: [] for name in ("t", "loss", "calls", "bound", "certificate", "best", "leader")
+        }
+        self._seconds: list[float] = []
+
+    def record(self, this_round: Round, seconds: float) -> None:
+        """Take down a round that has been played; `seconds` in the learner so far."""
+        weight = this_round.weight
+        self.rounds += 1
+        self.weight += weight
+        self.squared_weight += weight * weight
+        if weight:
+            self.loss += weight * this_round.loss
+        if self._best is not None:
+            self._best.add(this_round)
+        if self._marks.due(self.rounds):
+            self._point(seconds)
+
+    @property
+    def mean_loss(self) -> float | None:
+        """Σ weight · loss / Σ weight: the mean loss, or an estimate of it from a log."""
+        return self.loss / self.weight if self.weight else None
+
+    @property
+    def total(self) -> float | None:
+        """The total loss, or an estimate of it from a log."""
+        if self.weight == self.rounds:
+            return self.loss
+        return None if self.mean_loss is None else self.mean_loss * self.rounds
+
+    @property
+    def effective(self) -> float:
+        """How many rounds of play the estimate is worth: (Σ w)² / Σ w²."""
+        return self.weight**2 / self.squared_weight if self.weight else 0.0
+
+    def result(self, seconds: float) -> tuple[dict[str, Any], list[float]]:
+        """The record of the game, and the learner's seconds at the points of its curve."""
+        if self.rounds and (not self._curve["t"] or self._curve["t"][-1] != self.rounds):
+            self._point(seconds)
+        leaders = None
+        if self._best is not None:
+            leaders, self._curve["leader"] = self._best.numbered(self._curve["leader"])
+        curve = {
+            name: None if all(value is None for value in values) else values
+            for name, values in self._curve.items()
+        }
+        last = {name: values[-1] if values else None for name, values in curve.items()}
+        regret = None if last["best"] is None else last["loss"] - last["best"]
+        result = {
+            "rounds": self.rounds,
+            "feedback": self.learner.feedback.value,
+            "loss": last["loss"],
+            "mean_loss": self.mean_loss,
+            "best": last["best"],
+            "regret": regret,
+            "bound": last["bound"],
+            "certificate": last["certificate"],
+            "oracle_calls": self._calls,
+            "effective": self.effective,
+            "leaders": leaders,
+            "curve": curve,
+        }
+        return result, self._seconds
+
+    @property
+    def _calls(self) -> int:
+        return int(getattr(self.learner, "oracle_calls", 0) - self._calls_before)
+
+    def _point(self, seconds: float) -> None:
+        best = self._best
+        point = {
+            "t": self.rounds,
+            "loss": self.total,
+            "calls": self._calls,
+            "bound": _told(self.learner, "regret_bound"),
+            "certificate": _told(self.learner, "certificate"),
+            "best": None if best is None else best.loss(),
+            "leader": None if best is None else best.policy(),
+        }
+        for name, value in point.items():
+            self._curve[name].append(value)
+        self._seconds.append(seconds)
+        kept = self._marks.thin(self._curve["t"])
+        if len(kept) < len(self._seconds):
+            self._curve = {name: [v[i] for i in kept] for name, v in self._curve.items()}
+            self._seconds = [self._seconds[i] for i in kept]
+
+
+class Hindsight:
+    """The best policy for the rounds so far, in constant memory."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self._total: Objective = oracle.objective()
+        self._rounds = 0
+        self._probes: dict[Hashable, Any] = {}
+
+    def add(self, this_round: Round) -> None:
+        """Count the losses of one more round."""
+        context = self.oracle.at(self._rounds, this_round.context)
+        self._total.add(context, this_round.losses)
+        self._rounds += 1
+        if len(self._probes) < _PROBES:
+            self._probes.setdefault(self.oracle.key(context), context)
+
+    def policy(self) -> Policy:
+        """The leader."""
+        return self._total.leader()
+
+    def loss(self) -> float | None:
+        """The least total loss of a policy; None where the optimum is only approximate."""
+        if not self.oracle.exact:
+            return None
+        return _finite(float(self._total.minima(None, 0, 1, 0.0)[0]))
+
+    def numbered(self, leaders: list[Policy]) -> tuple[list[str], list[int]]:
+        """The different ones among these policies, described, and which of them each is.
+
+        Policies are told apart by what they do on the first few contexts that came.
+        """
+        labels: list[str] = []
+        known: dict[Hashable, int] = {}
+        numbers = []
+        for policy in leaders:
+            acts = tuple(_plain(policy(context)) for context in self._probes.values())
+            number = known.setdefault(acts, len(known))
+            if number == len(labels):
+                labels.append(_label(policy, number))
+            numbers.append(number)
+        return labels, numbers
+
+
+def _told(learner: Any, what: str) -> float | None:
+    """A number the learner tells, if it does."""
+    tell = getattr(learner, what, None)
+    told = None if tell is None else tell()
+    return None if told is None else _finite(float(told))
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _plain(action: Any) -> Hashable:
+    return action if isinstance(action, int) else tuple(int(j) for j in action)
+
+
+def _label(policy: Policy, number: int) -> str:
+    text = repr(policy).strip("<>")
+    return text if len(text) <= 60 else f"{type(policy).__name__} {number + 1}"

@@ -1,0 +1,125 @@
+"""Running an experiment: what is not yet there is played, what is there is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hannan.experiments.backends import Failure, outcomes
+from hannan.experiments.cell import Cell, play_cell
+from hannan.experiments.plan import Plan
+from hannan.experiments.results import Results, read_results, replace_file
+from hannan.experiments.summary import Record
+
+
+_NOTE = "plan.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run has left behind.
+
+    Attributes
+    ----------
+    records
+        Of the plan's cells, in its order; those that failed are missing.
+    times
+        Seconds of each cell, by key.
+    played
+        Number of cells that were played; the others were there before.
+    failures
+        Cells that could not be played, and why.
+    """
+
+    records: list[Record]
+    times: dict[str, dict[str, Any]]
+    played: int
+    failures: list[tuple[Cell, Failure]]
+
+
+def run(
+    plan: Plan,
+    folder: str | Path,
+    *,
+    backend: str = "serial",
+    jobs: int | None = None,
+    address: str | None = None,
+    progress: Callable[[Cell], None] | None = None,
+) -> Run:
+    """Play the cells of a plan that the results file in `folder` does not hold yet.
+
+    Parameters
+    ----------
+    plan
+        What to play, from `read_plan`.
+    folder
+        Where `results.jsonl` and `times.jsonl` are, or will be. A cell is written as soon as it
+        is finished, so that an interrupted run loses only the cells under way.
+    backend
+        "serial", "loky" (processes on this machine), "dask" or "ray".
+    jobs
+        How many cells at once; by default as many as there are cores.
+    address
+        Of a Dask scheduler or Ray cluster that is already running.
+    progress
+        Called after each cell that was played.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hannan.experiments import make_plan, run
+    >>> plan = make_plan({
+    ...     "horizon": 200,
+    ...     "environments": {"planted": {
+    ...         "type": "PlantedPolicy",
+    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
+    ...     "learners": {"ours": {"type": "ContextFTPL"}},
+    ... })
+    >>> folder = tempfile.mkdtemp()
+    >>> run(plan, folder).played, run(plan, folder).played
+    (2, 0)
+    """
+    failures: list[tuple[Cell, Failure]] = []
+    order = [cell.key for cell in plan.cells]
+    with Results.writing(folder) as results:
+        pending = [cell for cell in plan.cells if cell.key not in results]
+        _note(plan, results.folder)
+        found = outcomes(play_cell, pending, backend=backend, jobs=jobs, address=address)
+        with closing(found):
+            for i, outcome in found:
+                if isinstance(outcome, Failure):
+                    failures.append((pending[i], outcome))
+                else:
+                    results.append(*outcome)
+                if progress is not None:
+                    progress(pending[i])
+        results.settle(order)
+        records = results.records(order)
+        seconds_of = results.times()
+    failures.sort(key=lambda pair: order.index(pair[0].key))
+    return Run(records, seconds_of, len(pending) - len(failures), failures)
+
+
+def read_run(path: str | Path) -> tuple[Run, str, str]:
+    """What a run left in a folder, finished or not, with its title and description."""
+    results = read_results(path)
+    times = results.times()
+    note = results.folder / _NOTE
+    if not note.is_file():
+        return Run(results.records(), times, 0, []), results.folder.resolve().name, ""
+    told = json.loads(note.read_text(encoding="utf-8"))
+    return Run(results.records(told["cells"]), times, 0, []), told["title"], told["description"]
+
+
+def _note(plan: Plan, folder: Path) -> None:
+    """Leave word of the plan, so that its results can be shown without its file."""
+    told = {
+        "title": plan.title,
+        "description": plan.description,
+        "cells": [cell.key for cell in plan.cells],
+    }
+    replace_file(folder / _NOTE, json.dumps(told, indent=1).encode())

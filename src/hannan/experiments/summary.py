@@ -1,0 +1,147 @@
+"""Results read: regret against the best policy, and rows of a table with intervals."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+Record = dict[str, Any]
+
+
+def compared(records: Iterable[Record]) -> list[Record]:
+    """The records of learners, each beside the best policy of its world.
+
+    Where a world does not react, the best policy in hindsight has a record of its own: its
+    curve goes into the records of all who played that world with that seed.
+    """
+    listed = list(records)
+    best = {_world(record): record["result"] for record in listed if _looks_back(record)}
+    return [
+        _beside(record, best.get(_world(record))) for record in listed if not _looks_back(record)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over seeds, and half the width of its 95 % confidence interval (by Student's t)."""
+
+    mean: float
+    half_width: float | None
+    count: int
+
+    def __str__(self) -> str:
+        return self.show()
+
+    def show(self, digits: int = 4) -> str:
+        """For tables."""
+        spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
+        return f"{self.mean:,.{digits}f}{spread}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A learner in an environment, over all seeds; None where nothing is known."""
+
+    environment: str
+    learner: str
+    feedback: str
+    rounds: int
+    mean_loss: Interval | None
+    regret: Interval | None
+    best: Interval | None
+    """The mean loss of the best policy in hindsight."""
+    bound: Interval | None
+    certificate: Interval | None
+    calls_per_round: float
+    effective: float
+    rounds_per_second: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]]) -> list[Row]:
+    """A row for each learner in each environment, in the order of the records."""
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in compared(records):
+        cell = record["cell"]
+        groups.setdefault((cell["environment"]["name"], cell["learner"]["name"]), []).append(record)
+    return [_row(*names, group, times) for names, group in groups.items()]
+
+
+def interval(values: Iterable[float | None]) -> Interval | None:
+    """Of these values, if there are any and none is missing."""
+    listed = list(values)
+    if not listed or any(value is None for value in listed):
+        return None
+    numbers = np.array(listed, dtype=np.float64)
+    n = len(numbers)
+    half = None
+    if n > 1:
+        half = float(student.ppf(0.975, n - 1) * numbers.std(ddof=1) / math.sqrt(n))
+    return Interval(float(numbers.mean()), half, n)
+
+
+def _row(
+    environment: str, learner: str, group: list[Record], times: Mapping[str, Mapping[str, Any]]
+) -> Row:
+    results = [record["result"] for record in group]
+    seconds = [times[r["key"]]["learner"] for r in group if r["key"] in times]
+    rounds = sum(result["rounds"] for result in results)
+    per_second = None
+    if len(seconds) == len(group) and sum(seconds) > 0.0:
+        per_second = rounds / sum(seconds)
+
+    def of(name: str) -> Interval | None:
+        return interval(result[name] for result in results)
+
+    return Row(
+        environment,
+        learner,
+        results[0]["feedback"],
+        results[0]["rounds"],
+        of("mean_loss"),
+        of("regret"),
+        interval(_mean_best(result) for result in results),
+        of("bound"),
+        of("certificate"),
+        sum(result["oracle_calls"] for result in results) / max(1, rounds),
+        min(result["effective"] for result in results),
+        per_second,
+    )
+
+
+def _mean_best(result: Mapping[str, Any]) -> float | None:
+    return None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
+
+
+def _looks_back(record: Record) -> bool:
+    return record["cell"]["learner"] is None
+
+
+def _world(record: Record) -> str:
+    """What two records of the same world, class and seed have in common."""
+    own = ("learner", "shared_with_learner")
+    cell = {name: value for name, value in record["cell"].items() if name not in own}
+    return json.dumps(cell, sort_keys=True)
+
+
+def _beside(record: Record, best: Mapping[str, Any] | None) -> Record:
+    result = record["result"]
+    if best is None or result["loss"] is None or best["best"] is None:
+        return record
+    curve = result["curve"] | {name: best["curve"][name] for name in ("best", "leader")}
+    found = {
+        "best": best["best"],
+        "regret": result["loss"] - best["best"],
+        "leaders": best["leaders"],
+        "curve": curve,
+    }
+    return record | {"result": result | found}

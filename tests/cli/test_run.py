@@ -1,0 +1,170 @@
+"""`hannan run` and `hannan show`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from hannan.cli import main
+
+
+def run(*arguments):
+    """`hannan run small.toml` in this process."""
+    return main(["run", "small.toml", "--backend", "serial", *arguments])
+
+
+def test_a_run_prints_a_table_and_says_where_things_are(small, capsys):
+    assert run() == 0
+    printed = capsys.readouterr().out
+    assert "Leader punisher, 200 rounds" in printed
+    for name in ("ours", "leader", "uniform", "best in hindsight"):
+        assert name in printed
+    assert "8 cells played, 0 were there." in printed
+    assert "results: results/small/results.jsonl" in printed
+    assert "report:  results/small/report.html" in printed
+    assert "…" not in printed
+    assert max(map(len, printed.splitlines())) <= 80
+    page = (small.parent / "results/small/report.html").read_text(encoding="utf-8")
+    assert "A small one" in page
+    leader = next(line for line in printed.splitlines() if line.split()[:1] == ["leader"])
+    assert "1.000 ± 0.000" in leader
+
+
+def test_a_repeated_run_prints_the_same_table_and_plays_nothing(small, capsys):
+    run("--no-report")
+    first = capsys.readouterr().out
+    run("--no-report")
+    second = capsys.readouterr().out
+    assert second == first.replace("8 cells played, 0 were there", "0 cells played, 8 were there")
+
+
+def test_without_a_report_there_is_none(small, capsys):
+    run("--no-report", "--output", "here")
+    assert "report:" not in capsys.readouterr().out
+    assert not (small.parent / "here" / "report.html").exists()
+    assert (small.parent / "here" / "results.jsonl").exists()
+
+
+def test_json_is_one_object_and_nothing_else(small, capsys):
+    assert run("--json", "--no-report") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["played"] == 8
+    assert [row["learner"] for row in told["rows"]] == ["ours", "leader", "uniform"]
+    assert told["rows"][1]["mean_loss"] == {"mean": 1.0, "half_width": 0.0, "count": 2}
+    assert told["failures"] == {}
+
+
+def test_a_dry_run_lists_the_cells(small, capsys):
+    assert run("--dry-run") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 8
+    assert lines[1].endswith("ours on punisher, seed 0")
+    assert not (small.parent / "results").exists()
+    run("--dry-run", "--json")
+    assert len(json.loads(capsys.readouterr().out)["cells"]) == 8
+
+
+def test_show_reads_what_a_run_wrote(small, capsys):
+    run("--no-report")
+    ran = capsys.readouterr().out
+    assert main(["show", "results/small"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.strip() == ran[: ran.index("8 cells played")].strip()
+    assert main(["show", "results/small/results.jsonl", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 3
+
+
+def test_show_writes_the_report_and_the_figures(small, capsys):
+    run("--no-report")
+    capsys.readouterr()
+    assert main(["show", "results/small", "--report", "page.html", "--export", "figures"]) == 0
+    printed = capsys.readouterr().out
+    assert "A small one" in (small.parent / "page.html").read_text(encoding="utf-8")
+    made = {path.suffix for path in (small.parent / "figures").iterdir()}
+    assert made == {".png", ".svg"}
+    assert "wrote page.html" in printed
+    main(["show", "results/small", "--export", "only", "--format", "svg"])
+    assert {path.suffix for path in (small.parent / "only").iterdir()} == {".svg"}
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "complaint"),
+    [
+        (("seeds = 2", "seeds = = 2"), (), "small.toml is not valid TOML"),
+        (("seeds", "seedz"), (), "small.toml: the experiment has no key 'seedz'; did you mean"),
+        (('"ContextFTPL"', '"ContextFTLP"'), (), "small.toml: learners.ours: there is no"),
+        (("n_actions = 3", "n_actions = 0"), (), "environments.punisher.policies: "),
+        (("", ""), ("--output", "small.toml/under"), "small.toml/under"),
+    ],
+    ids=["TOML", "key", "type", "argument", "folder"],
+)
+def test_wrong_input_is_one_line_and_exit_code_two(small, change, arguments, complaint, capsys):
+    small.write_text(small.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+    assert run(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("hannan: ")
+    assert captured.err.count("\n") == 1
+    assert complaint in captured.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "nowhere.toml"],
+        ["run"],
+        ["run", "small.toml", "--backend", "abacus"],
+        ["run", "small.toml", "--jobs", "0"],
+        ["run", "small.toml", "--address", "tcp://127.0.0.1:1"],
+        ["show", "nowhere"],
+        ["list", "wonders"],
+        ["completion", "cmd"],
+        ["dance"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_is_exit_code_two(small, arguments, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    assert captured.err.strip()
+
+
+def test_a_cell_that_fails_is_named_and_the_others_are_kept(small, capsys):
+    text = small.read_text(encoding="utf-8").replace(
+        '[learners.uniform]\ntype = "UniformRandom"',
+        '[learners.uniform]\ntype = "UniformRandom"\nloss_range = [0.0, 0.5]',
+    )
+    small.write_text(text, encoding="utf-8")
+    assert run("--no-report") == 2
+    captured = capsys.readouterr()
+    assert "failed uniform on punisher, seed 0" in captured.err
+    assert "Traceback" not in captured.err
+    assert "ours" in captured.out
+    assert "6 cells played" in captured.out
+
+
+def test_an_error_of_ones_own_is_exit_code_one(small, capsys, monkeypatch):
+    (small.parent / "broken.py").write_text(
+        "import hannan as hn\n"
+        "class Broken(hn.environments.PlantedPolicy):\n"
+        "    def rounds(self, horizon, rng):\n"
+        "        raise RuntimeError('out of milk')\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(small.parent))
+    text = small.read_text(encoding="utf-8").replace('"LeaderPunisher"', '"broken:Broken"')
+    small.write_text(text, encoding="utf-8")
+    assert run("--no-report") == 1
+    assert "RuntimeError: out of milk" in capsys.readouterr().err
+
+
+def test_the_installed_command_in_parallel(small):
+    command = [sys.executable, "-m", "hannan", "run", "small.toml", "--no-report", "--jobs", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "8 cells played" in done.stdout

@@ -1,0 +1,138 @@
+"""Rounds as they are played: late feedback, no feedback, and who is told of whom."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.core import Feedback, Round
+from hannan.experiments.game import Game
+
+
+class Diary(hn.Learner):
+    """Plays 0 and writes down the order of what it is told."""
+
+    feedback = Feedback.FULL
+
+    def __init__(self):
+        super().__init__()
+        self.told = []
+
+    def _act(self, context):
+        self.told.append(("act", context))
+        return 0
+
+    def _update(self, context, action, loss):
+        self.told.append(("update", context))
+
+
+class Late(Diary):
+    """The same with tickets."""
+
+    def decide(self, context):
+        self.told.append(("decide", context))
+        return type("Ticket", (), {"action": 0, "context": context})()
+
+    def update(self, loss, decision=None):
+        if decision is None:
+            super().update(loss)
+        else:
+            self.told.append(("late", decision.context))
+
+
+class Delays(hn.Environment):
+    """Round t has context t and the t-th delay."""
+
+    n_actions = 2
+
+    def __init__(self, delays):
+        self.delays = delays
+        self.met = None
+
+    def meet(self, learner):
+        self.met = learner
+
+    def rounds(self, horizon, rng):
+        for t in range(horizon):
+            yield Round(t, np.zeros(2), self.delays[t])
+
+
+class Silent(Round):
+    """A round that tells nothing."""
+
+    def reveal(self, action, feedback=Feedback.FULL):
+        super().reveal(action, feedback)
+
+
+def test_feedback_comes_as_many_rounds_later_as_the_delay_says():
+    learner = Late()
+    game = Game(learner, Delays([2, 0, 1, 0]), 4, np.random.default_rng(0))
+    assert [r.context for r in game] == [0, 1, 2, 3]
+    assert learner.told == [
+        ("decide", 0),
+        ("act", 1),
+        ("update", 1),
+        ("decide", 2),
+        ("late", 0),  # after two further rounds were played
+        ("act", 3),
+        ("update", 3),
+        ("late", 2),
+    ]
+    assert game.waiting == 0
+
+
+def test_what_has_not_come_by_the_end_never_does():
+    learner = Late()
+    game = Game(learner, Delays([5, 5]), 2, np.random.default_rng(0))
+    list(game)
+    assert game.waiting == 2
+    assert ("late", 0) not in learner.told
+
+
+def test_a_learner_without_tickets_cannot_learn_late():
+    game = Game(Diary(), Delays([0, 3]), 2, np.random.default_rng(0))
+    with pytest.raises(hn.ParameterError, match=r"Diary cannot learn late.*round 2.*3 rounds"):
+        list(game)
+
+
+def test_no_feedback_is_no_update():
+    class Half(Delays):
+        def rounds(self, horizon, rng):
+            for t in range(horizon):
+                yield (Silent if t % 2 else Round)(t, np.zeros(2))
+
+    learner = Diary()
+    rounds = list(Game(learner, Half([]), 4, np.random.default_rng(0)))
+    assert [t for verb, t in learner.told if verb == "update"] == [0, 2]
+    assert learner.rounds == 2
+    assert [r.action for r in rounds] == [0, 0, 0, 0]
+
+
+def test_the_environment_is_told_who_plays_before_the_first_round():
+    world, learner = Delays([0]), Diary()
+    list(Game(learner, world, 1, np.random.default_rng(0)))
+    assert world.met is learner
+    world.met = None
+    hn.play(learner, world, horizon=1)
+    assert world.met is learner
+
+
+def test_the_time_counted_is_the_learners():
+    import time
+
+    class Slow(Diary):
+        def _act(self, context):
+            time.sleep(0.01)
+            return 0
+
+    class SlowWorld(Delays):
+        def rounds(self, horizon, rng):
+            for this_round in super().rounds(horizon, rng):
+                time.sleep(0.03)
+                yield this_round
+
+    game = Game(Slow(), SlowWorld([0] * 5), 5, np.random.default_rng(0))
+    started = time.perf_counter()
+    list(game)
+    assert 0.05 <= game.seconds <= time.perf_counter() - started - 0.15

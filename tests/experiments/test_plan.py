@@ -1,0 +1,232 @@
+"""Experiment files: what they make, and how they are refused."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hannan as hn
+from hannan.experiments import make_plan, read_plan
+from hannan.experiments.build import build
+from hannan.experiments.catalogue import KINDS, entries, find, nearest
+
+POLICIES = {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}
+SMALL = {
+    "horizon": 50,
+    "seeds": 2,
+    "environments": {
+        "planted": {"type": "PlantedPolicy", "policies": POLICIES},
+        "arrays": {"type": "FromArrays", "contexts": [0, 1], "losses": [[0.0, 1.0], [1.0, 0.0]]},
+    },
+    "learners": {
+        "ours": {"type": "ContextFTPL", "environments": ["planted"]},
+        "uniform": {"type": "UniformRandom"},
+    },
+}
+
+
+def changed(path, value):
+    """The small experiment with one entry replaced."""
+    table = copy.deepcopy(SMALL)
+    place = table
+    *way, last = path.split(".")
+    for key in way:
+        place = place[key]
+    place[last] = value
+    return table
+
+
+def test_cells_are_all_learners_in_all_their_environments_with_all_seeds():
+    plan = make_plan(changed("environments.arrays.horizon", 2), "small")
+    assert [cell.label for cell in plan.cells] == [
+        "best policy in hindsight on planted, seed 0",
+        "ours on planted, seed 0",
+        "uniform on planted, seed 0",
+        "best policy in hindsight on planted, seed 1",
+        "ours on planted, seed 1",
+        "uniform on planted, seed 1",
+        "uniform on arrays, seed 0",
+        "uniform on arrays, seed 1",
+    ]
+    assert len({cell.key for cell in plan.cells}) == 8
+    assert plan.rounds == 6 * 50 + 2 * 2
+
+
+def test_the_key_changes_with_everything_that_decides_the_result_and_nothing_else():
+    keys = {cell.key for cell in make_plan(SMALL).cells}
+    assert keys == {cell.key for cell in make_plan(SMALL | {"title": "Another"}).cells}
+    for path, value in [
+        ("horizon", 51),
+        ("points", 7),
+        ("learners.uniform.loss_range", [0.0, 2.0]),
+        ("environments.planted.good", 0.2),
+        ("environments.planted.policies", POLICIES | {"n_contexts": 4}),
+    ]:
+        assert keys != {cell.key for cell in make_plan(changed(path, value)).cells}, path
+
+
+def test_a_shared_table_counts_only_for_those_who_use_it():
+    table = copy.deepcopy(SMALL)
+    table["shared"] = {"base": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}
+    table["learners"]["own"] = {"type": "ContextFTPL", "oracle": "$base"}
+    table["learners"]["own"]["environments"] = ["planted"]
+    before = {cell.label: cell.key for cell in make_plan(table).cells}
+    table["shared"]["base"]["n_actions"] = 3
+    after = {cell.label: cell.key for cell in make_plan(table).cells}
+    assert {label for label in before if before[label] != after[label]} == {
+        "own on planted, seed 0",
+        "own on planted, seed 1",
+    }
+
+
+def test_the_environments_class_and_the_seed_are_handed_to_learners_that_take_them():
+    plan = make_plan(SMALL)
+    learner = next(cell for cell in plan.cells if cell.label == "ours on planted, seed 1").player()
+    assert isinstance(learner.oracle, hn.oracles.AllPolicies)
+    assert learner.seed == 1
+    uniform = next(cell for cell in plan.cells if "uniform" in cell.label).player()
+    assert uniform.n_actions == 2
+
+
+def test_inner_learners_get_them_too():
+    row = {
+        "type": "StronglyAdaptive",
+        "learner": {"type": "ContextFTPL"},
+        "environments": ["planted"],
+    }
+    plan = make_plan(changed("learners.ours", row))
+    learner = plan.cells[4].player()
+    assert learner.learner.seed == learner.seed == 1
+    assert learner.learner.oracle is learner.oracle
+
+
+def test_names_with_a_dollar_stand_for_things():
+    row = {"type": "ContextFTPL", "horizon": "$horizon", "epsilon": "theorem"}
+    row |= {"contexts": "$contexts", "oracle": "$policies", "environments": ["planted"]}
+    learner = make_plan(changed("learners.ours", row)).cells[1].player()
+    assert learner.horizon == 50
+    assert list(learner.contexts) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        ("sedes", 3, r"has no key 'sedes'; did you mean 'seeds'\?"),
+        ("seeds", 0, "seeds must be a whole number >= 1; got 0"),
+        ("seeds", [1, 1], "seeds must be different"),
+        ("seeds", True, "seeds must be a whole number"),
+        ("horizon", "many", "horizon must be a whole number >= 1; got 'many'"),
+        ("points", 1, "points must be a whole number >= 2"),
+        ("environments", {}, "no environments are given"),
+        ("learners", {"ours": 3}, r"learners must be tables: \[learners.NAME\]"),
+        ("learners.ours.type", "ContextFTLP", "there is no 'ContextFTLP'; did you mean 'ContextF"),
+        ("learners.ours.type", 5, "learners.ours: type must name what to make; got 5"),
+        ("learners.ours.epsilom", 1.0, "ContextFTPL has no argument 'epsilom'; did you mean 'eps"),
+        ("learners.ours.epsilon", -1.0, "learners.ours: .*epsilon"),
+        ("learners.ours.seed", "$sede", r"nothing is called \$sede; did you mean 'seed'"),
+        ("learners.ours.environments", ["plantde"], "no environment 'plantde'; did you mean"),
+        ("learners.ours.environments", [], None),
+        ("learners.ours.name", "x", "learners.ours has its name already"),
+        ("learners.uniform.type", "Hedge", "learners.uniform: Hedge needs actions"),
+        ("environments.planted.policies", "all", "policies must be a table with a type"),
+        ("environments.planted.policies", {"type": "Paths"}, "policies: Paths needs graph and"),
+        ("environments.planted.policies", {"type": "Paths.toward"}, "no constructor 'toward'; did"),
+        ("environments.planted.type", "ContextFTPL", "ContextFTPL is not an environment"),
+        ("environments.planted.type", "no.such:Thing", "'no.such:Thing' cannot be imported"),
+        ("environments.planted.good", 3.0, "environments.planted: .*good"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(path, value, complaint):
+    table = changed(path, value)
+    if complaint is None:
+        assert not any("ours" in cell.label for cell in make_plan(table).cells)
+        return
+    with pytest.raises(hn.ParameterError, match=complaint):
+        make_plan(table)
+
+
+def test_an_endless_world_needs_a_horizon():
+    table = copy.deepcopy(SMALL)
+    del table["horizon"]
+    with pytest.raises(hn.ParameterError, match=r"environments.planted needs horizon.*has no end"):
+        make_plan(table)
+    del table["environments"]["planted"]
+    del table["learners"]["ours"]
+    assert make_plan(table).rounds == 4
+
+
+def test_files_are_refused_by_name(tmp_path):
+    file = tmp_path / "bad.toml"
+    with pytest.raises(hn.ParameterError, match=r"bad.toml cannot be read: No such file"):
+        read_plan(file)
+    file.write_text("horizon = 3\nseeds = = 2\n", encoding="utf-8")
+    with pytest.raises(hn.ParameterError, match=r"bad.toml is not valid TOML: .*line 2"):
+        read_plan(file)
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(hn.ParameterError, match=r"bad.toml is not a text file"):
+        read_plan(file)
+    file.write_text("horizon = 3\n", encoding="utf-8")
+    with pytest.raises(hn.ParameterError, match=r"bad.toml: no environments are given"):
+        read_plan(file)
+
+
+def test_other_data_is_another_cell(tmp_path):
+    file = tmp_path / "stream.csv"
+    keys = set()
+    for row in ("1.0,0", "2.0,1"):
+        file.write_text(f"x,y\n{row}\n0.5,1\n0.1,0\n", encoding="utf-8")
+        world = {"type": "FromFile", "path": str(file), "context": ["x"], "label": "y"}
+        table = {"environments": {"file": world}, "learners": {"u": {"type": "UniformRandom"}}}
+        keys.add(make_plan(table).cells[0].key)
+    assert len(keys) == 2
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["type", "seeds", "environments", "learners", "shared", "policies", "a"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_nonsense_is_refused_and_nothing_else_happens(table):
+    with pytest.raises(hn.HannanError):
+        make_plan(table if isinstance(table, dict) else {"environments": table})
+
+
+def test_every_entry_of_the_catalogue_is_found_by_its_name_and_has_a_line():
+    for kind in KINDS:
+        assert entries(kind)
+        for entry in entries(kind):
+            assert find(entry.name, (kind,)) is entry.made
+            assert find(f"{kind}.{entry.name}") is entry.made
+            assert entry.summary.endswith(".")
+
+
+def test_two_things_of_one_name_are_told_apart_by_their_place():
+    assert find("Switching", ("environments",)) is hn.environments.Switching
+    assert find("Switching", ("oracles",)) is hn.oracles.Switching
+    assert find("environments.Switching", ("oracles",)) is hn.environments.Switching
+
+
+def test_things_from_outside():
+    assert find("hannan.oracles:FinitePolicies.random")(2, 3, 2).n_policies == 2
+    made = build({"type": "fractions:Fraction", "numerator": 3}, "here", ())
+    assert made == 3
+
+
+def test_nearest():
+    assert nearest("lernaer", ["learner", "seed"]) == "; did you mean 'learner'?"
+    assert nearest("zzz", ["learner", "seed"]) == "; there are learner, seed."
+    assert nearest("zzz", []) == "; none are known."
