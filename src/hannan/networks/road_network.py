@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import ParameterError
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 
 
 class RoadNetwork:
@@ -89,6 +89,27 @@ class RoadNetwork:
         self.link_type = None if link_type is None else self._column("link_type", link_type)
         self.flow = None if flow is None else self._column("flow", flow)
         self.zones = frozenset(zones)
+
+    @classmethod
+    def grid(cls, rows: int, columns: int, *, capacity: float = 100.0, seed: int = 0) -> Self:
+        """A town of streets that lead east and south; from one corner no way leads back.
+
+        Crossings are numbered row by row from 1. A block takes between 1 and 2 units of time
+        when it is empty, drawn evenly.
+
+        >>> import hannan as hn
+        >>> hn.networks.RoadNetwork.grid(2, 2).links
+        [(1, 2), (1, 3), (2, 4), (3, 4)]
+        """
+        for name, value in {"rows": rows, "columns": columns}.items():
+            check_integer("RoadNetwork.grid", name, value, 2)
+        rng = np.random.default_rng(check_seed("RoadNetwork.grid", seed))
+        links = []
+        for i in range(1, rows * columns + 1):
+            links += [(i, i + 1)] if i % columns else []
+            links += [(i, i + columns)] if i <= (rows - 1) * columns else []
+        tail, head = zip(*links, strict=True)
+        return cls(tail, head, rng.uniform(1.0, 2.0, size=len(links)), capacity=capacity)
 
     @property
     def n_links(self) -> int:

@@ -23,17 +23,7 @@ class FeatureOracle(Oracle):
 
     def check_context(self, context: Any) -> FloatArray:
         """The row as float64; every feature must be a finite number."""
-        if type(context) is np.ndarray and context.dtype == np.float64:
-            row = context.copy()  # the caller may use its array again
-        else:
-            row = as_numbers(context, 1)
-        if row.ndim != 1:
-            raise ContextError(
-                f"A context is one row of features; got an array of shape {row.shape}."
-            )
-        if not np.isfinite(row).all():
-            raise _not_finite(row[None, :], context)
-        return row
+        return check_row(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
         """The distinct rows of a two-dimensional array or a frame."""
@@ -45,6 +35,19 @@ class FeatureOracle(Oracle):
     def key(self, context: FloatArray) -> bytes:
         """The row's bytes."""
         return context.tobytes()
+
+
+def check_row(context: Any) -> FloatArray:
+    """One row of features as float64 of its own; each must be a finite number."""
+    if type(context) is np.ndarray and context.dtype == np.float64:
+        row = context.copy()  # the caller may use its array again
+    else:
+        row = as_numbers(context, 1)
+    if row.ndim != 1:
+        raise ContextError(f"A context is one row of features; got an array of shape {row.shape}.")
+    if not np.isfinite(row).all():
+        raise _not_finite(row[None, :], context)
+    return row
 
 
 def as_numbers(given: Any, ndim: int) -> FloatArray:

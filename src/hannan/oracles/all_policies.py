@@ -19,12 +19,12 @@ _NO_KEY = np.uint64(0)
 
 
 class AllPolicies(Oracle):
-    r"""All :math:`K^d` maps from d contexts to K actions.
+    r"""All maps from d contexts to K actions.
 
-    Contexts decouple: on context x every leader plays
+    There are :math:`K^d` of them. Contexts decouple: on context x every leader plays
     :math:`\arg\min_k \sum_{s : x_s = x} \ell_s(k)`, and only the noise on x matters. So a round
-    costs O(K), whatever d is. With d = 1 this is the problem of K experts (or arms). Ties go to
-    the smallest action.
+    costs O(K), whatever d is. With d = 1 this is the problem of K experts (or arms). Ties go to the
+    smallest action.
 
     Parameters
     ----------

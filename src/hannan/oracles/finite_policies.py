@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
+from hannan.core import Action, Objective, Oracle, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
+from hannan.oracles._finite_tables import as_table, distinct_rows, random_table, table_of_paths
 from hannan.oracles._projection import Plan, make_plan
 from hannan.oracles._tables import check_table_context, law_of_argmin
+from hannan.oracles.paths import Paths
 from hannan.perturbation import Blocks, LaplaceNoise
 
 
@@ -56,7 +58,7 @@ class FinitePolicies(Oracle):
         self.actions = actions
         if n_actions is not None:
             check_integer(self, "n_actions", n_actions, 1)
-        table, sets, width = _as_table(actions, n_actions)
+        table, sets, width = as_table(actions, n_actions)
         self.n_actions: int = width
         self.table = table
         """Integers [N, d]: elements, or rows of `sets` where actions are sets."""
@@ -75,6 +77,27 @@ class FinitePolicies(Oracle):
         self._columns[:, : table.shape[0]] = table.T
         self._columns[:, table.shape[0] :] = table[0][:, None]
         self._plans: dict[tuple[int, ...], Plan] = {}
+
+    @classmethod
+    def random(cls, n_policies: int, n_contexts: int, n_actions: int, seed: int = 0) -> Self:
+        """Policies whose every action is drawn evenly.
+
+        >>> import hannan as hn
+        >>> hn.oracles.FinitePolicies.random(1000, 50, 5).n_policies
+        1000
+        """
+        return cls(random_table(n_policies, n_contexts, n_actions, seed), n_actions)
+
+    @classmethod
+    def routes(cls, paths: Paths, limit: int = 100_000) -> Self:
+        """Every path of a graph, for what needs a list; refused if there are more than `limit`.
+
+        >>> import hannan as hn
+        >>> links = [(0, 1), (0, 2), (1, 3), (2, 3)]
+        >>> hn.oracles.FinitePolicies.routes(hn.oracles.Paths(links, 0, 3)).policy(1)()
+        array([1, 3])
+        """
+        return cls(table_of_paths(paths, limit))
 
     @property
     def n_policies(self) -> int:
@@ -106,11 +129,11 @@ class FinitePolicies(Oracle):
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """log N for the number of policies that differ on these contexts."""
-        return float(np.log(_distinct_rows(self.table[:, list(contexts)])))
+        return float(np.log(distinct_rows(self.table[:, list(contexts)])))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
         """Whether policies that differ at all differ on these contexts."""
-        return _distinct_rows(self.table[:, list(contexts)]) == _distinct_rows(self.table)
+        return distinct_rows(self.table[:, list(contexts)]) == distinct_rows(self.table)
 
     def action(self, code: int) -> Action:
         """The action behind an entry of `table`."""
@@ -335,54 +358,3 @@ def _rows(noise: Noise | None, draw: int) -> tuple[NDArray[np.float32], int]:
     assert isinstance(noise, FiniteNoise)
     row = noise.blocks.locate(draw)
     return noise.blocks.block, row
-
-
-def _as_table(
-    actions: ArrayLike, n_actions: int | None
-) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-    """The table of codes, the sets behind the codes (None for single elements), and K."""
-    given = np.asarray(actions)
-    if given.ndim == 1:
-        given = given[:, None]
-    if given.ndim not in (2, 3) or 0 in given.shape:
-        raise ParameterError(
-            "FinitePolicies needs a table of actions, [N, d] or [N, d, m] integers or [N, d, K] "
-            "booleans, with at least one policy and one context; got an array of shape "
-            f"{np.shape(actions)}."
-        )
-    if given.dtype == bool and given.ndim == 3:
-        width = given.shape[2]
-        if n_actions not in (None, width):
-            raise ParameterError(f"A table of {width} booleans a context has n_actions={width}.")
-        inclusion = given
-    else:
-        if not np.issubdtype(given.dtype, np.integer):
-            raise InputTypeError(
-                f"FinitePolicies needs integer actions; got a table of type {given.dtype}."
-            )
-        low, top = int(given.min()), int(given.max())
-        width = top + 1 if n_actions is None else n_actions
-        if low < 0 or top >= width:
-            raise ParameterError(
-                f"Actions are 0 to n_actions - 1 = {width - 1}; the table holds "
-                f"{low if low < 0 else top}."
-            )
-        if given.ndim == 2:
-            return given.copy(), None, width
-        inclusion = np.zeros((*given.shape[:2], width), dtype=bool)
-        np.put_along_axis(inclusion, given.astype(np.intp), True, axis=2)
-        if (inclusion.sum(axis=2) != given.shape[2]).any():
-            raise ParameterError("FinitePolicies needs sets of m different elements in each cell.")
-    packed = np.packbits(inclusion.reshape(-1, width), axis=1)
-    _, first, codes = np.unique(
-        packed.view(np.dtype((np.void, packed.shape[1]))).ravel(),
-        return_index=True,
-        return_inverse=True,
-    )
-    sets = inclusion.reshape(-1, width)[first]
-    return codes.reshape(inclusion.shape[:2]), sets, width
-
-
-def _distinct_rows(table: NDArray[Any]) -> int:
-    rows = np.ascontiguousarray(table)
-    return len(np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))))

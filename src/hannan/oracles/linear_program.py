@@ -28,14 +28,15 @@ class Solution(NamedTuple):
 
 
 class LinearProgram(SetOracle):
-    r"""The points of :math:`\{0,1\}^K` with :math:`A_{ub} x \le b_{ub}`, :math:`A_{eq} x = b_{eq}`.
+    r"""Sets of elements that satisfy linear constraints, by HiGHS.
 
-    Any set of feasible actions that linear constraints describe: covers, packings, flows,
-    schedules, knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS:
-    first the linear relaxation, whose solution is taken if it is a 0/1 point (it always is for
-    flows and other totally unimodular systems), else branch and bound. Costs are first scaled by a
-    power of two to about one, so that neither answer depends on their size. Of several best
-    points it returns the one HiGHS does, which is a function of the totals alone.
+    The points of :math:`\{0,1\}^K` with :math:`A_{ub} x \le b_{ub}`, :math:`A_{eq} x = b_{eq}`. Any
+    set of feasible actions that linear constraints describe: covers, packings, flows, schedules,
+    knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS: first the
+    linear relaxation, whose solution is taken if it is a 0/1 point (it always is for flows and
+    other totally unimodular systems), else branch and bound. Costs are first scaled by a power of
+    two to about one, so that neither answer depends on their size. Of several best points it
+    returns the one HiGHS does, which is a function of the totals alone.
 
     Parameters
     ----------

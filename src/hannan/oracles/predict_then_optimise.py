@@ -20,8 +20,9 @@ _COMPLEXITY_PAIRS = 4
 
 
 class PredictThenOptimise(FeatureOracle):
-    r"""Policies :math:`x \mapsto \arg\min_{a \in A} \sum_{j \in a} \langle w_j, x \rangle`.
+    r"""Predicted losses of elements, handed to the optimiser of a combinatorial problem.
 
+    Policies are :math:`x \mapsto \arg\min_{a \in A} \sum_{j \in a} \langle w_j, x \rangle`.
     The losses of each of the K elements are regressed on the context's features, as in
     `LinearPolicies`; on a context the predicted losses go to the optimiser of a problem without
     contexts, such as `Paths` or `Subsets`. The two steps are each exact but not together the

@@ -16,13 +16,14 @@ from hannan.oracles._histograms import BinnedObjective, BinnedOracle
 
 
 class Stumps(BinnedOracle):
-    r"""Decision stumps: :math:`x \mapsto b` where :math:`x_f \ge \theta`, else a; and constants.
+    r"""Decision stumps: one feature, one cut, an action on each side; and constants.
 
-    The total loss of each action below every cut θ of every feature f,
+    A stump is :math:`x \mapsto b` where :math:`x_f \ge \theta`, else a. The total loss of each
+    action below every cut θ of every feature f,
     :math:`P[f, \theta, k] = \sum_{s : x_{s,f} < \theta} \ell_s(k)`, decides everything: a stump's
     value is :math:`\min_a P[f,\theta,a] + \min_b (P[\cdot, b] - P[f,\theta,b])`. So the leader is
-    exact and a round costs O(features × bins × K), whatever t and the number of contexts are.
-    Noise is projected on the same totals, sixteen draws at once, ahead of time.
+    exact and a round costs O(features × bins × K), whatever t and the number of contexts are. Noise
+    is projected on the same totals, sixteen draws at once, ahead of time.
 
     The cuts are fixed by the set X of perturbed contexts: every value of a feature that has at
     most `n_bins` of them on X, so that no stump is left out, else n_bins - 1 values evenly

@@ -20,10 +20,11 @@ from hannan.perturbation import Blocks, LaplaceNoise
 
 
 class Thresholds(Oracle):
-    r"""Policies on the line: b where :math:`x \ge \theta`, else a, for all a, b and θ.
+    r"""Policies on the line: one action below a threshold, another from it on.
 
-    A threshold between two neighbouring contexts splits the total loss, so with the n distinct
-    contexts seen or perturbed in order, sums from the right give all values
+    They play b where :math:`x \ge \theta`, else a, for all a, b and θ. A threshold between two
+    neighbouring contexts splits the total loss, so with the n distinct contexts seen or perturbed
+    in order, sums from the right give all values
     :math:`\min_a \sum_{x_s < \theta} \ell_s(a) + \min_b \sum_{x_s \ge \theta} \ell_s(b)`: exact,
     O(nK) a leader, whatever the number of rounds. In an open world n is the number of different
     contexts seen.

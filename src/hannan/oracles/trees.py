@@ -19,14 +19,13 @@ from hannan.oracles.stumps import StumpPolicy, decode_stump
 
 
 class Trees(BinnedOracle):
-    r"""Decision trees of at most `depth` cuts :math:`x_f \ge \theta` on a path, an action in each
-    leaf.
+    r"""Decision trees of bounded depth, with an action in each leaf.
 
-    Depth 1 is `Stumps`. At depth 2 the leader is exact: for every root cut (f, θ) the totals of
-    every other cut below it are kept,
+    A path holds at most `depth` cuts :math:`x_f \ge \theta`. Depth 1 is `Stumps`. At depth 2 the
+    leader is exact: for every root cut (f, θ) the totals of every other cut below it are kept,
     :math:`Q[f, \theta, f', \theta', k] = \sum \ell_s(k)` over rounds with
-    :math:`x_{s,f} < \theta, x_{s,f'} < \theta'`, which give the best stump on either side. A
-    leader costs O((features × bins)² K), and so much memory; no cost grows with t.
+    :math:`x_{s,f} < \theta, x_{s,f'} < \theta'`, which give the best stump on either side. A leader
+    costs O((features × bins)² K), and so much memory; no cost grows with t.
 
     Deeper trees are grown greedily: the best tree of depth 2 shows where to cut, then each side is
     treated the same way with one level less. The result is at least as good as the best tree of

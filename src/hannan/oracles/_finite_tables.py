@@ -1,0 +1,100 @@
+"""Tables of policies: read, drawn at random, and made from the paths of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.validation import check_integer, check_seed
+from hannan.oracles.paths import Paths
+
+
+def as_table(
+    actions: ArrayLike, n_actions: int | None
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
+    """The table of codes, the sets behind the codes (None for single elements), and K."""
+    given = np.asarray(actions)
+    if given.ndim == 1:
+        given = given[:, None]
+    if given.ndim not in (2, 3) or 0 in given.shape:
+        raise ParameterError(
+            "FinitePolicies needs a table of actions, [N, d] or [N, d, m] integers or [N, d, K] "
+            "booleans, with at least one policy and one context; got an array of shape "
+            f"{np.shape(actions)}."
+        )
+    if given.dtype == bool and given.ndim == 3:
+        width = given.shape[2]
+        if n_actions not in (None, width):
+            raise ParameterError(f"A table of {width} booleans a context has n_actions={width}.")
+        inclusion = given
+    else:
+        if not np.issubdtype(given.dtype, np.integer):
+            raise InputTypeError(
+                f"FinitePolicies needs integer actions; got a table of type {given.dtype}."
+            )
+        low, top = int(given.min()), int(given.max())
+        width = top + 1 if n_actions is None else n_actions
+        if low < 0 or top >= width:
+            raise ParameterError(
+                f"Actions are 0 to n_actions - 1 = {width - 1}; the table holds "
+                f"{low if low < 0 else top}."
+            )
+        if given.ndim == 2:
+            return given.copy(), None, width
+        inclusion = np.zeros((*given.shape[:2], width), dtype=bool)
+        np.put_along_axis(inclusion, given.astype(np.intp), True, axis=2)
+        if (inclusion.sum(axis=2) != given.shape[2]).any():
+            raise ParameterError("FinitePolicies needs sets of m different elements in each cell.")
+    packed = np.packbits(inclusion.reshape(-1, width), axis=1)
+    _, first, codes = np.unique(
+        packed.view(np.dtype((np.void, packed.shape[1]))).ravel(),
+        return_index=True,
+        return_inverse=True,
+    )
+    sets = inclusion.reshape(-1, width)[first]
+    return codes.reshape(inclusion.shape[:2]), sets, width
+
+
+def distinct_rows(table: NDArray[Any]) -> int:
+    """How many rows differ."""
+    rows = np.ascontiguousarray(table)
+    return len(np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))))
+
+
+def random_table(n_policies: int, n_contexts: int, n_actions: int, seed: int) -> NDArray[np.int64]:
+    """Actions drawn evenly, [N, d]."""
+    sizes = {"n_policies": n_policies, "n_contexts": n_contexts, "n_actions": n_actions}
+    for name, value in sizes.items():
+        check_integer("FinitePolicies.random", name, value, 1)
+    rng = np.random.default_rng(check_seed("FinitePolicies.random", seed))
+    return rng.integers(0, n_actions, size=(n_policies, n_contexts))
+
+
+def table_of_paths(paths: Paths, limit: int) -> NDArray[np.bool_]:
+    """Which edges each path uses, [N, 1, K], in lexicographic order of the edges taken."""
+    if not isinstance(paths, Paths):
+        raise InputTypeError(f"FinitePolicies.routes lists the paths of a Paths; got {paths!r}.")
+    check_integer("FinitePolicies.routes", "limit", limit, 1)
+    count = float(np.exp(paths.log_size([None])))
+    if count > limit + 0.5:
+        raise ParameterError(
+            f"There are {count:.3g} paths, more than limit={limit}: use Paths itself, which lists "
+            "none of them."
+        )
+    start, head, ids = paths._start.tolist(), paths._head.tolist(), paths._ids.tolist()
+    found: list[list[int]] = []
+    ways: list[tuple[list[int], int]] = [([], len(start) - 2)]  # the source; the target is 0
+    while ways:
+        edges, node = ways.pop()
+        if node == 0:
+            found.append(edges)
+        else:
+            onward = range(start[node + 1] - 1, start[node] - 1, -1)
+            ways += [([*edges, ids[e]], head[e]) for e in onward]
+    table = np.zeros((len(found), 1, paths.n_actions), dtype=bool)
+    for row, edges in zip(table, found, strict=True):
+        row[0, edges] = True
+    return table
