@@ -1,19 +1,29 @@
 """What a reader compares with."""
 
 from hannan.baselines.ada_normal_hedge import AdaNormalHedge
+from hannan.baselines.epoch_greedy import EpochGreedy
+from hannan.baselines.epsilon_greedy import EpsilonGreedy
 from hannan.baselines.exp4 import Exp4
 from hannan.baselines.fixed_share import FixedShare
 from hannan.baselines.follow_the_leader import FollowTheLeader
 from hannan.baselines.hedge import Hedge
+from hannan.baselines.kalai_vempala import KalaiVempala
+from hannan.baselines.lin_ucb import LinUCB
 from hannan.baselines.optimistic_hedge import OptimisticHedge
 from hannan.baselines.uniform_random import UniformRandom
+from hannan.baselines.vowpal_wabbit import VowpalWabbit
 
 __all__ = [
     "AdaNormalHedge",
+    "EpochGreedy",
+    "EpsilonGreedy",
     "Exp4",
     "FixedShare",
     "FollowTheLeader",
     "Hedge",
+    "KalaiVempala",
+    "LinUCB",
     "OptimisticHedge",
     "UniformRandom",
+    "VowpalWabbit",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,24 @@ class ListedPolicies(Learner):
         self._weights = np.empty(self.oracle.n_policies)
         self._rng = np.random.default_rng(seed)
 
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+        """What copies of this learner would play on a context now: drawn from the same weights."""
+        coins = self._coins(copies, seed)
+        context = self._check_context(context)
+        twin = copy.copy(self)
+        twin._totals = self._totals.copy()  # they may be measured from a new least one
+        ends = twin._weigh(context).cumsum()
+        targets = coins.random(copies) * ends[-1]
+        codes = self._columns[context, [_first_above(ends, target) for target in targets]]
+        return [self.oracle.action(code) for code in codes]
+
+    def _act(self, context: Any) -> Action:
+        return self._follow(context, self._weigh(context))
+
+    @abstractmethod
+    def _weigh(self, context: Any) -> FloatArray:
+        """The weight of each policy, in a place that is used again."""
+
     def _charge(self, context: Any, losses: FloatArray) -> FloatArray:
         """The loss of each policy, in a place that is used again."""
         by_code = self.oracle.losses_by_code(losses)
@@ -67,9 +87,9 @@ class Mixture(ListedPolicies):
 
     _mixture: FloatArray
 
-    def _act(self, context: Any) -> Action:
+    def _weigh(self, context: Any) -> FloatArray:
         np.copyto(self._weights, self._mixture)
-        return self._follow(context, self._weights)
+        return self._weights
 
     def _checked_charge(self, context: Any, loss: Any) -> FloatArray:
         losses, _, _ = check_losses(loss, self.oracle.n_actions, self._range)

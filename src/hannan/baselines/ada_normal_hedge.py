@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,13 @@ class AdaNormalHedge(Mixture):
         mixture *= self._prior
         total = mixture.sum()
         self._mixture = mixture / total if total > 0.0 else self._prior.copy()
+
+    def regret_bound(self) -> float:
+        """√(3 C log(B/q)) of the policy that leads, in widths of the losses."""
+        best = int(np.argmax(self._totals))
+        growth = 1.0 + 1.5 * float(self._prior @ (1.0 + np.log1p(self._magnitudes)))
+        odds = math.log(growth / float(self._prior[best]))
+        return self._width * math.sqrt(3.0 * float(self._magnitudes[best]) * odds)
 
     def _check_prior(self, prior: ArrayLike | None) -> FloatArray:
         N = self.oracle.n_policies

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._listed import ListedPolicies
 from hannan.core import Action, Feedback, ParameterError
-from hannan.core.validation import check_losses
+from hannan.core.validation import FloatArray, check_losses
 from hannan.oracles import FinitePolicies
 
 
@@ -71,16 +71,19 @@ class Exp4(ListedPolicies):
         self._probability = 1.0
 
     def _act(self, context: Any) -> Action:
-        weights = self._weights
-        np.subtract(self._totals, self._totals.min(), out=weights)
-        weights *= -self._rate()
-        np.exp(weights, out=weights)
+        weights = self._weigh(context)
         mass = np.bincount(self._columns[context], weights, self.oracle.n_actions)
         ends = mass.cumsum()
         found = int(ends.searchsorted(self._rng.random() * ends[-1], side="right"))
         action = min(found, self.oracle.n_actions - 1)
         self._probability = float(mass[action] / ends[-1])
         return action
+
+    def _weigh(self, context: Any) -> FloatArray:
+        weights = self._weights
+        np.subtract(self._totals, self._totals.min(), out=weights)
+        weights *= -self._rate()
+        return np.exp(weights, out=weights)
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses = check_losses(np.atleast_1d(loss), 1, self._range, "the chosen action's")[0]
@@ -90,6 +93,14 @@ class Exp4(ListedPolicies):
         charge[action] = losses[0] / self._probability
         charge.take(self._columns[context], out=self._weights, mode="clip")
         self._totals += self._weights
+
+    def regret_bound(self) -> float:
+        """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""
+        T, K, B = self.rounds, self.oracle.n_actions, self._range[1]
+        log_N = math.log(len(self._totals))
+        if T == 0 or self.learning_rate is None:
+            return 2.0 * B * math.sqrt(T * K * log_N)
+        return log_N / self.learning_rate + 0.5 * self.learning_rate * T * K * B * B
 
     def _rate(self) -> float:
         if self.learning_rate is not None:

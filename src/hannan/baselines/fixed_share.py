@@ -107,6 +107,29 @@ class FixedShare(Mixture):
             mixture += least
             np.negative(np.log(mixture, out=self._totals), out=self._totals)
 
+    def regret_bound(self) -> float | None:
+        r"""Against one policy throughout.
+
+        With a fixed η, :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta + \eta T W^2/8`:
+        the sum is what sharing can have taken from one weight. With the anytime rate what is said
+        above for k changes, and None if the share is not the one that goes with it.
+        """
+        T, N, W = self.rounds, self.oracle.n_policies, self._width
+        if T == 0 or N == 1:
+            return 0.0
+        if self.learning_rate is None and self._tuned is None:
+            k = self.switches or 0
+            bound = W * math.sqrt(2.0 * (k + 1) * T * math.log(N * T))
+            return bound if self.share is None else None
+        if self.share is None and self._tuned is None:
+            taken = math.log(T)
+        elif self._share() < 1.0:
+            taken = -(T - 1) * math.log1p(-self._share())
+        else:
+            return None
+        eta = self._rate()
+        return (math.log(N) + taken) / eta + eta * T * W * W / 8.0
+
     def _share(self) -> float:
         """The share spread after this round."""
         if self.share is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
+
+import numpy as np
 
 from hannan.core import Action, Learner, Oracle, Policy
 from hannan.core.validation import check_loss_range, check_losses
@@ -55,6 +58,9 @@ class FollowTheLeader(Learner):
         action = self._history.action(context, None, 0, 0.0)
         self.oracle_calls += 1
         return action
+
+    def _twin(self, coins: np.random.Generator) -> Self:
+        return copy.copy(self)
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         self._history.add(context, check_losses(loss, self.oracle.n_actions, self._range)[0])

@@ -80,14 +80,14 @@ class OptimisticHedge(ListedPolicies):
         self._errors = (2.0 * self._width) ** 2
         """V² and the sum of the v²."""
 
-    def _act(self, context: Any) -> Action:
+    def _weigh(self, context: Any) -> FloatArray:
         guess = self._predictor.predict(context)
         self._guess = check_guess(self._predictor, guess, self.oracle.n_actions, self._range)
         weights = self._charge(context, self._guess)
         weights += self._totals
         weights -= weights.min()
         weights *= -self._rate()
-        return self._follow(context, np.exp(weights, out=weights))
+        return np.exp(weights, out=weights)
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses = check_losses(loss, self.oracle.n_actions, self._range)[0]
@@ -96,6 +96,15 @@ class OptimisticHedge(ListedPolicies):
         self._predictor.learn(context, self._elements, losses)
         self._errors += (high - low) ** 2
         self._totals += self._charge(context, losses)
+
+    def regret_bound(self) -> float:
+        """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
+        log_N, rate = math.log(self.oracle.n_policies), self.learning_rate
+        if self.rounds == 0:
+            return 0.0
+        if rate is None:
+            return math.sqrt(self._errors * log_N)
+        return log_N / rate + rate * (self._errors - (2.0 * self._width) ** 2) / 8.0
 
     def _rate(self) -> float:
         if self.learning_rate is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,6 +55,11 @@ class UniformRandom(Learner):
 
     def _act(self, context: Any) -> Action:
         return int(self._rng.integers(self.n_actions))
+
+    def _twin(self, coins: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._rng = coins
+        return twin
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         check_losses(loss, self.n_actions, self._range)

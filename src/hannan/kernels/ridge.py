@@ -9,8 +9,8 @@ from numba import njit
 
 
 @njit(cache=True)
-def lower(inverse, moment, x, alpha, out):
-    """out[k] = x' R_k b_k - alpha sqrt(x' R_k x), clipped to [0, 1], for each of K regressions."""
+def lower(inverse, moment, x, alpha, least, most, out):
+    """out[k] = x' R_k b_k - alpha sqrt(x' R_k x) for each of K regressions, clipped."""
     K, p = moment.shape
     projected = np.empty(p)
     for k in range(K):
@@ -27,7 +27,7 @@ def lower(inverse, moment, x, alpha, out):
         for i in range(p):
             mean += projected[i] * moment[k, i]
             square += projected[i] * x[i]
-        out[k] = min(max(mean - alpha * np.sqrt(max(square, 0.0)), 0.0), 1.0)
+        out[k] = min(max(mean - alpha * np.sqrt(max(square, 0.0)), least), most)
 
 
 @njit(cache=True)

@@ -84,35 +84,41 @@ class Ridge(Predictor):
         """The regressions' values, clipped to [0, 1]."""
         return self._lower(context, 0.0)
 
+    def lower(self, context: Any) -> FloatArray:
+        """Lower confidence values as they are, without clipping."""
+        return self._lower(context, self.alpha, -np.inf, np.inf)
+
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """A rank-one update for each element seen; a single one while all were always seen."""
         refuse_functions(self, loss)
-        inverse, x = self._ready(context)
+        inverse, moment, x = self._ready(context)
         seen = np.atleast_1d(np.asarray(action, dtype=np.intp))
         losses = np.atleast_1d(np.asarray(loss, dtype=np.float64))
         if len(losses) != len(seen):
             raise LossError(f"Ridge needs {len(seen)} losses, one for each element; got {loss!r}.")
         if len(seen) < self._n_actions and len(inverse) == 1:
-            inverse = self._inverse = np.tile(inverse, (self._n_actions, 1, 1))
-        kernel.learn(inverse, self._moment, x, seen, losses)
+            inverse = np.tile(inverse, (self._n_actions, 1, 1))
+        self._inverse, self._moment = inverse, moment
+        kernel.learn(inverse, moment, x, seen, losses)
 
-    def _lower(self, context: Any, alpha: float) -> FloatArray:
-        inverse, x = self._ready(context)
+    def _lower(
+        self, context: Any, alpha: float, least: float = 0.0, most: float = 1.0
+    ) -> FloatArray:
+        inverse, moment, x = self._ready(context)
         guess = np.empty(self._n_actions)
-        kernel.lower(inverse, self._moment, x, alpha, guess)
+        kernel.lower(inverse, moment, x, alpha, least, most, guess)
         return guess
 
-    def _ready(self, context: Any) -> tuple[FloatArray, FloatArray]:
+    def _ready(self, context: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         row = self._rows[context] if self._rows is not None else context
         given = np.asarray(row, dtype=np.float64).reshape(-1)
         x = np.ones(len(given) + self.intercept)
         x[: len(given)] = given
-        if self._inverse is None:
-            self._inverse = np.eye(len(x))[None] / self.ridge  # shared until elements part
-            self._moment = np.zeros((self._n_actions, len(x)))
+        if self._inverse is None:  # one for all elements until they part
+            return np.eye(len(x))[None] / self.ridge, np.zeros((self._n_actions, len(x))), x
         if len(x) != self._moment.shape[1]:
             raise ContextError(
                 f"Ridge has seen contexts with {self._moment.shape[1] - self.intercept} features; "
                 f"got {context!r}."
             )
-        return self._inverse, x
+        return self._inverse, self._moment, x

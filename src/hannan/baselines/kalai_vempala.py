@@ -1,0 +1,226 @@
+"""Follow the perturbed leader with exponential noise."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.core import Action, ContextError, Learner, Oracle, ParameterError, Policy
+from hannan.core.validation import (
+    FloatArray,
+    check_integer,
+    check_loss_range,
+    check_losses,
+    check_positive,
+    check_seed,
+    refuse,
+)
+from hannan.perturbation import seed_key
+
+_BLOCK = 2**15  # variates drawn at a time, one round's at least
+
+
+class KalaiVempala(Learner):
+    r"""Follow the leader whose elements were each given an exponential bonus, fresh every round.
+
+    With :math:`\xi` independent and exponential of mean 1, for every context x of a set X and
+    every element, round t plays :math:`\pi_t(x_t)`,
+
+    .. math:: \pi_t = \arg\min_{\pi \in \Pi} \sum_{s<t} \langle \pi(x_s), \ell_s \rangle
+              - \frac1{\epsilon_t} \sum_{x \in X} \langle \pi(x), \xi_x - 1 \rangle .
+
+    For experts this is the algorithm as published: the total of each less :math:`\xi/\epsilon`.
+    The means are taken off, which changes nothing where all actions have one size and keeps
+    longer ones from being favoured where they do not. `ContextFTPL` with a number for `epsilon`
+    is the two-sided version, for signed costs.
+
+    Parameters
+    ----------
+    oracle
+        The policy class with its optimiser; losses are linear.
+    contexts
+        X, the contexts that may arrive; by default the oracle's own.
+    epsilon
+        One over the size of the noise; if None, :math:`\epsilon = \sqrt{H/T}/B` where the
+        horizon T is given and :math:`\epsilon_t = \sqrt{H/2t}/B` where it is not. B is what an
+        action can cost more than another in a round, and H bounds what the best policy can make
+        of the noise: :math:`1/2 + \dots + 1/K`, about log K, for K experts.
+    horizon
+        T, the number of rounds, for `epsilon`.
+    seed
+        Fixes the play; None takes fresh entropy.
+    loss_range
+        Range of each element's loss.
+
+    Guarantee
+    ---------
+    Against adaptive adversaries, with an exact oracle, and losses that are not negative or
+    actions that all have one size: expected regret at most
+    :math:`\epsilon B^2 T + H/\epsilon`, so :math:`2B\sqrt{HT}` tuned for T and
+    :math:`2B\sqrt{2HT}` after every T with the default, with
+    :math:`H = E \max_\pi \sum_x \langle \pi(x), \xi_x - 1 \rangle \le \sqrt{2dm \log N} + \log N`.
+    Proof. If the bonus of each element of :math:`\pi_t(x_t)` grows by its loss, that policy still
+    leads after the round, and such noise is at most :math:`e^{\epsilon v}` times less likely, v
+    its loss: so a round costs at most :math:`\epsilon v^2` more than foresight would have. The
+    rest is be-the-leader. The argument needs noise where the round is, so nothing is promised
+    for contexts outside X, which are refused; nor for signed losses of actions of different
+    sizes, as bonuses have one sign. [kalai2005]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.baselines.KalaiVempala(hn.oracles.AllPolicies(1, 3), seed=0)
+    >>> for _ in range(300):
+    ...     action = learner.act()
+    ...     learner.update([1.0, 0.0, 1.0])
+    >>> learner.act()
+    1
+
+    References
+    ----------
+    [kalai2005]
+    """
+
+    oracle: Oracle
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Sequence[Any] | None = None,
+        *,
+        epsilon: float | None = None,
+        horizon: int | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        self.oracle = oracle
+        self.contexts = contexts
+        self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)
+        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        if loss_range is None:
+            raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
+        self._range = check_loss_range(self, loss_range)
+        self._perturbed = self._context_set()
+        self._arrivals = frozenset(map(oracle.key, self._perturbed))
+        self._history = oracle.objective()
+        self._history.expect(self._perturbed)
+        self._H = exponential_complexity(oracle, self._perturbed)
+        self._width = _width(oracle, *self._range)
+        self._key = int(seed_key(seed))
+        self._rows = max(1, _BLOCK // (len(self._perturbed) * self._K))
+        self._block: tuple[int, FloatArray] = (-1, np.empty(0))
+
+    def best_policy(self) -> Policy:
+        """The leader without noise."""
+        return self._history.leader()
+
+    def regret_bound(self) -> float | None:
+        """εB²T + H/ε; None with an inexact oracle, or signed losses and actions of many sizes."""
+        signed = self._range[0] < 0.0 and not self.oracle.fixed_size
+        if not self.oracle.exact or signed:
+            return None
+        T, H, B = self.rounds, self._H, self._width
+        if T == 0 or H == 0.0:
+            return 0.0
+        if self.epsilon is None and self.horizon is None:
+            return 2.0 * B * math.sqrt(2.0 * H * T)
+        scale = self._scale()
+        return B * B * T / scale + H * scale
+
+    def _act(self, context: Any) -> Action:
+        fakes = self._noise() * self._scale()
+        action = self._history.perturbed(self._perturbed, fakes).action(context, None, 0, 0.0)
+        self.oracle_calls += 1
+        return action
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        self._history.add(context, check_losses(loss, self.oracle.n_actions, self._range)[0])
+
+    def _check_context(self, context: Any, ahead: int = 0) -> Any:
+        context = super()._check_context(context, ahead)
+        if self.oracle.key(context) not in self._arrivals:
+            raise ContextError(
+                f"Context {context!r} is not among the {len(self._arrivals)} contexts that carry "
+                "noise. Declare it in contexts=."
+            )
+        return context
+
+    def _twin(self, coins: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._key = int(coins.integers(2**64, dtype=np.uint64))
+        twin._rows = 1
+        twin._block = (-1, np.empty(0))
+        return twin
+
+    @property
+    def _K(self) -> int:
+        assert self.oracle.n_actions is not None
+        return self.oracle.n_actions
+
+    def _scale(self) -> float:
+        """1/ε of the round to come."""
+        if self.epsilon is not None:
+            return 1.0 / self.epsilon
+        if self._H == 0.0:  # one policy
+            return 0.0
+        T = 2.0 * (self.rounds + 1) if self.horizon is None else self.horizon
+        return self._width * math.sqrt(T / self._H)
+
+    def _noise(self) -> FloatArray:
+        """1 - ξ for the round to come, [d, K]: a function of the seed and its number."""
+        number, row = divmod(self.rounds, self._rows)
+        if self._block[0] != number:
+            rng = np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, 0, number]))
+            shape = self._rows, len(self._perturbed), self._K
+            self._block = number, 1.0 - rng.standard_exponential(shape)
+        noise: FloatArray = self._block[1][row]
+        return noise
+
+    def _context_set(self) -> list[Any]:
+        who = type(self.oracle).__name__
+        if self.oracle.n_actions is None:
+            raise ParameterError(
+                f"KalaiVempala needs the number of actions: give {who} its n_actions=."
+            )
+        known = self.oracle.contexts if self.contexts is None else self.contexts
+        if known is None:
+            raise ParameterError(
+                f"{who} does not list its contexts: give contexts=, those that may arrive."
+            )
+        found = self.oracle.check_contexts(known)
+        if not found:
+            raise refuse(self, "contexts", "a non-empty sequence of contexts", self.contexts)
+        return found
+
+
+def exponential_complexity(oracle: Oracle, contexts: Sequence[Any]) -> float:
+    r"""An upper bound on :math:`E \max_\pi \sum_x \langle \pi(x), \xi_x - 1 \rangle`.
+
+    The smaller of :math:`\sqrt{2dm \log N} + \log N`, by the exponential's moments, and of what
+    all maps to actions (sets: to all sets) would give.
+
+    >>> import hannan as hn
+    >>> exponential_complexity(hn.oracles.AllPolicies(6, 2), range(6))
+    3.0
+    """
+    d, K, m = len(contexts), oracle.n_actions, oracle.max_chosen
+    assert K is not None
+    each = K / math.e if m > 1 else sum(1.0 / k for k in range(2, K + 1))
+    log_size = oracle.log_size(contexts)
+    if log_size is None:
+        return d * each
+    return min(d * each, math.sqrt(2.0 * d * m * log_size) + log_size)
+
+
+def _width(oracle: Oracle, low: float, high: float) -> float:
+    """How much more than another an action can lose in a round; where sizes differ, than none."""
+    if oracle.fixed_size:
+        return oracle.max_chosen * (high - low)
+    return oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))

@@ -1,0 +1,187 @@
+"""Vowpal Wabbit's contextual bandits."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import shlex
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from hannan.baselines._bandit import Bandit, row_or_name
+from hannan.core import Action, MissingPackageError
+from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
+
+_FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
+
+
+class VowpalWabbit(Bandit):
+    r"""Vowpal Wabbit (`pip install 'hannan[vw]'`) with bandit feedback.
+
+    VW is given features of the context, an indicator for each action and the products of the two,
+    so that each action has a linear model of its own. It answers with a law p over the actions; one
+    is drawn from it here, and VW learns from (action, loss, p(action)).
+
+    Parameters
+    ----------
+    n_actions
+        K.
+    arguments
+        Further options of VW, after ``--cb_explore_adf -q xa``: how to explore, as
+        ``--squarecb``, ``--synthcover`` or ``--epsilon 0.05``; learning rates; anything else.
+    seed
+        Fixes the play, and VW's own coins where it has any; None takes fresh entropy for the play.
+    loss_range
+        Range of the losses; VW is shown them scaled to [0, 1].
+
+    Notes
+    -----
+    Arrays and lists are rows of features; anything else that can be hashed is a discrete context,
+    one feature of its own. Copies and pickles carry VW's saved model. It is complete for
+    ε-greedy, SquareCB, RegCB, softmax and synthetic cover; with ``--bag``, ``--cover``,
+    ``--rnd`` or ``--cb_type dr`` VW leaves something out, and a copy may play differently.
+
+    Guarantee
+    ---------
+    None against an adversary; for independent rounds, that of the exploration chosen.
+    [foster2020]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.baselines.VowpalWabbit(2, "--epsilon 0.1", seed=0)
+    >>> for x in ["sun", "rain"] * 100:
+    ...     action = learner.act(x)
+    ...     learner.update(float(action != (x == "rain")))
+    >>> learner.probabilities("rain").round(2)
+    array([0.05, 0.95])
+
+    References
+    ----------
+    [bietti2021], [foster2020]
+    """
+
+    _shown: list[Any] | None
+
+    def __init__(
+        self,
+        n_actions: int,
+        arguments: str = "--squarecb",
+        *,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__(loss_range)
+        self.n_actions = check_integer(self, "n_actions", n_actions, 1)
+        if not isinstance(arguments, str):
+            raise refuse(self, "arguments", "a string of options", arguments)
+        self.arguments = arguments
+        self.seed = check_seed(self, seed)
+        self._rng = np.random.default_rng(seed)
+        self._probability = 1.0
+        self._start([] if seed is None else ["--random_seed", str(seed % 2**32)])
+
+    def probabilities(self, context: Any = None) -> FloatArray:
+        """The law of the action on a context, now."""
+        return self._law(self._examples(self._check_context(context)))
+
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+        """Draws from VW's law, by other coins."""
+        coins = self._coins(copies, seed)
+        law = self.probabilities(context)
+        return [_draw(law, u) for u in coins.random(copies)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in vars(self).items() if name not in _NATIVE}
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "model")
+            self._vw.save(path)
+            return {**state, "model": path.read_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        model = state.pop("model")
+        vars(self).update(state)
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "model")
+            path.write_bytes(model)
+            self._start(["-i", str(path)])
+
+    def _check_context(self, context: Any, ahead: int = 0) -> Any:
+        return row_or_name(context)
+
+    def _act(self, context: Any) -> Action:
+        examples = self._examples(context)
+        law = self._law(examples)
+        action = _draw(law, self._rng.random())
+        self._shown, self._probability = examples, float(law[action])
+        return action
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        label = f"{action}:{self._scaled(loss)!r}:{self._probability!r}"
+        examples = self._shown or self._examples(context)
+        # A label cannot be taken off an example again.
+        examples[1 + action] = self._example("a", [self._names + action], label)
+        self._vw.learn_multi(examples)
+
+    def _start(self, options: list[str]) -> None:
+        """A workspace, and what is the same in every round."""
+        vw, self._native = _packages()
+        self._shown = None
+        try:
+            given = [*_FORM, *shlex.split(self.arguments), *options]
+            self._vw = vw.Workspace(arg_list=given)
+            self._label = int(vw.LabelType.CONTEXTUAL_BANDIT)
+            self._features = self._vw.hash_space("x")
+            self._names = self._vw.hash_space("a")
+            self._actions = [self._example("a", [self._names + k]) for k in range(self.n_actions)]
+            self._law(self._examples(None))
+        except (RuntimeError, ValueError) as error:
+            accepted = f"options that Vowpal Wabbit takes after {' '.join(_FORM)} ({error})"
+            raise refuse(self, "arguments", accepted, self.arguments) from error
+
+    def _law(self, examples: list[Any]) -> FloatArray:
+        self._vw.predict_multi(examples)
+        return np.array(examples[0].get_action_scores())
+
+    def _examples(self, context: Any) -> list[Any]:
+        """What VW is shown: the context, then each action."""
+        if isinstance(context, np.ndarray):
+            features: list[Any] = list(zip(itertools.count(self._features), context.tolist()))
+        elif context is None:
+            features = []
+        else:
+            features = [self._vw.hash_feature(str(context), self._features)]
+        return [self._example("x", features, "shared"), *self._actions]
+
+    def _example(self, space: str, features: list[Any], label: str = "") -> Any:
+        # By hand, since VW's text format takes longer to write and read than to learn from.
+        example = self._native.example(self._vw, self._label)
+        example.push_namespace(ord(space))
+        example.push_feature_list(self._vw, ord(space), 0, features)
+        if label:
+            example.set_label_string(self._vw, label, self._label)
+        self._vw.setup_example(example)
+        example.set_test_only(False)
+        return example
+
+
+_NATIVE = ("_vw", "_native", "_actions", "_shown")
+
+
+def _draw(law: FloatArray, u: float) -> int:
+    """An action with its probability under the law."""
+    ends = law.cumsum()
+    return min(int(ends.searchsorted(u * ends[-1], side="right")), len(law) - 1)
+
+
+def _packages() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("vowpalwabbit"), importlib.import_module("pylibvw")
+    except ImportError as error:
+        raise MissingPackageError(
+            "hannan.baselines.VowpalWabbit needs Vowpal Wabbit, which is not installed. Get it "
+            "with pip install 'hannan[vw]'."
+        ) from error
