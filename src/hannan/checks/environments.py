@@ -103,6 +103,7 @@ def check_losses_are_hidden_until_the_action(
 ) -> None:
     """A round tells its losses only once an action is revealed to it."""
     who = repr(environment)
+    environment.meet(AlwaysFirst())
     this_round = next(iter(environment.rounds(horizon, np.random.default_rng(0))))
     for name in ("losses", "loss"):
         try:
@@ -154,9 +155,18 @@ ENVIRONMENT_CHECKS: tuple[EnvironmentCheck, ...] = (
 )
 
 
+class AlwaysFirst:
+    """What an adversary that knows the algorithm meets when rounds are to be fixed ahead."""
+
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[int]:
+        """The first element, for sure."""
+        return [0] * copies
+
+
 def _played(
     environment: Environment, horizon: int, choose: Callable[[], int] = lambda: 0
 ) -> Iterator[Round]:
+    environment.meet(AlwaysFirst())
     for this_round in environment.rounds(horizon, np.random.default_rng(0)):
         this_round.reveal(choose())
         yield this_round

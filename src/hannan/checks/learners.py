@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hannan.checks._require import require
+from hannan.checks.environments import AlwaysFirst
 from hannan.checks.oracles import is_feasible
 from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
 from hannan.core import Environment, Feedback, HannanError, Learner, OrderError, Round
@@ -177,6 +178,30 @@ def check_inputs_are_not_changed(learner: Learner, environment: Environment, hor
         )
 
 
+def check_asking_copies_changes_nothing(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """`would_play` answers by its seed alone and leaves play and oracle calls as they are."""
+    who = repr(learner)
+    rounds = _rounds(environment, horizon)
+    silent, asked = learner.clone(), learner.clone()
+    expected, found = _plays(silent, rounds), []
+    for t, (context, losses) in enumerate(rounds):
+        answers, again = (asked.would_play(context, 3, seed=t) for _ in range(2))
+        action = asked.act(context)
+        asked.would_play(context, seed=t)  # while a round is open
+        asked.update(_feedback(learner, action, losses))
+        found.append(action)
+        require(
+            len(answers) == 3 and all(map(same_action, answers, again)),
+            f"{who} was asked twice for 3 copies' actions; they were {answers} and {again}.",
+        )
+    _require_same_run(learner, expected, found, "would_play() changed the play")
+    require(
+        asked.oracle_calls == silent.oracle_calls, f"{who} counts oracle calls of would_play()."
+    )
+
+
 LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
     check_acts_before_any_update,
     check_actions_are_feasible,
@@ -187,6 +212,7 @@ LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
     check_calls_out_of_turn_are_refused,
     check_bad_losses_are_refused,
     check_inputs_are_not_changed,
+    check_asking_copies_changes_nothing,
 )
 
 
@@ -214,6 +240,7 @@ def check_average_regret_falls(
 
 def _rounds(environment: Environment, horizon: int) -> list[tuple[Any, FloatArray]]:
     """Rounds fixed ahead: what an adaptive environment does against constant play."""
+    environment.meet(AlwaysFirst())
     rounds: Iterator[Round] = environment.rounds(horizon, np.random.default_rng(0))
     listed = []
     for this_round in rounds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,9 @@ from hannan.core.errors import OrderError
 from hannan.core.oracle import Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
+from hannan.core.validation import check_integer
+
+_COINS = 0x636F696E  # sets the coins of `would_play` apart from those of learners
 
 
 class Learner(Parametrised, ABC):
@@ -62,6 +66,71 @@ class Learner(Parametrised, ABC):
             return self.clone()
         state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
         return self.clone(seed=int(state[0] >> np.uint64(1)))
+
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+        """What copies of this learner would play on a context now: same past, other coins.
+
+        Independent draws from the law of the action that `act(context)` would return, given all
+        that was learned so far. Asking changes nothing. A learner that draws no coins gives its
+        own action each time.
+
+        Parameters
+        ----------
+        context
+            As for `act`.
+        copies
+            How many to ask.
+        seed
+            Of the copies' coins, which are never those of the learner, whatever its own seed.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> learner = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2))
+        >>> learner.would_play(copies=3)
+        [0, 0, 0]
+        """
+        coins = self._coins(copies, seed)
+        return [self._twin(coins).act(context) for _ in range(copies)]
+
+    def _coins(self, copies: int, seed: int) -> np.random.Generator:
+        check_integer(self, "copies", copies, 1)
+        return np.random.default_rng([_COINS, check_integer(self, "seed", seed, 0)])
+
+    def _twin(self, coins: np.random.Generator) -> Self:
+        """A copy for one `act`, which draws from `coins` whatever it draws.
+
+        Here a deep one with all generators and learners among its attributes replaced. Where that
+        is wasteful a subclass shares what `act` does not change.
+        """
+        known: dict[int, Any] = {id(self.oracle): self.oracle}
+        for value in vars(self).values():
+            if isinstance(value, np.random.Generator):
+                known[id(value)] = coins
+            elif isinstance(value, Learner):
+                known[id(value)] = value._twin(coins)
+        return copy.deepcopy(self, known)
+
+    def regret_bound(self) -> float | None:
+        """What theory promises for expected regret after the rounds so far.
+
+        Against the best policy of the class in hindsight (semi-bandit feedback: any fixed one),
+        whatever the adversary, on average over the learner's coins. None where nothing is
+        promised. Asking changes nothing, and the calls it may take are not counted.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> learner = hn.baselines.Hedge([[0], [1]], learning_rate=0.1, seed=0)
+        >>> for _ in range(100):
+        ...     action = learner.act(0)
+        ...     learner.update([1.0, 0.0])
+        >>> round(learner.regret_bound(), 2)
+        8.18
+        >>> print(hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2)).regret_bound())
+        None
+        """
+        return None
 
     @property
     def _clock(self) -> int:

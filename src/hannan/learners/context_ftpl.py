@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
-from hannan.bounds import complete_information, predictable
+import numpy as np
+
+from hannan.bounds import complete_information
 from hannan.core import (
     Action,
     LossError,
@@ -18,6 +21,7 @@ from hannan.core import (
 )
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_choice, check_losses, check_positive, check_probability
+from hannan.learners import promise
 from hannan.learners.certificate import Certificate
 from hannan.learners.forecast import TRUST, Forecast
 from hannan.learners.playout_experts import PlayoutExperts
@@ -164,19 +168,23 @@ class ContextFTPL(PlayoutExperts):
         return super()._first_total()
 
     def _act(self, context: Any) -> Action:
-        if self._anytime and self._open is None:
-            self._widen(self._kappa * self._width**2)
-        if self._playout is not None:
-            past = self._history.perturbed(*self._playout.noise.fakes(self.rounds))
-            action = past.action(context, None, 0, 0.0)
-        else:
-            past = self._history
-            if self._forecast is not None:
-                guess = self._forecast.look_ahead(context)
-                past = past if guess is None else past.tilted(context, guess)
-            action = past.action(context, self._fakes, self._draw, self._scale)
+        total = self._prospect(context)
+        action = total.action(context, self._fakes, self._draw, self._scale)
         self.oracle_calls += 1
         return action
+
+    def _prospect(self, context: Any) -> Objective:
+        if self._anytime and self._open is None:
+            self._widen(self._kappa * self._width**2)
+        if self._playout is not None:  # all the noise there is: `_scale` stays 0
+            return self._history.perturbed(*self._playout.noise.fakes(self.rounds))
+        guess = None if self._forecast is None else self._forecast.look_ahead(context)
+        return self._history if guess is None else self._history.tilted(context, guess)
+
+    def _twin(self, coins: np.random.Generator) -> Self:
+        twin = super()._twin(coins)
+        twin._forecast = copy.copy(self._forecast)  # its guess belongs to the open round
+        return twin
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         unsized = self._sized is None
@@ -261,9 +269,7 @@ class ContextFTPL(PlayoutExperts):
         if self._playout is not None:
             notes.append("contexts must be fixed in advance or drawn from the pool given")
             return Certificate(**known, a_priori=self._playout_bound(), notes=tuple(notes))
-        # G/ε of the last round; three standard errors are added where G is an estimate.
-        error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
-        error += self._history.preference
+        error = promise.error(self)
         measured = self._D + error if self._adaptive else None
         certain = None
         if measured is not None and math.isfinite(self._width) and confidence < 1.0:
@@ -275,9 +281,16 @@ class ContextFTPL(PlayoutExperts):
             a_priori=self._stability + error,
             high_probability=certain,
             confidence=confidence,
-            theorem_5=self._theorem_5(),
+            theorem_5=promise.theorem_5(self),
             notes=tuple(notes),
         )
+
+    def regret_bound(self) -> float | None:
+        """What theory promises for expected regret so far, for any adversary; None if nothing."""
+        return promise.experts(self)
+
+    def _worst_case(self, rounds: int, restarts: int) -> float | None:
+        return promise.experts_worst_case(self, rounds, restarts)
 
     @property
     def forecaster(self) -> Any:
@@ -363,22 +376,6 @@ class ContextFTPL(PlayoutExperts):
             setting=self._setting,
             nonnegative=self._nonnegative,
         ).epsilon
-
-    def _theorem_5(self) -> float | None:
-        """Theorem 5 as printed, with the errors observed and the best ε for them."""
-        if self._forecast is None or self._n_actions is None:
-            return None
-        log_size = self.oracle.log_size(self._perturbed)
-        if log_size is None or log_size < math.log(2.0):
-            return None
-        return predictable(
-            self._forecast.squared_error,
-            d=len(self._perturbed),
-            n_actions=self._n_actions,
-            log_size=log_size,
-            m=self.oracle.max_chosen,
-            setting=self._setting,
-        ).value
 
     def _make_forecast(self, predictor: Predictor) -> Forecast:
         if self._playout is not None:

@@ -18,6 +18,7 @@ from hannan.core.validation import (
     check_losses,
     check_positive,
 )
+from hannan.learners import promise
 from hannan.learners.advice import PRESETS, Advice
 from hannan.learners.certificate import SemiBanditCertificate
 from hannan.learners.playout_bandit import PlayoutBandit
@@ -189,6 +190,7 @@ class ContextSemiBanditFTPL(PlayoutBandit):
         self._loss = 0.0
         self._truncation = 0.0
         self._variance = 0.0
+        self._unrest = 0.0
         self._last_scale = 0.0
         self._start = 0.0
         if predictor is not None:
@@ -204,19 +206,27 @@ class ContextSemiBanditFTPL(PlayoutBandit):
         """Draw the perturbed leader of the loss estimates so far and note the state."""
         if self._playout is not None:
             return self._choose_played_out(context, pending)
+        ticket = self._next_ticket(context, pending)
+        ticket.action = self._played(ticket).action(context, self._fakes, self._draw, self._scale)
+        self._draw += 1
+        self.oracle_calls += 1
+        self._decided += 1
+        self._delayed |= pending > 0
+        return ticket
+
+    def _next_ticket(self, context: Any, pending: int) -> Ticket:
+        """The round to come, before its action is drawn."""
         n = self._decided + 1
         hint, baseline = self._advise(context, n)
         if self._anytime:
             m = self.oracle.max_chosen
             spread = m * (self._moment * self._K + m * pending)
             self._widen(self._kappa * spread * self._range[1] ** 2)
-        ticket = Ticket(context, -1, self._limit(n), self._scale, hint, baseline)
-        ticket.action = self._played(ticket).action(context, self._fakes, self._draw, self._scale)
-        self._draw += 1
-        self.oracle_calls += 1
-        self._decided = n
-        self._delayed |= pending > 0
-        return ticket
+            self._unrest += self._drift(pending)
+        return Ticket(context, -1, self._limit(n), self._scale, hint, baseline)
+
+    def _prospect(self, context: Any) -> Objective:
+        return self._played(self._next_ticket(context, len(self._tickets)))
 
     def _played(self, ticket: Ticket) -> Objective:
         """The totals whose perturbed leader is played: with the hint or the baseline included."""
@@ -402,7 +412,7 @@ class ContextSemiBanditFTPL(PlayoutBandit):
             return SemiBanditCertificate(
                 **known, comparator_estimate=comparator, notes=tuple(notes)
             )
-        error = self._last_scale * self.complexity.upper if self._last_scale else 0.0
+        error = self._last_scale * self._estimate().upper if self._last_scale else 0.0
         stability = variance = None
         if self._delayed and not self._anytime:
             notes.append("feedback was delayed: only epsilon='anytime' is analysed then")
@@ -419,6 +429,13 @@ class ContextSemiBanditFTPL(PlayoutBandit):
             comparator_estimate=comparator,
             notes=tuple(notes),
         )
+
+    def regret_bound(self) -> float | None:
+        """What theory promises for pseudo-regret so far, for any adversary; None if nothing."""
+        return promise.bandit(self)
+
+    def _worst_case(self, rounds: int, restarts: int) -> float | None:
+        return promise.bandit_worst_case(self, rounds, restarts)
 
     # Parts --------------------------------------------------------------------------------
 
@@ -451,6 +468,12 @@ class ContextSemiBanditFTPL(PlayoutBandit):
         if self._advice is not None and self._advice.trust == "balanced":
             return max(20, min(math.ceil(self._scale / self._range[1]), limit))
         return max(2, limit)
+
+    def _drift(self, pending: int) -> float:
+        """What instability may cost in a round with others open, to whose actions all may react."""
+        m = self.oracle.max_chosen
+        worst = self._kappa * m * self._K * (self._moment + pending) * self._range[1] ** 2
+        return worst / self._scale if self._scale else 0.0
 
     def _variance_of(self, ticket: Ticket, losses: Any) -> float:
         """What instability may cost in this round, on average over the weights."""

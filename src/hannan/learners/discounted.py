@@ -126,6 +126,10 @@ class Discounted(Learner):
             certain = scaled["measured"] + self._width * squares
         return replace(found, **scaled, high_probability=certain, notes=notes)
 
+    def regret_bound(self) -> float | None:
+        """That of the learner if nothing is discounted; else nothing is promised."""
+        return None if self._rate else self._inner.regret_bound()
+
     def _check_context(self, context: Any, ahead: int = 0) -> Any:
         return context  # the inner learner looks at it
 
@@ -136,6 +140,10 @@ class Discounted(Learner):
         action = self._inner.act(context)
         self.oracle_calls = self._inner.oracle_calls
         return action
+
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+        """What copies of this learner would play on a context now; weights in any unit will do."""
+        return self._inner.would_play(context, copies, seed)
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         if isinstance(loss, LossFunction):

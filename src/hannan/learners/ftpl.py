@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -110,6 +111,12 @@ class FTPL(Learner):
         self._draw += 1
         self.oracle_calls += 1
         return action
+
+    def _twin(self, coins: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._key = coins.integers(2**64, dtype=np.uint64)
+        twin._forecast = copy.copy(self._forecast)  # its guess belongs to the open round
+        return twin
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses, low, high = check_losses(loss, self.oracle.n_actions, self._range)

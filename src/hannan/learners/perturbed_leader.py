@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+
 from hannan.bounds import Complexity, kappa, laplace_complexity
-from hannan.core import ContextError, Learner, Noise, Objective, Oracle, ParameterError, Policy
+from hannan.core import (
+    Action,
+    ContextError,
+    Learner,
+    Noise,
+    Objective,
+    Oracle,
+    ParameterError,
+    Policy,
+)
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -85,6 +97,7 @@ class PerturbedLeader(Learner):
         self._sized = oracle if oracle.n_actions is not None else None
         self._fakes: Noise | None = None
         self._complexity: Complexity | None = None
+        self._estimated: Complexity | None = None
         self._history = self._first_total()
         self._draw = 0
         self._D = 0.0
@@ -123,20 +136,48 @@ class PerturbedLeader(Learner):
             twin._complexity = self._complexity
         return twin
 
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+        """What copies of this learner would play on a context now: same past, other noise."""
+        if self._playout is not None:
+            return super().would_play(context, copies, seed)
+        context = self._check_context(context)
+        twin = self._twin(self._coins(copies, seed))
+        total = twin._prospect(context)
+        return [total.action(context, twin._fakes, n, twin._scale) for n in range(copies)]
+
+    def _twin(self, coins: np.random.Generator) -> Self:
+        """A shallow copy with noise under another key; the totals are not changed by `act`."""
+        twin = copy.copy(self)
+        twin._key = coins.integers(2**64, dtype=np.uint64)
+        if self._fakes is not None:
+            twin._make_fakes()
+        if self._playout is not None:
+            twin._playout = self._playout.reseeded(twin._key)
+        return twin
+
     @property
     def complexity(self) -> Complexity:
         """G of the policy class on X."""
         if self._complexity is None:
-            if self._sized is None:
-                raise ParameterError(
-                    f"{type(self.oracle).__name__} does not know its number of actions yet: give "
-                    "it n_actions=, or play a round first."
-                )
-            self._complexity = laplace_complexity(
-                self._sized, self._perturbed, seed=self.seed, memory=self.noise_memory
-            )
+            self._complexity = self._estimate()
+            self._estimated = None
             self.oracle_calls += self._complexity.oracle_calls
         return self._complexity
+
+    def _estimate(self) -> Complexity:
+        """G, found without counting oracle calls: for statements, which must change nothing."""
+        if self._complexity is not None:
+            return self._complexity
+        if self._sized is None:
+            raise ParameterError(
+                f"{type(self.oracle).__name__} does not know its number of actions yet: give "
+                "it n_actions=, or play a round first."
+            )
+        if self._estimated is None:
+            self._estimated = laplace_complexity(
+                self._sized, self._perturbed, seed=self.seed, memory=self.noise_memory
+            )
+        return self._estimated
 
     @property
     def _G(self) -> float:
@@ -164,6 +205,10 @@ class PerturbedLeader(Learner):
     @abstractmethod
     def _nonnegative(self) -> bool:
         """Whether what enters the totals is linear and never negative."""
+
+    @abstractmethod
+    def _prospect(self, context: Any) -> Objective:
+        """The totals whose perturbed leader the round to come will follow, its ε being set."""
 
     @abstractmethod
     def _play_out(self, future: Playout) -> None:
@@ -233,7 +278,7 @@ class PerturbedLeader(Learner):
         """
         if self._reservoir is not None and self._reservoir.offer(context):
             self._perturbed = self.oracle.check_contexts(self._reservoir.contexts)
-            self._complexity = None
+            self._complexity = self._estimated = None
             self.__dict__.pop("_kappa", None)
             self._make_fakes()
             if self._adaptive and self._D > 0.0 and self._G > 0.0:

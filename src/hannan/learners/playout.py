@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -78,6 +79,12 @@ class Playout:
         self._noise = FuturePlayout(
             self.contexts, order, shares, self.horizon, n_actions, size, rate, key
         )
+
+    def reseeded(self, key: np.uint64) -> Self:
+        """The same future, with noise under another key."""
+        twin = copy.copy(self)
+        twin._noise = self.noise.reseeded(key)
+        return twin
 
     @property
     def noise(self) -> FuturePlayout:

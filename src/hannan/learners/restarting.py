@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
@@ -113,6 +114,7 @@ class Restarting(Learner):
         self._next_id = 0
         self._forgotten = 0
         self._closed: list[Any] = []
+        self._closed_bounds: list[float | None] = []
         self._past_calls = 0
         self._late = 0
         self._late_loss = 0.0
@@ -128,6 +130,11 @@ class Restarting(Learner):
         self._acted_in = len(self.restarts)
         self._count_calls()
         return action
+
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+        """What copies of the learner at work would play on a context now."""
+        found: list[Action] = self._player.would_play(self._check_context(context), copies, seed)
+        return found
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         if self._acted_in < len(self.restarts):
@@ -153,8 +160,10 @@ class Restarting(Learner):
 
     def _restart(self) -> None:
         successor = self._player.fresh(len(self.restarts) + 1)
+        bound = self._player.regret_bound()
         if hasattr(self._player, "certificate"):
             self._closed.append(self._player.certificate())
+        self._closed_bounds.append(bound)
         self._past_calls += self._player.oracle_calls
         self._player = successor
         self._watch = self._new_watch()
@@ -258,6 +267,25 @@ class Restarting(Learner):
         found: Certificate | SemiBanditCertificate
         found = self._with_late_losses(total) if self._late else total
         return found
+
+    def regret_bound(self) -> float | None:
+        """What theory promises for expected regret so far, over all segments together.
+
+        For a learner that tunes itself that takes max_restarts, whether or not they came.
+        """
+        most, player = self.max_restarts, self._player
+        bounds: list[float | None] = [*self._closed_bounds, player.regret_bound()]
+        if self._late or None in bounds:
+            return None
+        if most == 0:
+            return bounds[0]
+        if isinstance(getattr(player, "learner", None), Learner):
+            return None  # what is proved of a learner in a learner need not add up
+        if self.rounds and hasattr(player, "_worst_case"):
+            worst: float | None = player._worst_case(self.rounds, most or 0)
+            if worst is not None:
+                return worst if most is not None and worst < math.inf else None
+        return sum(bound for bound in bounds if bound is not None)
 
     # Parts ------------------------------------------------------------------------------
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy as copying
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -162,6 +164,15 @@ class StronglyAdaptive(Learner):
             rounds=self.rounds, loss=self._loss, realised_regret=regret, notes=tuple(notes)
         )
 
+    def regret_bound(self) -> float | None:
+        """That of the copy without end, and what the mixture may lose more than this copy."""
+        if not self.rounds:
+            return self.learner.regret_bound()
+        copy: float | None = self._awake[0].learner.regret_bound()
+        T, M = self.rounds, self._shortest
+        slack = 2.0 * math.log(2.3 * max(T / M, 1.0)) + math.log(2.5 + 1.5 * math.log1p(max(T, M)))
+        return None if copy is None else copy + self._width * math.sqrt(3.0 * T * slack)
+
     def _act(self, context: Any) -> Action:
         self._wake()
         actions: list[Action] = [copy.learner.act(context) for copy in self._awake]
@@ -172,6 +183,22 @@ class StronglyAdaptive(Learner):
         ends = self._mixture.cumsum()
         drawn = int(ends.searchsorted(self._uniform() * ends[-1], side="right"))
         return actions[min(drawn, len(actions) - 1)]
+
+    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+        """What copies of this learner would play on a context now: same past, other coins."""
+        coins = self._coins(copies, seed)
+        context = self._check_context(context)
+        twin = copying.copy(self)
+        twin._awake = [replace(each) for each in self._awake]  # waking changes a prior
+        twin._wake()
+        ends = twin._probabilities().cumsum()
+        drawn = ends.searchsorted(coins.random(copies) * ends[-1], side="right").tolist()
+        drawn = [min(j, len(ends) - 1) for j in drawn]
+        answers = {
+            j: iter(twin._awake[j].learner.would_play(context, n, int(coins.integers(2**63))))
+            for j, n in Counter(drawn).items()
+        }
+        return [next(answers[j]) for j in drawn]
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses = loss

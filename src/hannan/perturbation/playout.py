@@ -58,7 +58,7 @@ class FuturePlayout:
     def __init__(
         self,
         contexts: Sequence[Any],
-        order: Sequence[int] | None,
+        order: Sequence[int] | NDArray[np.intp] | None,
         shares: FloatArray | None,
         horizon: int,
         n_actions: int,
@@ -92,6 +92,19 @@ class FuturePlayout:
             spread = self.size * np.sqrt(left)
             losses = spread[:, None] * rng.standard_normal((len(rows), self.n_actions))
         return [self.contexts[i] for i in rows.tolist()], losses
+
+    def reseeded(self, key: np.uint64) -> FuturePlayout:
+        """The same law under another key."""
+        return FuturePlayout(
+            self.contexts,
+            self.order,
+            self.shares,
+            self.horizon,
+            self.n_actions,
+            self.size,
+            self.rate,
+            key,
+        )
 
     def coin(self, time: int) -> float:
         """A uniform variate for round `time`, independent of all noise."""
