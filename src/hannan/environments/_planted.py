@@ -13,8 +13,28 @@ from hannan.core.validation import FloatArray, check_probability
 from hannan.perturbation import seed_key
 
 
-class PlantedWorld(Environment):
-    """Contexts drawn evenly from a set; losses of 0 or 1 whose law some policies decide."""
+class DrawnContexts(Environment):
+    """Contexts drawn evenly from a set."""
+
+    _contexts: list[Any]
+
+    @property
+    def contexts(self) -> list[Any]:
+        """The contexts that may arrive."""
+        return self._contexts
+
+    def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
+        """For each round the number of a context and a uniform variate for each element."""
+        block = 1024
+        for start in range(0, horizon, block):
+            size = min(block, horizon - start)
+            indices = rng.integers(len(self._contexts), size=size).tolist()
+            uniforms = rng.random((size, self.n_actions))
+            yield from zip(indices, uniforms, strict=True)
+
+
+class PlantedWorld(DrawnContexts):
+    """Losses of 0 or 1 whose law some policies decide."""
 
     oracle: Oracle
 
@@ -31,11 +51,6 @@ class PlantedWorld(Environment):
         self.n_actions = oracle.n_actions
         self._contexts = list(known)
 
-    @property
-    def contexts(self) -> list[Any]:
-        """The contexts that may arrive."""
-        return self._contexts
-
     def _plant(self, count: int, rng: np.random.Generator) -> list[NDArray[np.bool_]]:
         """What policies of the class choose, none preferred: leaders of pure noise.
 
@@ -51,15 +66,6 @@ class PlantedWorld(Environment):
         for i, context in enumerate(self._contexts):
             table[i, policy(context)] = True
         return table
-
-    def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
-        """For each round the number of a context and a uniform variate for each element."""
-        block = 1024
-        for start in range(0, horizon, block):
-            size = min(block, horizon - start)
-            indices = rng.integers(len(self._contexts), size=size).tolist()
-            uniforms = rng.random((size, self.n_actions))
-            yield from zip(indices, uniforms, strict=True)
 
 
 class GoodAndBad(PlantedWorld):

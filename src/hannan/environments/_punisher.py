@@ -1,0 +1,109 @@
+"""What adversaries that punish a favourite action have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Action, Oracle, ParameterError
+from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed
+from hannan.environments._planted import DrawnContexts
+
+
+class Punisher(DrawnContexts):
+    """Losses that are rare but on one action, which is chosen round by round."""
+
+    oblivious = False
+
+    def __init__(
+        self,
+        oracle: Oracle | None,
+        contexts: Sequence[Any] | None,
+        n_actions: int | None,
+        n_contexts: int,
+        features: int | None,
+        low: float,
+        seed: int | None,
+    ) -> None:
+        self.oracle = oracle
+        self._given = {"contexts": contexts, "n_actions": n_actions}
+        self.n_contexts = check_integer(self, "n_contexts", n_contexts, 1)
+        self.features = None if features is None else check_integer(self, "features", features, 1)
+        self.low = check_probability(self, "low", low)
+        self.seed = check_seed(self, seed)
+        self.n_actions = self._check_actions(n_actions)
+        self._contexts = self._check_contexts(contexts)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Constructor arguments by name."""
+        return {**super().params, **self._given}
+
+    def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
+        # A learner with the game's own seed may draw from the very same stream: keep off it.
+        return super()._draws(horizon, rng.spawn(1)[0])
+
+    def _losses(self, u: FloatArray, favourite: Any) -> FloatArray:
+        """1 on the favourite's elements, elsewhere 1 with probability `low`."""
+        losses = (u < self.low).astype(np.float64)
+        if favourite is not None:
+            losses[list(favourite) if isinstance(favourite, tuple) else favourite] = 1.0
+        return losses
+
+    def _check_actions(self, n_actions: int | None) -> int:
+        known = None if self.oracle is None else self.oracle.n_actions
+        if n_actions is None:
+            if known is None:
+                raise ParameterError(
+                    f"{type(self).__name__} needs n_actions=, or an oracle that knows it."
+                )
+            return known
+        if known not in (None, n_actions):
+            raise ParameterError(
+                f"{type(self).__name__} got n_actions={n_actions} and an oracle with {known}."
+            )
+        return check_integer(self, "n_actions", n_actions, 1)
+
+    def _check_contexts(self, contexts: Sequence[Any] | None) -> list[Any]:
+        who, oracle = type(self).__name__, self.oracle
+        found = contexts
+        if self.features is not None:
+            if contexts is not None:
+                raise ParameterError(f"{who} takes contexts= or features=, not both.")
+            rng = np.random.default_rng(self.seed)
+            found = list(rng.standard_normal((self.n_contexts, self.features)))
+        elif contexts is None:
+            found = range(self.n_contexts) if oracle is None else oracle.contexts
+        if found is None or len(found) == 0:
+            raise ParameterError(
+                f"{who} needs contexts=, those that may arrive, or features=, the length of "
+                "random vectors."
+            )
+        if oracle is not None:
+            for context in found:
+                oracle.check_context(context)
+        return list(found)
+
+
+class Tally:
+    """How often each action was seen, and the favourite: the most frequent one.
+
+    Ties go to the smallest action, sets being compared element by element.
+    """
+
+    def __init__(self) -> None:
+        self.favourite: Any = None
+        """An int, a tuple of elements, or None before anything was seen."""
+        self._counts: Counter[Any] = Counter()
+        self._most = 0
+
+    def add(self, action: Action) -> None:
+        """One more."""
+        key = int(action) if isinstance(action, int | np.integer) else tuple(action.tolist())
+        self._counts[key] += 1
+        count = self._counts[key]
+        if count > self._most or (count == self._most and key < self.favourite):
+            self.favourite, self._most = key, count

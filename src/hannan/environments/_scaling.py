@@ -1,0 +1,55 @@
+"""Features brought to one scale, from what has arrived so far."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hannan.core.validation import FloatArray
+from hannan.kernels import running
+
+
+class RunningUnit:
+    """Each feature to [0, 1] by its smallest and largest value up to and with this row.
+
+    >>> scale = RunningUnit()
+    >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0, 4.0)]
+    [[0.0], [1.0], [0.5]]
+    """
+
+    def __init__(self) -> None:
+        self._low: FloatArray | None = None
+        self._high: FloatArray | None = None
+
+    def __call__(self, row: FloatArray) -> FloatArray:
+        self._low = row if self._low is None else np.minimum(self._low, row)
+        self._high = row if self._high is None else np.maximum(self._high, row)
+        return unit(row, self._low, self._high)
+
+
+class RunningStandard:
+    """Each feature to mean 0 and variance 1 over the rows up to and with this one.
+
+    >>> scale = RunningStandard()
+    >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0)]
+    [[0.0], [1.0]]
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._mean: FloatArray = np.empty(0)
+        self._squares: FloatArray = np.empty(0)
+
+    def __call__(self, row: FloatArray) -> FloatArray:
+        if self._count == 0:
+            self._mean, self._squares = np.zeros_like(row), np.zeros_like(row)
+        scaled = np.empty_like(row)
+        running.standardise(row[None], self._count, self._mean, self._squares, scaled[None])
+        self._count += 1
+        return scaled
+
+
+def unit(rows: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Features to [0, 1], given the ends of each; a feature that does not vary to 0."""
+    span = high - low
+    varies = span > 0.0
+    return np.where(varies, (rows - low) / np.where(varies, span, 1.0), 0.0)

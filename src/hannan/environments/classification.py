@@ -1,0 +1,223 @@
+"""Classification as a game: name the class, and learn whether it was right."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hannan.core import ContextError, Environment, LossError, Oracle, ParameterError, Round
+from hannan.core.validation import FloatArray, check_choice, check_integer, check_positive, refuse
+from hannan.environments._scaling import RunningStandard, RunningUnit, unit
+
+_RUNNING = {"running-unit": RunningUnit, "running-standard": RunningStandard}
+_BUNDLED = ("breast_cancer", "digits", "iris", "wine")
+
+
+class Classification(Environment):
+    r"""Rows with a class each: the actions are the classes, and all but the right one cost 1.
+
+    :math:`\ell_t(a) = 1[a \ne y_t]`. With full information this is online classification; with
+    bandit feedback the learner is told only whether its guess was right.
+
+    Parameters
+    ----------
+    rows
+        Features [n, p], finite numbers.
+    labels
+        The class of each row, from 0 to K - 1.
+    n_actions
+        K; by default the largest label and one more.
+    shuffle
+        Whether the rows come in a new random order in each pass, pass after pass without end.
+        Otherwise there is one pass, in the order given.
+    scale
+        What is done to the features. None: nothing. A number: they are divided by it. "unit":
+        each is mapped to [0, 1] by its range over all rows, which is fair where the rows are
+        known ahead (the transductive setting). "running-unit", "running-standard": to [0, 1], or
+        to mean 0 and variance 1, by the rows that have arrived, the present one included.
+    oracle
+        The policies that regret is measured against.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.Classification.bundled("iris")
+    >>> world.n_actions, len(world.contexts)
+    (3, 150)
+    >>> learner = hn.ContextSemiBanditFTPL(
+    ...     hn.oracles.LinearPolicies(n_actions=3), predictor=hn.predictors.Ridge(), seed=0
+    ... )
+    >>> bool(hn.play(learner, world, horizon=2000, seed=0).losses.mean() < 0.25)
+    True
+    """
+
+    def __init__(
+        self,
+        rows: ArrayLike,
+        labels: ArrayLike,
+        *,
+        n_actions: int | None = None,
+        shuffle: bool = True,
+        scale: float | str | None = None,
+        oracle: Oracle | None = None,
+    ) -> None:
+        self.rows = rows
+        self.labels = labels
+        self.shuffle = shuffle
+        self.scale = scale
+        self.oracle = oracle
+        table = _check_rows(self, rows)
+        self._labels = _check_labels(self, labels, len(table), n_actions)
+        most = int(self._labels.max()) + 1
+        self.n_actions: int = most if n_actions is None else n_actions
+        if oracle is not None and oracle.n_actions not in (None, self.n_actions):
+            raise ParameterError(
+                f"Classification has {self.n_actions} classes and an oracle of "
+                f"{oracle.n_actions} actions."
+            )
+        self._rows, self._scaler = _scaled(self, table, scale)
+        self._miss = 1.0 - np.eye(self.n_actions)
+
+    @classmethod
+    def bundled(
+        cls,
+        dataset: str,
+        *,
+        shuffle: bool = True,
+        scale: float | str | None = "usual",
+        oracle: Oracle | None = None,
+    ) -> Self:
+        """A data set that comes with scikit-learn.
+
+        Parameters
+        ----------
+        dataset
+            "breast_cancer", "digits", "iris" or "wine".
+        shuffle, oracle
+            As above.
+        scale
+            As above; "usual" divides the digits by 16 and maps the others to "unit".
+        """
+        check_choice(f"{cls.__name__}.bundled", "dataset", dataset, _BUNDLED)
+        from sklearn import datasets  # type: ignore[import-untyped]
+
+        rows, labels = getattr(datasets, f"load_{dataset}")(return_X_y=True)
+        if scale == "usual":
+            scale = 16.0 if dataset == "digits" else "unit"
+        return cls(rows, labels, shuffle=shuffle, scale=scale, oracle=oracle)
+
+    @classmethod
+    def from_npz(
+        cls,
+        path: str | Path,
+        *,
+        n_actions: int | None = None,
+        shuffle: bool = False,
+        scale: float | str | None = "running-unit",
+        oracle: Oracle | None = None,
+    ) -> Self:
+        """A stream kept as arrays X [n, p] and y [n] in a NumPy archive.
+
+        Parameters
+        ----------
+        path
+            The file.
+        n_actions, shuffle, scale, oracle
+            As above. By default the rows come in their order and are scaled as they come.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                rows, labels = archive["X"], archive["y"]
+        except FileNotFoundError:
+            raise ParameterError(f"There is no file {str(path)!r}.") from None
+        except KeyError as missing:
+            raise ParameterError(
+                f"{str(path)!r} must hold arrays X, the rows, and y, the labels: {missing}."
+            ) from None
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise ParameterError(
+                f"{str(path)!r} is not a NumPy archive of numbers: {error}"
+            ) from None
+        return cls(rows, labels, n_actions=n_actions, shuffle=shuffle, scale=scale, oracle=oracle)
+
+    @property
+    def horizon(self) -> int | None:
+        """The number of rows where they come once, else None."""
+        return None if self.shuffle else len(self._rows)
+
+    @property
+    def contexts(self) -> list[FloatArray] | None:
+        """The rows; not known ahead where they are scaled as they come."""
+        return list(self._rows) if self._scaler is None else None
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Rows and their losses."""
+        if not self.shuffle and horizon > len(self._rows):
+            raise ParameterError(
+                f"Classification holds {len(self._rows)} rounds in order; {horizon} were asked "
+                "for. With shuffle=True there is no end."
+            )
+        scaler = None if self._scaler is None else self._scaler()
+        for i in itertools.islice(self._order(rng), horizon):
+            row = self._rows[i]
+            context = row if scaler is None else scaler(row.astype(np.float64))
+            yield Round(context, self._miss[self._labels[i]].copy())
+
+    def _order(self, rng: np.random.Generator) -> Iterator[int]:
+        n = len(self._rows)
+        if not self.shuffle:
+            yield from range(n)
+        while self.shuffle:
+            yield from rng.permutation(n).tolist()
+
+
+def _check_rows(owner: object, rows: ArrayLike) -> NDArray[Any]:
+    try:
+        table = np.asarray(rows)
+    except ValueError:
+        raise refuse(owner, "rows", "numbers [n, p]", rows) from None
+    if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "fiub":
+        raise refuse(owner, "rows", "numbers [n, p]", rows)
+    finite = np.isfinite(table)
+    if not finite.all():
+        row, column = divmod(int(np.argmin(finite)), table.shape[1])
+        raise ContextError(f"Rows must be finite; row {row} has {table[row, column]} in {column}.")
+    return table
+
+
+def _check_labels(
+    owner: object, labels: ArrayLike, n_rows: int, n_actions: int | None
+) -> NDArray[np.intp]:
+    found = np.asarray(labels)
+    if found.ndim != 1 or len(found) != n_rows or found.dtype.kind not in "iub":
+        raise refuse(owner, "labels", f"{n_rows} integers, one for each row", labels)
+    if n_actions is None:
+        most = int(found.max())
+    else:
+        most = check_integer(owner, "n_actions", n_actions, 1) - 1
+    outside = (found < 0) | (found > most)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise LossError(f"Labels must be from 0 to {most}; that of row {row} is {found[row]}.")
+    return found.astype(np.intp)
+
+
+def _scaled(
+    owner: object, table: NDArray[Any], scale: float | str | None
+) -> tuple[NDArray[Any], Callable[[], Any] | None]:
+    """The rows to keep, and what makes a scaler for a game if they are scaled as they come."""
+    if isinstance(scale, str):
+        check_choice(owner, "scale", scale, ("unit", *_RUNNING))
+        if scale in _RUNNING:
+            return table, _RUNNING[scale]
+    rows = table.astype(np.float64)
+    if scale == "unit":
+        rows = unit(rows, rows.min(axis=0), rows.max(axis=0))
+    elif scale is not None:
+        rows /= check_positive(owner, "scale", scale)
+    return rows, None

@@ -1,0 +1,98 @@
+"""The adversary that knows the algorithm and the past, but not the coins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import InputTypeError, Oracle, OrderError, Round
+from hannan.core.validation import check_integer
+from hannan.environments._punisher import Punisher, Tally
+
+
+class CopyPunisher(Punisher):
+    """Whatever copies of the learner would most likely play now costs 1.
+
+    This is the adaptive adversary that theorems on adversarial learning speak of. In each round
+    it draws a context, asks a few copies of the learner, with the same past and coins of their
+    own, what they would play there (`Learner.would_play`), and puts loss 1 on the favourite. All
+    other elements cost 1 with probability `low`, else 0.
+
+    A learner without coins, however clever, plays the favourite itself and loses in every round.
+    Uniform play over K actions loses 1/K + (1 - 1/K) `low` a round. So do the K policies that
+    always play the same action, on average over them, whatever the learner does; hence one with
+    no regret against a class that has them loses no more in the long run.
+
+    Parameters
+    ----------
+    oracle
+        A policy class to measure regret against; may be left out.
+    contexts
+        The contexts that may arrive; by default the oracle's own.
+    n_actions
+        K; by default the oracle's.
+    n_contexts
+        Where neither contexts nor an oracle are given, contexts are the integers below this.
+    features
+        Contexts are `n_contexts` random vectors of this length instead, with standard normal
+        entries.
+    copies
+        How many copies are asked. Ties among their answers go to the smallest action.
+    low
+        The probability of a loss on all other elements.
+    seed
+        Of the vectors.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.CopyPunisher(hn.oracles.AllPolicies(20, 3))
+    >>> leader = hn.baselines.FollowTheLeader(world.oracle)
+    >>> float(hn.play(leader, world, horizon=200, seed=0).losses.mean())
+    1.0
+    >>> learner = hn.ContextFTPL(world.oracle, seed=0)
+    >>> float(hn.play(learner, world, horizon=1000, seed=0).losses.mean()) < 0.6
+    True
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle | None = None,
+        contexts: Sequence[Any] | None = None,
+        *,
+        n_actions: int | None = None,
+        n_contexts: int = 20,
+        features: int | None = None,
+        copies: int = 8,
+        low: float = 0.2,
+        seed: int | None = 0,
+    ) -> None:
+        super().__init__(oracle, contexts, n_actions, n_contexts, features, low, seed)
+        self.copies = check_integer(self, "copies", copies, 1)
+        self._learner: Any = None
+
+    def meet(self, learner: Any) -> None:
+        """Get to know whom to ask."""
+        if not callable(getattr(learner, "would_play", None)):
+            raise InputTypeError(
+                "CopyPunisher asks a learner what copies of it would play; "
+                f"{type(learner).__name__} has no would_play(context, copies, seed)."
+            )
+        self._learner = learner
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Rounds against the learner met last."""
+        learner = self._learner
+        if learner is None:
+            raise OrderError(
+                "CopyPunisher must know the learner before the first round: let hannan.play run "
+                "the game, or call meet(learner) first."
+            )
+        coins = int(rng.integers(2**62))
+        for t, (i, u) in enumerate(self._draws(horizon, rng)):
+            answers = Tally()
+            for action in learner.would_play(self._contexts[i], self.copies, coins + t):
+                answers.add(action)
+            yield Round(self._contexts[i], self._losses(u, answers.favourite))

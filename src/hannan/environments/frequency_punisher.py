@@ -1,0 +1,71 @@
+"""The adversary that only counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Oracle, Round
+from hannan.environments._punisher import Punisher, Tally
+
+
+class FrequencyPunisher(Punisher):
+    """What has been played most often on a context so far costs 1 there.
+
+    An adaptive adversary that needs to know nothing about the learner but its past actions. All
+    other elements cost 1 with probability `low`, else 0, and on a context that comes for the
+    first time all of them do. Ties go to the smallest action.
+
+    It is cheap, and hurts learners that are slow to leave an action. Those that turn away from a
+    loss at once escape it, even without coins: `CopyPunisher` finds them.
+
+    Parameters
+    ----------
+    oracle
+        A policy class to measure regret against; may be left out.
+    contexts
+        The contexts that may arrive; by default the oracle's own.
+    n_actions
+        K; by default the oracle's.
+    n_contexts
+        Where neither contexts nor an oracle are given, contexts are the integers below this.
+    features
+        Contexts are `n_contexts` random vectors of this length instead, with standard normal
+        entries.
+    low
+        The probability of a loss on all other elements.
+    seed
+        Of the vectors.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.FrequencyPunisher(n_actions=3, n_contexts=5)
+    >>> chance = hn.baselines.UniformRandom(3, seed=0)
+    >>> round(float(hn.play(chance, world, horizon=3000, seed=0).losses.mean()), 1)
+    0.5
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle | None = None,
+        contexts: Sequence[Any] | None = None,
+        *,
+        n_actions: int | None = None,
+        n_contexts: int = 20,
+        features: int | None = None,
+        low: float = 0.2,
+        seed: int | None = 0,
+    ) -> None:
+        super().__init__(oracle, contexts, n_actions, n_contexts, features, low, seed)
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Rounds that look back at what was played."""
+        played = [Tally() for _ in self._contexts]
+        for i, u in self._draws(horizon, rng):
+            this_round = Round(self._contexts[i], self._losses(u, played[i].favourite))
+            yield this_round
+            if this_round.action is not None:
+                played[i].add(this_round.action)

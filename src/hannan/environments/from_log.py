@@ -1,0 +1,337 @@
+"""Replay of what a system did, and of what it saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, Environment, Feedback, LossError, Oracle, ParameterError, Round
+from hannan.core.policy import loss_of
+from hannan.core.validation import (
+    FloatArray,
+    check_choice,
+    check_loss_range,
+    check_probability,
+    refuse,
+)
+from hannan.environments._columns import Labels, check_names, read
+from hannan.environments._features import Categorical, Features, FileNumbers, survey
+from hannan.environments._files import first_rows, open_table
+
+METHODS = ("rejection", "importance")
+
+
+class LoggedRound(Round):
+    """A round whose loss is known for the logged action only.
+
+    Attributes
+    ----------
+    logged
+        The action that was taken.
+    weight
+        0 until an action is revealed, and if it is another one than that logged.
+    """
+
+    __slots__ = ("_full", "_known", "_weight", "logged")
+
+    def __init__(
+        self,
+        context: Any,
+        losses: FloatArray,
+        logged: int,
+        known: float,
+        weight: float,
+        full: bool,
+    ) -> None:
+        super().__init__(context, losses)
+        self.logged = logged
+        self.weight = 0.0
+        self._known = known
+        self._weight = weight
+        self._full = full
+
+    def reveal(
+        self, action: Action, feedback: Feedback = Feedback.FULL
+    ) -> FloatArray | float | None:
+        """Estimated losses; or, by rejection, the loss of the logged action if it is this one."""
+        self.action = action
+        self.weight = self._weight if action == self.logged else 0.0
+        if self._full:
+            return self._losses if feedback is Feedback.FULL else loss_of(self._losses, action)
+        return self._known if self.weight and feedback is Feedback.SEMI else None
+
+    @property
+    def loss(self) -> float:
+        """The logged loss, which counts with `weight`."""
+        return super().loss if self.action is None else self._known
+
+
+class FromLog(Environment):
+    r"""The rows of a log: the action b that was taken, its probability p and what it cost.
+
+    What another action would have cost is not known, so play is only estimated. By *rejection* a
+    learner plays a row of the log for real where it chooses the logged action and a coin with
+    :math:`p_{\min}/p` says yes: then every action meets its row with the same probability
+    :math:`p_{\min}`, as if the logging policy had been uniform, and the rows kept are a game of
+    its own, only shorter. In other rows it is told nothing. By *importance* weighting it is told
+    an estimate of all losses in every row, as with full information,
+
+    .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t),
+              \qquad E[\hat\ell_t(a)] = \ell_t(a),
+
+    which is right on average whatever :math:`c_t` is, as long as it is fixed before the row, and
+    varies least where :math:`c_t` is close to the losses.
+
+    In both, a round in which the logged action is played has the weight w = 1 (rejection) or 1/p
+    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss, and
+    :math:`(\sum w)^2 / \sum w^2` rounds of real play would tell as much. `round.losses` is
+    :math:`\hat\ell_t`, for the best policy in hindsight.
+
+    Parameters
+    ----------
+    path, context, categorical, scale, oracle
+        As in `FromFile`.
+    action
+        The column that names the action taken.
+    loss, reward
+        The column that holds what it cost, or what it earned; give one. A reward r counts as the
+        loss high - r, with the end of its range.
+    propensity
+        The column of the probabilities with which the logged actions were taken; or a number
+        where it was always the same, 1/K for uniform logging.
+    actions
+        The actions there are; by default all in the log.
+    method
+        "rejection", for learners with bandit feedback, or "importance", for learners with full
+        information; losses are then in no fixed range, so these need loss_range=None.
+    value_range
+        (low, high) of the loss or reward column, mapped to [0, 1].
+    baseline
+        c: a number in [0, 1], where 0 is the textbook estimate; or "running", the mean of the
+        losses logged so far.
+    floor
+        p_min, for rejection; by default the smallest probability in the log. A larger one keeps
+        more rows, at the price of a bias against actions that were logged more rarely.
+
+    Attributes
+    ----------
+    actions
+        The actions, in order.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import hannan as hn
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name) / "log.csv"
+    >>> _ = file.write_text("hour,ad,click\n9,red,1\n10,blue,0\n11,red,0\n")
+    >>> log = hn.environments.FromLog(
+    ...     file, context=["hour"], action="ad", reward="click", propensity=0.5
+    ... )
+    >>> log.actions
+    ['blue', 'red']
+    >>> for this_round in log.rounds(3, np.random.default_rng(0)):
+    ...     print(this_round.reveal(1, hn.Feedback.SEMI), this_round.weight, this_round.losses)
+    0.0 1.0 [ 0.5 -0.5]
+    None 0.0 [2. 0.]
+    1.0 1.0 [0.5 1.5]
+    >>> folder.cleanup()
+
+    References
+    ----------
+    [li2011], [dudik2011]
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        context: Sequence[str] | str | None = None,
+        action: str,
+        loss: str | None = None,
+        reward: str | None = None,
+        propensity: str | float | None = None,
+        actions: Sequence[Any] | None = None,
+        method: str = "rejection",
+        value_range: tuple[float, float] = (0.0, 1.0),
+        baseline: float | str = "running",
+        floor: float | None = None,
+        categorical: Categorical = (),
+        scale: str | None = "running",
+        oracle: Oracle | None = None,
+    ) -> None:
+        self.path = path
+        self.context = context
+        self.action = action
+        self.loss = loss
+        self.reward = reward
+        self.propensity = propensity
+        self.method = check_choice(self, "method", method, METHODS)
+        self.value_range = value_range
+        self.baseline = baseline
+        self.floor = floor
+        self.categorical = categorical
+        self.scale = scale
+        self.oracle = oracle
+        self._range = check_loss_range(self, value_range)
+        self._features = Features(self, context, categorical, scale)
+        self._outcome = self._check_outcome()
+        self._table = open_table(path)
+        logged = [action, self._outcome, *self._propensity_column]
+        self._columns = list(dict.fromkeys([*self._features.names, *logged]))
+        check_names(self._table.source, self._columns, self._table.names)
+        asked = [action] if actions is None else []
+        found = survey(self._table, asked, self._features.unknown)
+        self._features.learn(found)
+        self.actions: list[Any] = found[action] if actions is None else list(actions)
+        if not self.actions:
+            raise ParameterError(f"There are no rows in {self._table.source}.")
+        self.n_actions = len(self.actions)
+
+    @cached_property
+    def _rows(self) -> int:
+        return self._table.count()
+
+    @property
+    def horizon(self) -> int:
+        """The number of rows; the file is read to count them, once."""
+        return self._rows
+
+    @property
+    def features(self) -> list[str]:
+        """A name for each entry of a context."""
+        return self._features.entries
+
+    @property
+    def categories(self) -> dict[str, list[Any]]:
+        """The categories of each column that has them."""
+        return self._features.categories
+
+    @cached_property
+    def smallest_propensity(self) -> float:
+        """The smallest probability in the log; the file is read once for it."""
+        if not isinstance(self.propensity, str):
+            return self._fixed_propensity
+        parts = [FileNumbers([self.propensity])]
+        smallest = 1.0
+        for first, batch in self._table.batches([self.propensity]):
+            (column,) = read(self._table.source, parts, batch, first)
+            smallest = min(smallest, float(self._propensities(column[:, 0], first).min()))
+        return smallest
+
+    def meet(self, learner: Any) -> None:
+        """Refuse a learner that could never learn anything."""
+        full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
+        if self.method == "rejection" and full and getattr(learner, "oracle", None) is not None:
+            raise ParameterError(
+                f"{type(learner).__name__} learns from the losses of all actions, which a log does "
+                "not hold: use method='importance', or a learner with bandit feedback."
+            )
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
+        """The first `horizon` rows."""
+        stream, means = self._features.stream(), _Means(self.baseline)
+        numbers = FileNumbers([self._outcome, *self._propensity_column])
+        parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
+        full = self.method == "importance"
+        for first, batch in first_rows(self._table, self._columns, horizon):
+            logged, values, *found = read(self._table.source, parts, batch, first)
+            losses = self._losses(values[:, 0], first)
+            p = np.full(len(losses), self._fixed_propensity)
+            if self._propensity_column:
+                p = self._propensities(values[:, 1], first)
+            estimates = self._estimates(logged, losses, p, means.before(losses))
+            weights = 1.0 / p if full else self._coins(p, rng)
+            contexts = stream.contexts(found, len(losses))
+            columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
+            for row in zip(*columns, strict=True):
+                yield LoggedRound(*row, full)
+
+    def _estimates(
+        self, logged: NDArray[np.intp], losses: FloatArray, p: FloatArray, c: FloatArray
+    ) -> list[FloatArray]:
+        """An estimate of all losses in each row."""
+        table = np.repeat(c[:, None], self.n_actions, axis=1)
+        table[np.arange(len(c)), logged] += (losses - c) / p
+        return [row.copy() for row in table]
+
+    def _coins(self, p: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """1 where a row may be used, so that logging is as if it had been uniform."""
+        floor = self.smallest_propensity if self.floor is None else self.floor
+        return (rng.random(len(p)) * p < floor).astype(np.float64)
+
+    def _losses(self, values: FloatArray, first: int) -> FloatArray:
+        low, high = self._range
+        outside = (values < low) | (values > high)
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise LossError(
+                f"Row {first + row} of {self._table.source}, column {self._outcome!r}: "
+                f"{values[row]:g} is outside value_range={self.value_range}."
+            )
+        return ((high - values) if self.reward is not None else (values - low)) / (high - low)
+
+    def _propensities(self, values: FloatArray, first: int) -> FloatArray:
+        wrong = ~((values > 0.0) & (values <= 1.0))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise LossError(
+                f"Row {first + row} of {self._table.source}, column {self.propensity!r}: "
+                f"{values[row]:g} is no probability in (0, 1] of an action that was taken."
+            )
+        return values
+
+    @property
+    def _propensity_column(self) -> list[str]:
+        return [self.propensity] if isinstance(self.propensity, str) else []
+
+    @property
+    def _fixed_propensity(self) -> float:
+        return 1.0 if isinstance(self.propensity, str | None) else float(self.propensity)
+
+    def _check_outcome(self) -> str:
+        """The column of losses or rewards."""
+        if (self.loss is None) == (self.reward is None):
+            raise ParameterError(
+                "FromLog needs either loss= or reward=, the column of what the logged action cost "
+                f"or earned; got loss={self.loss!r} and reward={self.reward!r}."
+            )
+        p = self.propensity
+        if p is None:
+            raise ParameterError(
+                "FromLog needs propensity=, the column of the probabilities with which the logged "
+                "actions were taken, or a number such as 0.25 if each of four was equally likely."
+            )
+        if not isinstance(p, str) and not 0.0 < check_probability(self, "propensity", p) <= 1.0:
+            raise refuse(self, "propensity", "a column or a number in (0, 1]", p)
+        if self.floor is not None and check_probability(self, "floor", self.floor) == 0.0:
+            raise refuse(self, "floor", "a number in (0, 1]", self.floor)
+        if isinstance(self.baseline, str):
+            check_choice(self, "baseline", self.baseline, ("running",))
+        else:
+            check_probability(self, "baseline", self.baseline)
+        return str(self.loss if self.reward is None else self.reward)
+
+
+class _Means:
+    """c of each row: a constant, or the mean loss of the rows before (1/2 before the first)."""
+
+    def __init__(self, baseline: float | str) -> None:
+        self._fixed = None if isinstance(baseline, str) else float(baseline)
+        self._sum = 0.0
+        self._count = 0
+
+    def before(self, losses: FloatArray) -> FloatArray:
+        if self._fixed is not None:
+            return np.full(len(losses), self._fixed)
+        # The sum so far goes first, so that batches make no difference to the rounding.
+        sums = np.cumsum(np.concatenate(([self._sum], losses)))
+        counts = self._count + np.arange(len(losses))
+        self._sum = float(sums[-1])
+        self._count += len(losses)
+        return np.where(counts > 0, sums[:-1] / np.maximum(counts, 1), 0.5)

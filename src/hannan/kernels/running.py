@@ -1,0 +1,24 @@
+"""Columns of a stream, standardised as they come."""
+
+import math
+
+from numba import njit
+
+
+@njit(cache=True)
+def standardise(table, count, mean, squares, out):
+    """out[t, j] = (x - mean) / deviation, both of column j up to row t (Welford's sums).
+
+    `mean` and `squares` [p] carry on from `count` rows read before, so that how the rows are cut
+    into tables makes no difference. A column that has been constant so far is 0.
+    """
+    for t in range(table.shape[0]):
+        n = count + t + 1
+        for j in range(table.shape[1]):
+            x = table[t, j]
+            before = x - mean[j]
+            mean[j] += before / n
+            squares[j] += before * (x - mean[j])
+            out[t, j] = 0.0
+            if squares[j] > 0.0:
+                out[t, j] = (x - mean[j]) / math.sqrt(squares[j] / n)

@@ -1,0 +1,136 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import hannan as hn
+from hannan.environments import FromFrame
+
+DATA = {
+    "age": [31, 48, 25, 60],
+    "hour": [9.5, 17.0, 12.0, 8.25],
+    "member": [True, False, True, True],
+    "bought": ["no", "yes", "no", "maybe"],
+    "left": [0.0, 0.5, 1.0, 0.25],
+    "right": [1.0, 0.25, 0.0, 0.5],
+}
+MAKERS = {"mapping": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+def rounds(world, horizon=None):
+    found = world.rounds(horizon or world.horizon, np.random.default_rng(0))
+    return [(r.context, r.reveal(0)) for r in found]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_rows_of_every_kind_of_frame_become_contexts_and_losses(kind):
+    world = FromFrame(MAKERS[kind](DATA), context=["hour", "age", "member"], label="bought")
+    assert world.actions == ["maybe", "no", "yes"]
+    assert world.n_actions == 3
+    found = rounds(world)
+    assert [x.tolist() for x, _ in found] == [
+        [9.5, 31, 1], [17.0, 48, 0], [12.0, 25, 1], [8.25, 60, 1]
+    ]  # fmt: skip
+    assert [v.tolist() for _, v in found] == [[1, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]]
+    assert [x.tolist() for x in world.contexts] == [x.tolist() for x, _ in found]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_losses_may_stand_in_columns(kind):
+    world = FromFrame(MAKERS[kind](DATA), losses=["right", "left"])
+    assert world.actions == ["right", "left"]
+    assert [v.tolist() for _, v in rounds(world)] == [[1, 0], [0.25, 0.5], [0, 1], [0.5, 0.25]]
+    assert [x for x, _ in rounds(world)] == [None] * 4
+    assert world.contexts is None
+
+
+def test_one_name_makes_contexts_of_plain_numbers():
+    found = [x for x, _ in rounds(FromFrame(DATA, context="age", losses=["left"]))]
+    assert found == [31, 48, 25, 60]
+    assert {type(x) for x in found} == {int}
+    found = [x for x, _ in rounds(FromFrame(DATA, context="hour", losses=["left"]))]
+    assert [(x, type(x)) for x in found] == [(9.5, float), (17, int), (12, int), (8.25, float)]
+
+
+def test_declared_labels_set_the_order_of_the_actions():
+    world = FromFrame(DATA, label="bought", labels=["yes", "no", "maybe", "never"])
+    assert world.n_actions == 4
+    assert [int(v.argmin()) for _, v in rounds(world)] == [1, 0, 1, 2]
+
+
+def test_many_rows_come_in_order():
+    n = 2500
+    frame = {"x": np.arange(n), "y": np.arange(n) % 7}
+    found = rounds(FromFrame(frame, context=["x"], label="y"), 2300)
+    assert len(found) == 2300
+    assert [int(x[0]) for x, _ in found] == list(range(2300))
+    assert [int(v.argmin()) for _, v in found] == [t % 7 for t in range(2300)]
+    assert all(v.sum() == 6 for _, v in found)
+
+
+def test_a_game_can_be_played_on_it():
+    frame = pd.DataFrame({"d": [0, 1, 2] * 60, "y": [2, 0, 1] * 60})
+    world = FromFrame(frame, context="d", label="y", oracle=hn.oracles.AllPolicies(3, 3))
+    trace = hn.play(hn.ContextFTPL(world.oracle, seed=0), world)
+    assert len(trace) == 180
+    assert trace.best_policy(0) == 2
+    assert trace.losses[-60:].sum() == 0
+
+
+def test_more_rounds_than_rows_are_refused():
+    with pytest.raises(hn.ParameterError, match="holds 4 rounds; 5 were asked for"):
+        rounds(FromFrame(DATA, losses=["left"]), 5)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_missing_cell_is_refused_with_its_place(kind):
+    holes = {**DATA, "hour": [9.5, 17.0, None, 8.25], "bought": ["no", None, "no", "no"]}
+    frame = MAKERS[kind](holes)
+    with pytest.raises(hn.ContextError, match="Row 3 of the frame, column 'hour'"):
+        FromFrame(frame, context=["age", "hour"], losses=["left"])
+    with pytest.raises(hn.LossError, match="Row 2 of the frame, column 'bought'"):
+        FromFrame(frame, label="bought")
+    with pytest.raises(hn.LossError, match="Row 2 of the frame, column 'bought'"):
+        FromFrame(frame, label="bought", labels=["no", "yes"])
+    with pytest.raises(hn.LossError, match="Row 3 of the frame, column 'hour'"):
+        FromFrame(frame, losses=["left", "hour"])
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_missing_column_is_refused_with_the_nearest(kind):
+    with pytest.raises(hn.ParameterError, match=r"no column 'hours' in the frame. Did you mean"):
+        FromFrame(MAKERS[kind](DATA), context=["hours"], label="bought")
+
+
+def test_a_label_that_was_not_declared_is_refused():
+    with pytest.raises(hn.LossError, match="Row 4 of the frame, column 'bought': 'maybe' is none"):
+        FromFrame(DATA, label="bought", labels=["no", "yes"])
+
+
+@pytest.mark.parametrize(("options", "match"), [
+    ({}, "either label="),
+    ({"label": "bought", "losses": ["left"]}, "either label="),
+    ({"label": 3}, "'label' parameter of FromFrame"),
+    ({"losses": "left"}, "'losses' parameter of FromFrame"),
+    ({"losses": []}, "'losses' parameter of FromFrame"),
+    ({"losses": ["left", "left"]}, "'losses' parameter of FromFrame"),
+    ({"losses": ["left"], "labels": ["a"]}, "'labels' parameter of FromFrame"),
+    ({"label": "bought", "labels": []}, "'labels' parameter of FromFrame"),
+    ({"label": "bought", "labels": "no"}, "'labels' parameter of FromFrame"),
+    ({"label": "bought", "context": ["age", "age"]}, "'context' parameter of FromFrame"),
+    ({"label": "bought", "context": [3]}, "'context' parameter of FromFrame"),
+])  # fmt: skip
+def test_columns_named_badly_are_refused(options, match):
+    with pytest.raises(hn.ParameterError, match=match):
+        FromFrame(DATA, **options)
+
+
+@pytest.mark.parametrize("frame", [
+    [1, 2, 3],
+    {"y": [0, 1], "x": [1]},
+    {"y": [], "x": []},
+])  # fmt: skip
+def test_what_is_no_table_is_refused(frame):
+    with pytest.raises(hn.ParameterError, match="'frame' parameter of FromFrame"):
+        FromFrame(frame, context=["x"], label="y")

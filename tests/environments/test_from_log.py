@@ -1,0 +1,248 @@
+"""Logs are replayed without bias, and worth as many rounds as they are."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import hannan as hn
+from hannan.environments import FromLog, _files
+from hannan.experiments.game import Game
+from hannan.experiments.recorder import Recorder
+
+Z = 4.0  # a false alarm once in 16,000 checks; seeds are fixed
+COSTS = np.array([[0.1, 0.5, 0.9], [0.8, 0.3, 0.6]])  # mean loss of each action in each context
+CHANCES = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])  # of the logging policy
+
+
+def write(path, rows, header=("x", "did", "cost", "p")):
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return path
+
+
+def simulate(n, seed=0):
+    """A log of a policy that prefers some actions, and that does not choose the best ones."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for x in rng.integers(0, 2, n).tolist():
+        b = int(rng.choice(3, p=CHANCES[x]))
+        rows.append([x, "abc"[b], int(rng.random() < COSTS[x, b]), CHANCES[x, b]])
+    return rows
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("log") / "log.csv", simulate(20_000))
+
+
+def world(path, **options):
+    given = {"context": "x", "action": "did", "loss": "cost", "propensity": "p"}
+    return FromLog(path, **given | options)
+
+
+class Fixed(hn.Learner):
+    """Plays a policy and notes how often it was told something."""
+
+    feedback = hn.Feedback.SEMI
+
+    def __init__(self, actions):
+        super().__init__()
+        self.actions = actions
+
+    def _act(self, context):
+        return self.actions[context]
+
+    def _update(self, context, action, loss):
+        pass
+
+
+def replayed(environment, policy, seed=1):
+    learner = Fixed(policy)
+    recorder = Recorder(learner, None, 10, None)
+    for this_round in Game(learner, environment, environment.horizon, np.random.default_rng(seed)):
+        recorder.record(this_round, 0.0)
+    return learner, recorder
+
+
+def test_a_round_by_hand(tmp_path):
+    rows = [[0, "b", 0.6, 0.25], [1, "a", 0.2, 0.5], [0, "c", 1.0, 0.5]]
+    path = write(tmp_path / "log.csv", rows)
+    textbook = world(path, method="importance", baseline=0.0)
+    assert textbook.actions == ["a", "b", "c"]
+    told = [r.reveal(0).tolist() for r in textbook.rounds(3, None)]
+    assert told == [[0, 0.6 / 0.25, 0], [0.2 / 0.5, 0, 0], [0, 0, 2.0]]
+    running = [r.reveal(0) for r in world(path, method="importance").rounds(3, None)]
+    np.testing.assert_allclose(running[0], [0.5, 0.5 + 0.1 / 0.25, 0.5])
+    np.testing.assert_allclose(running[1], [0.6 - 0.4 / 0.5, 0.6, 0.6])
+    np.testing.assert_allclose(running[2], [0.4, 0.4, 0.4 + 0.6 / 0.5])
+    played = list(textbook.rounds(3, None))
+    for this_round, action in zip(played, (1, 1, 2), strict=True):
+        assert this_round.weight == 0.0
+        this_round.reveal(action)
+    assert [r.weight for r in played] == [4.0, 0.0, 2.0]
+    assert [r.loss for r in played] == [0.6, 0.2, 1.0]
+    assert [r.logged for r in played] == [1, 0, 2]
+    assert played[0].reveal(1, hn.Feedback.SEMI) == 0.6 / 0.25
+    assert played[0].reveal(0, hn.Feedback.SEMI) == 0.0
+
+
+def test_rejection_tells_the_loss_of_the_logged_action_alone(tmp_path):
+    path = write(tmp_path / "log.csv", [[0, "b", 0.6, 0.5], [1, "a", 0.2, 0.5]])
+    first, second = world(path).rounds(2, np.random.default_rng(0))
+    assert first.reveal(1, hn.Feedback.SEMI) == 0.6
+    assert first.weight == 1.0
+    assert second.reveal(1, hn.Feedback.SEMI) is None
+    assert (second.weight, second.loss) == (0.0, 0.2)
+    assert first.reveal(1) is None  # the losses of all actions are not known
+    np.testing.assert_allclose(first.losses, [0.5, 0.7])
+
+
+@pytest.mark.parametrize("name", ["loss", "losses"])
+def test_losses_are_hidden_until_an_action_is_revealed(log, name):
+    with pytest.raises(hn.OrderError):
+        getattr(next(world(log).rounds(5, np.random.default_rng(0))), name)
+
+
+@pytest.mark.parametrize("policy", [[0, 1], [2, 2], [1, 0], [2, 0]])
+def test_both_methods_find_what_a_policy_costs(log, policy):
+    truth = COSTS[[0, 1], policy].mean()
+    _, kept = replayed(world(log), policy)
+    n = kept.effective
+    assert 0.08 * 20_000 < n < 0.12 * 20_000  # p_min = 0.1
+    assert abs(kept.mean_loss - truth) < Z * math.sqrt(truth * (1 - truth) / n)
+    _, weighed = replayed(world(log, method="importance"), policy)
+    assert abs(weighed.mean_loss - truth) < Z * 0.5 / math.sqrt(weighed.effective)
+
+
+@pytest.mark.parametrize("baseline", [0.0, 1.0, "running"])
+def test_estimated_losses_are_right_on_average(log, baseline):
+    environment = world(log, method="importance", baseline=baseline)
+    found = [(r.context, r.reveal(0)) for r in environment.rounds(20_000, None)]
+    for x in (0, 1):
+        table = np.array([losses for context, losses in found if context == x])
+        error = table.std(axis=0) / math.sqrt(len(table))
+        assert (np.abs(table.mean(axis=0) - COSTS[x]) < Z * error).all()
+
+
+def test_a_baseline_close_to_the_losses_makes_estimates_vary_less(log):
+    spread = {}
+    for baseline in (0.0, "running"):
+        rounds = world(log, method="importance", baseline=baseline).rounds(20_000, None)
+        spread[baseline] = np.var([r.reveal(0) for r in rounds], axis=0).sum()
+    assert spread["running"] < 0.75 * spread[0.0]
+
+
+def test_rows_that_are_kept_look_as_if_logging_had_been_uniform(log):
+    kept = [r for r in world(log).rounds(20_000, np.random.default_rng(2)) if r._weight]
+    counts = np.zeros((2, 3))
+    for this_round in kept:
+        counts[this_round.context, this_round.logged] += 1
+    assert stats.chisquare(counts.ravel()).pvalue > 1e-4
+    assert all(r._weight == 1.0 for r in world(log, floor=1.0).rounds(1000, _rng()))
+
+
+def test_without_thinning_a_policy_would_look_better_than_it_is(log):
+    policy = [2, 2]  # logged with 0.1 and 0.7: its cheaper context comes too often
+    truth = COSTS[[0, 1], policy].mean()
+    naive = replayed(world(log, floor=1.0), policy)[1]
+    assert abs(naive.mean_loss - truth) > 2 * Z * 0.5 / math.sqrt(naive.effective)
+
+
+def test_the_effective_number_of_rounds_by_hand(tmp_path):
+    rows = [[0, "b", 0.5, 0.25], [0, "a", 0.5, 0.5], [0, "b", 1.0, 0.5], [0, "b", 0.0, 1.0]]
+    path = write(tmp_path / "log.csv", rows)
+    _, recorder = replayed(world(path, method="importance"), [1])
+    assert recorder.effective == (4 + 2 + 1) ** 2 / (4**2 + 2**2 + 1**2)
+    assert recorder.mean_loss == pytest.approx((4 * 0.5 + 2 * 1.0) / 7)
+
+
+def test_a_learner_is_told_only_of_the_rows_it_matches(log):
+    learner, recorder = replayed(world(log), [0, 0])
+    assert learner.rounds == recorder.effective == recorder.weight
+    assert recorder.rounds == 20_000
+
+
+def test_learners_learn_from_logs(log):
+    bandit = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(2, 3), seed=0)
+    hn.play(bandit, world(log), seed=0)
+    assert [bandit.best_policy()(x) for x in (0, 1)] == [0, 1]
+    full = hn.ContextFTPL(hn.oracles.AllPolicies(2, 3), loss_range=None, seed=0)
+    hn.play(full, world(log, method="importance"), seed=0)
+    assert [full.best_policy()(x) for x in (0, 1)] == [0, 1]
+
+
+def test_full_information_does_not_go_with_rejection(log):
+    learner = hn.ContextFTPL(hn.oracles.AllPolicies(2, 3), seed=0)
+    with pytest.raises(hn.ParameterError, match="method='importance'"):
+        hn.play(learner, world(log), seed=0)
+    hn.play(hn.baselines.UniformRandom(3, seed=0), world(log), horizon=10, seed=0)
+
+
+def test_rewards_are_losses_upside_down(tmp_path):
+    path = write(tmp_path / "log.csv", [[0, "a", 3.0, 0.5], [0, "b", -1.0, 0.5]])
+    earned = world(path, loss=None, reward="cost", value_range=(-1.0, 4.0))
+    assert [r.reveal(a, hn.Feedback.SEMI) for a, r in enumerate(earned.rounds(2, _rng()))] == [
+        0.2, 1.0
+    ]  # fmt: skip
+    paid = world(path, value_range=(-1.0, 4.0))
+    assert [r.reveal(a, hn.Feedback.SEMI) for a, r in enumerate(paid.rounds(2, _rng()))] == [
+        0.8, 0.0
+    ]  # fmt: skip
+
+
+def test_one_probability_may_stand_for_all(tmp_path):
+    path = write(tmp_path / "log.csv", [[0, "a", 1.0, 9], [0, "b", 0.0, 9]])
+    environment = world(path, propensity=0.5, method="importance", baseline=0.0)
+    assert next(environment.rounds(2, None)).reveal(0).tolist() == [2.0, 0.0]
+    assert environment.smallest_propensity == 0.5
+
+
+def test_how_rows_are_cut_into_batches_makes_no_difference(log, monkeypatch):
+    found = []
+    for batch in (4096, 37):
+        monkeypatch.setattr(_files, "BATCH", batch)
+        rounds = world(log).rounds(1000, np.random.default_rng(3))
+        found.append([(r.reveal(0), r.losses.tobytes(), r._weight) for r in rounds])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "told"),
+    [
+        ([], {"propensity": None}, "needs propensity=, the column"),
+        ([], {"propensity": 0.0}, "'propensity'"),
+        ([], {"propensity": 1.5}, "'propensity'"),
+        ([], {"reward": "cost"}, "either loss= or reward="),
+        ([], {"loss": None}, "either loss= or reward="),
+        ([], {"method": "guessing"}, "'method'"),
+        ([], {"baseline": "mean"}, "'baseline'"),
+        ([], {"floor": 0.0}, "'floor'"),
+        ([], {"action": "dit"}, "Did you mean 'did'?"),
+        ([], {"propensity": "q"}, "no column 'q'"),
+        ([[0, "a", 1, 0.0]], {}, "Row 2 of .*'p': 0 is no probability"),
+        ([[0, "a", 1, 1.1]], {}, r"Row 2 of .*'p': 1.1 is no probability"),
+        ([[0, "a", 1, "x"]], {}, "Row 2 of .*'p': 'x' is not a finite number"),
+        ([[0, "a", 2, 0.5]], {}, r"Row 2 of .*'cost': 2 is outside value_range=\(0.0, 1.0\)"),
+        ([[0, "a", "", 0.5]], {}, "Row 2 of .*'cost': '' is missing"),
+        ([[0, "d", 1, 0.5]], {"actions": ["a", "b"]}, "Row 2 of .*'did': 'd' is none of"),
+        ([["u", "a", 1, 0.5]], {}, "Row 2 of .*'x': 'u'"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(tmp_path, rows, options, told):
+    path = write(tmp_path / "log.csv", [[0, "a", 1, 0.5], *rows])
+    with pytest.raises(hn.HannanError, match=told) as caught:
+        list(world(path, **options).rounds(1 + len(rows), _rng()))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_clone_reads_the_same_log(log):
+    twin = world(log, method="importance").clone()
+    assert twin.actions == ["a", "b", "c"]
+    assert next(twin.rounds(1, None)).logged == next(world(log).rounds(1, _rng())).logged
+
+
+def _rng():
+    return np.random.default_rng(0)
