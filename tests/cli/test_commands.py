@@ -65,7 +65,11 @@ def test_the_shell_completes_commands():
         "COMP_CWORD": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "hannan"], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "hannan"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "replay" in done.stdout
 

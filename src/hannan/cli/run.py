@@ -80,18 +80,14 @@ def run(
     return 2 if all(failure.expected for _, failure in done.failures) else 1
 
 
-def _run(
-    plan: Plan, folder: Path, backend: str, jobs: int | None, address: str | None
-) -> Run:
+def _run(plan: Plan, folder: Path, backend: str, jobs: int | None, address: str | None) -> Run:
     with rounds_bar(stderr()) as bar:
         task = bar.add_task(escape(plan.title), total=plan.rounds or None)
 
-        def tick(cell: Cell) -> None:
-            bar.update(task, advance=cell.horizon or 0, description=escape(cell.label))
+        def tick(cell: Cell, rounds: int) -> None:
+            bar.update(task, advance=rounds, description=escape(cell.label))
 
-        return run_plan(
-            plan, folder, backend=backend, jobs=jobs, address=address, progress=tick
-        )
+        return run_plan(plan, folder, backend=backend, jobs=jobs, address=address, progress=tick)
 
 
 def _list_cells(plan: Plan, as_json: bool) -> None:

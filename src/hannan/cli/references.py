@@ -1,0 +1,53 @@
+"""What a replay is compared with: play that learns nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Action, Environment, Learner, OrderError
+from hannan.core.validation import check_integer
+
+
+class Always(Learner):
+    """The same action in every round."""
+
+    def __init__(self, action: int) -> None:
+        super().__init__()
+        self.action = check_integer(self, "action", action, 0)
+
+    def _act(self, context: Any) -> Action:
+        return self.action
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        """Nothing is learned."""
+
+
+class Taken(Learner):
+    """What was really done: the column `current` of a file, read along with the game.
+
+    Parameters
+    ----------
+    environment
+        A `FromFile` with `current`, the same as that played.
+    horizon
+        Number of rounds.
+    """
+
+    def __init__(self, environment: Environment, horizon: int) -> None:
+        super().__init__()
+        self.environment = environment
+        self.horizon = check_integer(self, "horizon", horizon, 1)
+        self._rounds: Any = None
+
+    def _act(self, context: Any) -> Action:
+        if self._rounds is None:
+            self._rounds = self.environment.rounds(self.horizon, np.random.default_rng(0))
+        try:
+            return int(next(self._rounds).current)
+        except StopIteration:
+            raise OrderError("The file tells of no further action.") from None
+
+    def _update(self, context: Any, action: Action, loss: Any) -> None:
+        """Nothing is learned."""

@@ -1,0 +1,195 @@
+"""What `hannan replay` prints: a table, and one sentence that answers the question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from hannan.cli.replay_data import Stream
+from hannan.experiments.summary import Record, Row, summarise
+
+_FEW, _SHARE = 100, 0.01  # effective rounds below which an estimate is called rough
+_Z = 1.96
+
+
+class Answer:
+    """The results of a replay, in the units of the file.
+
+    Parameters
+    ----------
+    stream
+        The data.
+    records
+        Of all games.
+    times
+        Of their learners.
+    """
+
+    def __init__(
+        self, stream: Stream, records: list[Record], times: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        self.stream = stream
+        self.units = stream.units
+        self.rows = summarise(records, times)
+        best = self.rows[0].best
+        self.best = None if best is None else best.mean
+        self.policies = records[0]["cell"]["policies"]["type"]
+
+    @property
+    def warning(self) -> str | None:
+        """Which estimates are worth little."""
+        rough = [
+            f"{row.learner} {row.effective:,.0f}"
+            for row in self.rows
+            if row.effective < max(_FEW, _SHARE * row.rounds) and row.effective < row.rounds
+        ]
+        if not rough:
+            return None
+        return (
+            f"this log is worth few rounds of real play ({', '.join(rough)}, of "
+            f"{self.stream.rounds:,}): these means are rough estimates."
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What a learner would have cost, beside the best policy and beside what is used now."""
+        ours = self.rows[0]
+        if ours.mean_loss is None:
+            return f"The log tells nothing about {ours.learner}: it never did what was logged."
+        verb = "earned" if self.units.rewards else "cost"
+        mean = ours.mean_loss.mean
+        said = f"{ours.learner} would have {verb} {self._mean(mean)} a round"
+        others = []
+        if self.best is not None:
+            name = "the best policy in hindsight"
+            if self.stream.logged:
+                name += ", which was fitted to this log and looks better than it is"
+            others.append(self._against(mean, self.best, name))
+        if self.stream.current is not None:
+            others.append(self._against(mean, self.stream.current, "what you use now"))
+        return said + (": " if others else "") + ", and ".join(others) + "."
+
+    def print(self, console: Console) -> None:
+        """The table and the sentence."""
+        console.print(self.table())
+        if self.stream.unused:
+            names = escape(", ".join(self.stream.unused))
+            console.print(f"[dim]not used, for they hold text: {names} (see --categorical)[/]")
+        console.print(escape(self.sentence), soft_wrap=True)
+
+    def table(self) -> Table:
+        """A row for each learner, for the best policy in hindsight and for what is done now."""
+        listed = self._listed()
+        shown = [name for name in listed[0] if any(row.get(name) for row in listed)]
+        table = Table(
+            title=f"{escape(str(self.stream.environment.path))}, {self.stream.rounds:,} rounds",
+            title_justify="left",
+            title_style="bold",
+            box=SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+            pad_edge=False,
+        )
+        for name in shown:
+            table.add_column(name, justify="right" if name else "left", no_wrap=True)
+        for row in listed:
+            table.add_row(*(escape(row.get(name, "")) for name in shown))
+        return table
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, losses and rewards in the units of the file."""
+        return {
+            "rounds": self.stream.rounds,
+            "units": self.units.name,
+            "actions": self.stream.names,
+            "policies": self.policies,
+            "rows": [self._plain(row) for row in self.rows],
+            "best": None if self.best is None else self.units.mean(self.best),
+            "current": (
+                None if self.stream.current is None else self.units.mean(self.stream.current)
+            ),
+            "not_used": self.stream.unused,
+            "warning": self.warning,
+            "answer": self.sentence,
+        }
+
+    def _listed(self) -> list[dict[str, str]]:
+        rows = [self._texts(row.learner, self._plain(row)) for row in self.rows]
+        references = {f"best of {self.policies}": self.best}
+        if self.stream.logged:
+            references["current"] = self.stream.current
+        for name, loss in references.items():
+            if loss is not None:
+                mean = self.units.mean(loss)
+                known = {"mean": mean, "total": mean * self.stream.rounds}
+                if name == "current" and self.best is not None:
+                    worse = (loss - self.best) * self.stream.rounds
+                    known["regret"] = self.units.difference(worse)
+                rows.append(self._texts(name, known))
+        return rows
+
+    def _texts(self, name: str, row: Mapping[str, Any]) -> dict[str, str]:
+        half = row.get("half_width")
+        mean = "-" if row["mean"] is None else _short(row["mean"])
+        found = {"": name, f"mean {self.units.name}": mean}
+        found["±"] = "" if half is None else _short(half, 2)
+        columns = {"total": "total", "regret": "regret", "certificate": "certificate"}
+        if self.stream.logged:
+            columns["effective"] = "effective"
+        if name != "current" and not name.startswith("always "):
+            columns["rounds/s"] = "rounds_per_second"
+        for heading, key in columns.items():
+            value = row.get(key)
+            found[heading] = "" if value is None else f"{value:,.0f}"
+        return found
+
+    def _plain(self, row: Row) -> dict[str, Any]:
+        units = self.units
+        mean = None if row.mean_loss is None else units.mean(row.mean_loss.mean)
+        half = self._half_width(row)
+        regret, certificate = (
+            None if value is None else units.difference(value.mean)
+            for value in (row.regret, row.certificate)
+        )
+        return {
+            "learner": row.learner,
+            "feedback": row.feedback,
+            "mean": mean,
+            "half_width": None if half is None else units.difference(half),
+            "total": None if mean is None else mean * row.rounds,
+            "regret": regret,
+            "certificate": certificate,
+            "effective": row.effective,
+            "rounds_per_second": row.rounds_per_second,
+        }
+
+    def _half_width(self, row: Row) -> float | None:
+        """Of a 95 % interval: over seeds, or where a log only estimates play, over logs.
+
+        Losses in [0, 1] with mean m vary by m(1 - m) at most; Wilson's interval for as many of
+        them as the log is worth.
+        """
+        if row.mean_loss is None or not self.stream.logged:
+            return None if row.mean_loss is None else row.mean_loss.half_width
+        m, n = min(max(row.mean_loss.mean, 0.0), 1.0), row.effective
+        wide = math.sqrt(m * (1.0 - m) / n + (_Z / (2.0 * n)) ** 2)
+        return _Z * wide / (1.0 + _Z**2 / n)
+
+    def _mean(self, loss: float) -> str:
+        return _short(self.units.mean(loss))
+
+    def _against(self, loss: float, other: float, name: str) -> str:
+        worse = self.units.difference(loss - other)
+        more = (worse > 0.0) is not self.units.rewards
+        word = "more" if more else "less"
+        return f"{_short(abs(worse), 3)} {word} than {name} ({self._mean(other)})"
+
+
+def _short(value: float, digits: int = 4) -> str:
+    """So many significant digits, and no fewer than the whole part has."""
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"

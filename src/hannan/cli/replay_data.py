@@ -1,0 +1,176 @@
+"""The data of `hannan replay`: from options to an environment, and a first reading of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hannan.core import ParameterError
+from hannan.core.validation import FloatArray
+from hannan.environments import FromFile, FromLog
+from hannan.environments._files import open_table
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """From losses in [0, 1] back to what the file holds."""
+
+    low: float
+    high: float
+    rewards: bool
+
+    @property
+    def name(self) -> str:
+        """Of what is measured."""
+        return "reward" if self.rewards else "loss"
+
+    def mean(self, loss: float) -> float:
+        """A mean loss as it would stand in the file."""
+        width = self.high - self.low
+        return self.high - loss * width if self.rewards else self.low + loss * width
+
+    def difference(self, loss: float) -> float:
+        """A difference of losses: positive is worse, also of rewards."""
+        return loss * (self.high - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A file that has been read once.
+
+    Attributes
+    ----------
+    table
+        The environment as an experiment file would describe it; nothing in it has to be looked
+        up in the file again.
+    constant
+        The action that would have been the best one in all rounds; estimated if this is a log.
+    current
+        The mean loss of what was really done, where the file says so.
+    unused
+        Columns of text that nobody asked for.
+    """
+
+    table: dict[str, Any]
+    environment: FromFile | FromLog
+    rounds: int
+    constant: int
+    current: float | None
+    unused: list[str]
+    units: Units
+
+    @property
+    def logged(self) -> bool:
+        """Whether losses are known only for the actions that were taken."""
+        return isinstance(self.environment, FromLog)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the actions."""
+        return [str(name) for name in self.environment.actions]
+
+
+def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream:
+    """Read a file once: all of its values are checked, and what is needed of it is found.
+
+    Parameters
+    ----------
+    path
+        The file.
+    given
+        Columns and options by the names that `FromFile` and `FromLog` have for them; those that
+        are None were not given.
+    rounds
+        How many rows to take, or None for all.
+    """
+    options = {name: value for name, value in given.items() if value is not None}
+    logged = "action" in options
+    context = options.pop("context", None)
+    used = [options.get(name) for name in ("label", "action", "loss", "reward", "propensity")]
+    used += [options.get("current"), *options.get("losses", ())]
+    categorical = options.get("categorical", [])
+    unused: list[str] = []
+    if context is None:
+        context, unused = _numeric_columns(path, [name for name in used if name], categorical)
+    table = {"path": str(path), "context": context or None, **options}
+    environment = FromLog(**table) if logged else FromFile(**table)
+    rows = environment.horizon if rounds is None else rounds
+    if rows == 0:
+        raise ParameterError(f"There are no rows in the file {str(path)!r}.")
+    totals, current, extremes = _totals(environment, rows)
+    low, high = options.get("value_range", (0.0, 1.0))
+    if not logged and "value_range" not in options and not 0.0 <= extremes[0] <= extremes[1] <= 1.0:
+        low, high = extremes if extremes[0] < extremes[1] else (extremes[0], extremes[0] + 1.0)
+        environment = environment.clone(value_range=(low, high))
+        current = None if current is None else (current - rows * low) / (high - low)
+    units = Units(low, high, "reward" in options)
+    mean = None if current is None else current / rows
+    described = _described(environment, categorical)
+    return Stream(described, environment, rows, int(totals.argmin()), mean, unused, units)
+
+
+def _numeric_columns(
+    path: Path, used: Sequence[str], categorical: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The columns that can be contexts, and those that cannot for they hold text."""
+    table = open_table(path)
+    free = [name for name in table.names if name not in used]
+    first: dict[str, Any] = {}
+    for _, first in table.batches(free):  # noqa: B007
+        break
+    text = [name for name in free if not _looks_numeric(first.get(name, ()))]
+    unused = [name for name in text if name not in categorical]
+    return [name for name in free if name not in unused], unused
+
+
+def _looks_numeric(values: Sequence[Any]) -> bool:
+    """Whether at least one value is a number, so that others that are not are worth an error."""
+    for value in values:
+        try:
+            if math.isfinite(float(value)):
+                return True
+        except (TypeError, ValueError):
+            continue
+    return False
+
+
+def _totals(
+    environment: FromFile | FromLog, rows: int
+) -> tuple[FloatArray, float | None, tuple[float, float]]:
+    """The losses of each action and of what was done, added up; and the extremes of all losses."""
+    totals = np.zeros(environment.n_actions)
+    done, known = 0.0, isinstance(environment, FromLog)
+    low, high = math.inf, -math.inf
+    for this_round in environment.rounds(rows, np.random.default_rng(0)):
+        this_round.reveal(0)
+        losses = this_round.losses
+        totals += losses
+        if isinstance(environment, FromLog):
+            done += this_round.loss
+            continue
+        low, high = min(low, float(losses.min())), max(high, float(losses.max()))
+        current = getattr(this_round, "current", None)
+        if current is not None:
+            done += float(losses[current])
+            known = True
+    return totals, done if known else None, (low, high)
+
+
+def _described(environment: FromFile | FromLog, categorical: Sequence[str]) -> dict[str, Any]:
+    """The environment as a table, with all that it has looked up."""
+    table = {name: value for name, value in environment.params.items() if value is not None}
+    found = environment.categories
+    table["categorical"] = {name: found[name] for name in categorical} if categorical else []
+    if isinstance(environment, FromLog):
+        if environment.method == "rejection":
+            table.setdefault("floor", environment.smallest_propensity)
+    elif environment.label is not None:
+        table["labels"] = environment.actions
+    if "value_range" in table:
+        table["value_range"] = list(table["value_range"])
+    return {"type": type(environment).__name__, **table}

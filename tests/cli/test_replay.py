@@ -1,0 +1,264 @@
+"""`hannan replay` answers the question, and names the place of what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from hannan.cli import main
+from hannan.cli.replay import replay
+from hannan.cli.replay_data import Units
+
+N = 400
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return str(path)
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    """Two numbers tell the class; the present system knows only half of it."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(N):
+        a, b = rng.normal(size=2)
+        rows.append([a, b, f"day {i}", "up" if a > b else "down", "up" if a > 0 else "down"])
+    return write(tmp_path / "moves.csv", ["a", "b", "when", "moved", "guess"], rows)
+
+
+@pytest.fixture
+def priced(tmp_path):
+    """Costs in pounds: the second way is cheaper on average, and the third is taken."""
+    rng = np.random.default_rng(1)
+    rows = [[10 + 5 * rng.random(), 7 + 5 * rng.random(), 12, "plane"] for _ in range(N)]
+    return write(tmp_path / "ways.csv", ["ship", "train", "plane", "took"], rows)
+
+
+@pytest.fixture
+def logged(tmp_path):
+    """Uniform choice of one of two ads; the second is clicked more often."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for hour in rng.random(N):
+        ad = int(rng.integers(2))
+        rows.append([hour, ("red", "blue")[ad], int(rng.random() < (0.2, 0.6)[ad]), 0.5])
+    return write(tmp_path / "ads.csv", ["hour", "ad", "click", "p"], rows)
+
+
+def table_of(path):
+    with open(path, newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def answer(*arguments):
+    """What the command says as JSON, and nothing besides."""
+    done = CliRunner().invoke(replay, [*arguments, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def rows_of(found):
+    return {row["learner"]: row for row in found["rows"]}
+
+
+def test_labels_are_replayed_with_all_that_is_asked(labelled):
+    found = answer(labelled, "--label", "moved", "--current", "guess")
+    rows, table = rows_of(found), table_of(labelled)
+    counts = Counter(row["moved"] for row in table)
+    usual = counts.most_common(1)[0][0]
+    ours = ["ContextFTPL", "Restarting", "FollowTheLeader"]
+    assert list(rows) == [*ours, "UniformRandom", f"always {usual}", "current"]
+    wrong = np.mean([row["moved"] != row["guess"] for row in table])
+    assert found["current"] == pytest.approx(wrong)
+    assert rows["current"]["mean"] == pytest.approx(wrong)
+    assert rows[f"always {usual}"]["total"] == pytest.approx(N - counts[usual])
+    assert rows["ContextFTPL"]["mean"] < 0.15 < rows["current"]["mean"]
+    assert abs(rows["UniformRandom"]["mean"] - 0.5) < 4 * 0.5 / np.sqrt(N)
+    for row in rows.values():
+        assert row["regret"] == pytest.approx(row["total"] - N * found["best"])
+        assert row["effective"] == N
+    assert found["not_used"] == ["when"]
+    assert found["actions"] == ["down", "up"]
+    assert "less than what you use now" in found["answer"]
+    assert found["warning"] is None
+
+
+def test_bandit_feedback_has_its_own_learners(labelled):
+    rows = rows_of(answer(labelled, "--label", "moved", "--feedback", "bandit", "--context", "a,b"))
+    assert {"ContextSemiBanditFTPL", "Restarting", "LinUCB", "EpsilonGreedy"} <= set(rows)
+    assert rows["LinUCB"]["feedback"] == "semi"
+    assert rows["ContextSemiBanditFTPL"]["mean"] < 0.25
+
+
+def test_losses_are_told_in_the_units_of_the_file(priced):
+    found = answer(priced, "--losses", "ship,train", "--losses", "plane", "--current", "took")
+    ways = ("ship", "train", "plane")
+    table = np.array([[float(row[way]) for way in ways] for row in table_of(priced)])
+    rows = rows_of(found)
+    assert found["policies"] == "AllPolicies"
+    assert found["best"] == pytest.approx(table[:, 1].mean())
+    assert found["current"] == pytest.approx(12.0)
+    assert rows["current"]["total"] == pytest.approx(12.0 * N)
+    assert rows["always train"]["regret"] == pytest.approx(0.0, abs=1e-6)
+    ours = rows["ContextFTPL"]
+    assert ours["regret"] == pytest.approx(ours["total"] - table[:, 1].sum())
+    assert table[:, 1].mean() <= ours["mean"] < table[:, 1].mean() + 0.5
+    assert ours["certificate"] > 0.0
+
+
+def test_logs_are_replayed_by_rejection(logged):
+    asked = (logged, "--action", "ad", "--reward", "click", "--propensity", "p")
+    found = answer(*asked)
+    rows = rows_of(found)
+    assert found["units"] == "reward"
+    table = table_of(logged)
+    assert found["current"] == pytest.approx(np.mean([float(row["click"]) for row in table]))
+    blue = [float(row["click"]) for row in table if row["ad"] == "blue"]
+    assert rows["always blue"]["mean"] == pytest.approx(np.mean(blue))
+    assert rows["always blue"]["effective"] == len(blue)
+    assert 0.4 * N < rows["ContextSemiBanditFTPL"]["effective"] < 0.6 * N
+    assert rows["always blue"]["half_width"] == pytest.approx(
+        1.96 * np.sqrt(np.var(blue) / len(blue)), rel=0.1
+    )
+    assert "earned" in found["answer"]
+    assert "fitted to this log" in found["answer"]
+
+
+def test_logs_are_replayed_by_importance(logged):
+    found = answer(
+        logged, "--action", "ad", "--reward", "click", "--propensity", "0.5", "--method",
+        "importance", "--context", "hour",
+    )  # fmt: skip
+    rows = rows_of(found)
+    assert "ContextFTPL" in rows
+    assert rows["always blue"]["mean"] > found["current"]
+
+
+def test_a_log_that_tells_little_is_called_so(logged):
+    arguments = ["--action", "ad", "--reward", "click", "--propensity", "p"]
+    assert answer(logged, *arguments)["warning"] is None
+    arguments += ["--rounds", "60", "--learner", "UniformRandom"]
+    done = CliRunner().invoke(replay, [logged, *arguments])
+    assert done.exit_code == 0
+    assert "warning: this log is worth few rounds of real play (UniformRandom" in done.stderr
+    assert "of 60)" in done.stderr
+
+
+def test_the_table_is_for_people(labelled, capsys):
+    assert main(["replay", labelled, "--label", "moved", "--current", "guess"]) == 0
+    printed = capsys.readouterr().out
+    for text in ("mean loss", "regret", "best of LinearPolicies", "current", "would have cost"):
+        assert text in printed
+    assert "not used, for they hold text: when" in printed
+    assert max(map(len, printed.splitlines()[:-1])) <= 80
+
+
+def test_the_same_seed_gives_the_same_answer(labelled):
+    asked = (labelled, "--label", "moved", "--learner", "ContextFTPL", "--seeds", "2")
+    first, again = answer(*asked), answer(*asked)
+    for found in (first, again):
+        for row in found["rows"]:
+            row.pop("rounds_per_second")
+    assert first == again
+    assert first["rows"][0]["half_width"] > 0.0
+
+
+def test_policies_and_learners_may_be_chosen(labelled):
+    found = answer(labelled, "--label", "moved", "--policies", "Stumps", "--learner", "ContextFTPL")
+    assert found["policies"] == "Stumps"
+    assert len(found["rows"]) == 2
+
+
+def test_categories_are_used_when_asked_for(tmp_path):
+    rows = [["cold" if i % 2 else "warm", "tea" if i % 2 else "ice"] for i in range(100)]
+    path = write(tmp_path / "x.csv", ["air", "drink"], rows)
+    found = answer(path, "--label", "drink", "--categorical", "air", "--learner", "ContextFTPL")
+    assert found["best"] == 0.0
+    assert found["rows"][0]["mean"] < 0.1
+
+
+def test_results_and_report_are_written(labelled, tmp_path):
+    folder = tmp_path / "out"
+    asked = (labelled, "--label", "moved", "--learner", "ContextFTPL", "--output", str(folder))
+    found = answer(*asked)
+    lines = (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    names = [record["cell"]["learner"] and record["cell"]["learner"]["name"] for record in records]
+    assert names[0] is None  # the best policy in hindsight
+    assert "ContextFTPL" in names
+    assert found["results"] == str(folder / "results.jsonl")
+    assert "<html" in (folder / "report.html").read_text(encoding="utf-8")[:200].lower()
+    answer(*asked)
+    assert (folder / "results.jsonl").read_text(encoding="utf-8").splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "Say what the rows tell"),
+        (["--label", "moved", "--losses", "a,b"], "--label and --losses"),
+        (["--label", "move"], "Did you mean 'moved'?"),
+        (["--label", "moved", "--labels", "up,side"], "Row "),
+        (["--label", "moved", "--context", "a,when"], "declare the column as categorical"),
+        (["--label", "moved", "--propensity", "0.5"], "--propensity does not go with --label"),
+        (["--action", "moved", "--loss", "a"], "--action needs --propensity"),
+        (["--action", "moved", "--loss", "a", "--propensity", "0.5"], "outside value_range"),
+        (["--action", "moved", "--current", "b"], "--current does not go with --action"),
+        (["--label", "moved", "--policies", "Stump"], "did you mean 'Stumps'?"),
+        (["--label", "moved", "--policies", "Paths"], "LinearPolicies, Stumps and Trees"),
+        (["--label", "moved", "--learner", "LinUCP"], "did you mean 'LinUCB'?"),
+        (["--label", "moved", "--rounds", "500"], "There are 400 rows"),
+        (["--label", "moved", "--value-range", "low"], "must be LOW,HIGH"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line_and_exit_code_2(labelled, capsys, arguments, told):
+    assert main(["replay", labelled, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert told in captured.err
+    assert captured.out == ""
+    if "Usage" not in captured.err:
+        assert captured.err.startswith("hannan: ")
+        assert len(captured.err.splitlines()) == 1
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "hannan", "replay", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ)
+
+
+def test_a_hole_far_down_ends_with_its_row_and_no_traceback(tmp_path):
+    rows = [[0.5, i % 2] for i in range(17_400)]
+    rows[17_381][0] = "nan"
+    path = write(tmp_path / "x.csv", ["a", "y"], rows)
+    done = run(path, "--label", "y")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [
+        f"hannan: Row 17382 of the file {path!r}, column 'a': 'nan' is missing; leave out the row "
+        "or fill it in."
+    ]
+
+
+def test_a_folder_that_cannot_be_written_is_named(labelled, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    done = run(labelled, "--label", "moved", "--output", str(tmp_path / "taken" / "here"))
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "cannot be written" in done.stderr
+
+
+def test_units_are_those_of_the_file():
+    losses, rewards = Units(10.0, 30.0, rewards=False), Units(10.0, 30.0, rewards=True)
+    assert (losses.mean(0.25), rewards.mean(0.25)) == (15.0, 25.0)
+    assert losses.difference(0.25) == rewards.difference(0.25) == 5.0
