@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -122,12 +122,17 @@ class Cell:
         return environment, names, policies
 
 
-def play_cell(cell: Cell) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Play a cell; returns its record and the seconds it took."""
+def play_cell(
+    cell: Cell, tick: Callable[[int], None] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Play a cell; returns its record and the seconds it took.
+
+    `tick` is told now and then how many rounds have been played.
+    """
     started = perf_counter()
     # Sums of a matrix product depend on how many threads share the work.
     with threadpool_limits(1):
-        played = _look_back(cell) if cell.learner is None else _play(cell)
+        played = _look_back(cell) if cell.learner is None else _play(cell, tick)
     result, seconds, curve = played
     record = {"key": cell.key, "cell": cell.table, "result": result}
     times = {
@@ -146,25 +151,29 @@ def play_game(
     rng: np.random.Generator,
     points: int,
     comparator: Oracle | None = None,
+    tick: Callable[[int], None] | None = None,
 ) -> tuple[dict[str, Any], float, list[float]]:
     """Play in constant memory; returns the result, the learner's seconds and their curve.
 
     The best policy of the comparator is followed along, which costs an addition each round.
     """
     game = Game(learner, environment, _rounds(horizon), rng)
-    recorder = Recorder(learner, comparator, points, horizon)
+    recorder = Recorder(learner, comparator, points, horizon, tick)
     for this_round in game:
         recorder.record(this_round, game.seconds)
     result, curve = recorder.result(game.seconds)
     return result, game.seconds, curve
 
 
-def _play(cell: Cell) -> tuple[dict[str, Any], float, list[float]]:
+def _play(
+    cell: Cell, tick: Callable[[int], None] | None
+) -> tuple[dict[str, Any], float, list[float]]:
     environment, policies = cell.world()
     # An oblivious world has one best policy for all learners: a cell of its own finds it.
     comparator = None if environment.oblivious else policies
     rng = world_rng(cell.seed)
-    return play_game(cell.player(), environment, cell.horizon, rng, cell.points, comparator)
+    learner = cell.player()
+    return play_game(learner, environment, cell.horizon, rng, cell.points, comparator, tick)
 
 
 def _look_back(cell: Cell) -> tuple[dict[str, Any], float, list[float]]:
@@ -199,7 +208,9 @@ def look_back(
             losses.append(best.loss())
             leaders.append(best.policy())
             kept = marks.thin(at)
-            at, losses, leaders = ([column[i] for i in kept] for column in (at, losses, leaders))
+            if len(kept) < len(at):
+                at, losses = [at[i] for i in kept], [losses[i] for i in kept]
+                leaders = [leaders[i] for i in kept]
     if not at or at[-1] != rounds:
         at.append(rounds)
         losses.append(best.loss())

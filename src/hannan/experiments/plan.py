@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,9 @@ def make_plan(table: Mapping[str, Any], name: str = "experiment") -> Plan:
     )
 
 
-def _cells_of(first: Cell, learners: list[Mapping[str, Any]], seeds: list[int]) -> Iterator[Cell]:
+def _cells_of(
+    first: Cell, learners: Sequence[Mapping[str, Any]], seeds: list[int]
+) -> Iterator[Cell]:
     """The cells of one environment; each learner is made once, to see that it can be."""
     environment, policies = first.world()
     for row in learners:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from hannan.core import Learner, Objective, Oracle, Policy, Round
@@ -49,10 +49,17 @@ class Recorder:
         The most points of a curve.
     horizon
         Number of rounds, where it is known.
+    tick
+        Told the number of rounds so far at each point of the curve.
     """
 
     def __init__(
-        self, learner: Learner, comparator: Oracle | None, points: int, horizon: int | None
+        self,
+        learner: Learner,
+        comparator: Oracle | None,
+        points: int,
+        horizon: int | None,
+        tick: Callable[[int], None] | None = None,
     ) -> None:
         self.learner = learner
         self.rounds = 0
@@ -60,6 +67,7 @@ class Recorder:
         self.weight = 0.0
         self.squared_weight = 0.0
         self._marks = Marks(points, horizon)
+        self._tick = tick
         self._calls_before = getattr(learner, "oracle_calls", 0)
         self._best = None if comparator is None else Hindsight(comparator)
         self._curve: dict[str, list[Any]] = {
@@ -79,6 +87,8 @@ class Recorder:
             self._best.add(this_round)
         if self._marks.due(self.rounds):
             self._point(seconds)
+            if self._tick is not None:
+                self._tick(self.rounds)
 
     @property
     def mean_loss(self) -> float | None:
@@ -130,14 +140,28 @@ class Recorder:
     def _calls(self) -> int:
         return int(getattr(self.learner, "oracle_calls", 0) - self._calls_before)
 
+    def _bound(self) -> float | None:
+        tell = getattr(self.learner, "regret_bound", None)
+        return None if tell is None else _finite(tell())
+
+    def _certificate(self) -> float | None:
+        """The headline of a certificate; None where that would be the regret itself."""
+        tell = getattr(self.learner, "certificate", None)
+        told = None if tell is None else tell()
+        if told is None:
+            return None
+        if hasattr(told, "measured") and told.measured is None and told.a_priori is None:
+            return None
+        return _finite(float(told))
+
     def _point(self, seconds: float) -> None:
         best = self._best
         point = {
             "t": self.rounds,
             "loss": self.total,
             "calls": self._calls,
-            "bound": _told(self.learner, "regret_bound"),
-            "certificate": _told(self.learner, "certificate"),
+            "bound": self._bound(),
+            "certificate": self._certificate(),
             "best": None if best is None else best.loss(),
             "leader": None if best is None else best.policy(),
         }
@@ -192,13 +216,6 @@ class Hindsight:
                 labels.append(_label(policy, number))
             numbers.append(number)
         return labels, numbers
-
-
-def _told(learner: Any, what: str) -> float | None:
-    """A number the learner tells, if it does."""
-    tell = getattr(learner, what, None)
-    told = None if tell is None else tell()
-    return None if told is None else _finite(float(told))
 
 
 def _finite(value: float | None) -> float | None:

@@ -15,7 +15,6 @@ from hannan.experiments.plan import Plan
 from hannan.experiments.results import Results, read_results, replace_file
 from hannan.experiments.summary import Record
 
-
 _NOTE = "plan.json"
 
 
@@ -48,7 +47,7 @@ def run(
     backend: str = "serial",
     jobs: int | None = None,
     address: str | None = None,
-    progress: Callable[[Cell], None] | None = None,
+    progress: Callable[[Cell, int], None] | None = None,
 ) -> Run:
     """Play the cells of a plan that the results file in `folder` does not hold yet.
 
@@ -66,7 +65,8 @@ def run(
     address
         Of a Dask scheduler or Ray cluster that is already running.
     progress
-        Called after each cell that was played.
+        Told how many rounds more of a cell have been played: when it is finished, and now and then
+        before that where it is played in this process.
 
     Examples
     --------
@@ -88,15 +88,16 @@ def run(
     with Results.writing(folder) as results:
         pending = [cell for cell in plan.cells if cell.key not in results]
         _note(plan, results.folder)
-        found = outcomes(play_cell, pending, backend=backend, jobs=jobs, address=address)
+        told = _Told(progress)
+        work = told.play if backend == "serial" else play_cell
+        found = outcomes(work, pending, backend=backend, jobs=jobs, address=address)
         with closing(found):
             for i, outcome in found:
                 if isinstance(outcome, Failure):
                     failures.append((pending[i], outcome))
                 else:
                     results.append(*outcome)
-                if progress is not None:
-                    progress(pending[i])
+                told.finished(pending[i])
         results.settle(order)
         records = results.records(order)
         seconds_of = results.times()
@@ -113,6 +114,30 @@ def read_run(path: str | Path) -> tuple[Run, str, str]:
         return Run(results.records(), times, 0, []), results.folder.resolve().name, ""
     told = json.loads(note.read_text(encoding="utf-8"))
     return Run(results.records(told["cells"]), times, 0, []), told["title"], told["description"]
+
+
+class _Told:
+    """Who is told of progress, and how much they were told already."""
+
+    def __init__(self, progress: Callable[[Cell, int], None] | None) -> None:
+        self.progress = progress
+        self.rounds = 0
+
+    def play(self, cell: Cell) -> tuple[Record, dict[str, Any]]:
+        """Play a cell in this process."""
+
+        def tick(rounds: int) -> None:
+            if self.progress is not None:
+                self.progress(cell, rounds - self.rounds)
+            self.rounds = rounds
+
+        return play_cell(cell, tick)
+
+    def finished(self, cell: Cell) -> None:
+        """Tell the rest."""
+        if self.progress is not None:
+            self.progress(cell, (cell.horizon or self.rounds) - self.rounds)
+        self.rounds = 0
 
 
 def _note(plan: Plan, folder: Path) -> None:
