@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 .PHONY: run test check bench lock clean
 
 run: $(READY)
-	$(BIN)/hannan quickstart
+	$(BIN)/hannan run examples/quickstart.toml
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
@@ -18,7 +18,9 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# One study measures other libraries too; where they cannot be installed it says so and goes on.
 bench: $(READY)
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group peers
 	$(BIN)/python -m benchmarks
 
 # constraints.txt pins the whole tree to versions known to work together; `make lock` renews it.

@@ -1,6 +1,7 @@
 """Every oracle, learner and environment keeps its contract, and each check can fail."""
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,6 +119,7 @@ ORACLES = {
 
 ROADS = hn.networks.RoadNetwork([1, 1, 2], [2, 3, 3], [1.0, 3.0, 1.0], capacity=100.0)
 STREAM = problems.rounds(4, 3, 200)
+ADS = str(Path(__file__).parent / "data" / "ads.csv")
 ENVIRONMENTS = {
     "FromArrays": hn.environments.FromArrays([x for x, _ in STREAM], [v for _, v in STREAM]),
     "FromArrays, no contexts": hn.environments.FromArrays(None, np.eye(3)[[0, 2, 1] * 10]),
@@ -127,11 +129,44 @@ ENVIRONMENTS = {
     ),
     "LeaderPunisher": hn.environments.LeaderPunisher(ALL),
     "LeaderPunisher, own solver": hn.environments.LeaderPunisher(FUNCTION, range(4)),
+    "CopyPunisher": hn.environments.CopyPunisher(FINITE),
+    "CopyPunisher, vectors": hn.environments.CopyPunisher(n_actions=3, n_contexts=5, features=2),
+    "CopyPunisher, sets": hn.environments.CopyPunisher(ORACLES["Subsets"][0]),
+    "FrequencyPunisher": hn.environments.FrequencyPunisher(n_actions=3, contexts=["rain", "sun"]),
+    "Bait": hn.environments.Bait(FINITE),
+    "Bait, means": hn.environments.Bait(ALL, noisy=False),
     "Switching": hn.environments.Switching(FINITE, switches=3),
     "Congestion": hn.environments.Congestion(ROADS, hn.oracles.Paths.towards(ROADS, 1, 3)),
     "MeasuredSpeeds": hn.environments.MeasuredSpeeds([[30, 60], [60, 20]] * 50, length=[1.0, 1.0]),
     "ImageCut": hn.environments.ImageCut(np.eye(4, dtype=bool)),
     "SlateClicks": hn.environments.SlateClicks(ORACLES["FinitePolicies, slates"][0]),
+    "Classification": hn.environments.Classification(ROWS, [0, 1, 2] * 3, scale="unit"),
+    "Classification, in order": hn.environments.Classification(
+        ROWS, [0, 1, 2] * 3, shuffle=False, scale="running-standard"
+    ),
+    "FromFrame": hn.environments.FromFrame(
+        {"x": [0, 1] * 20, "cheap": [0.1, 0.2] * 20, "dear": [0.9, 0.3] * 20},
+        context="x",
+        losses=["cheap", "dear"],
+    ),
+    "FromFile": hn.environments.FromFile(ADS, context=["hour"], losses=["cost", "other"]),
+    "FromFile, label": hn.environments.FromFile(
+        ADS, context=["hour", "day"], categorical=["day"], label="ad", current="ad"
+    ),
+    "FromLog": hn.environments.FromLog(
+        ADS, context=["hour"], action="ad", loss="cost", propensity="p"
+    ),
+    "FromLog, importance": hn.environments.FromLog(
+        ADS, action="ad", reward="cost", propensity=1.0, method="importance", baseline=0.5
+    ),
+    "Drifting": hn.environments.Drifting(hn.environments.PlantedPolicy(FINITE), width=20),
+    "Drifting, recurring": hn.environments.Drifting(
+        hn.environments.SlateClicks(ORACLES["FinitePolicies, slates"][0]), period=30, concepts=2
+    ),
+    "Delayed": hn.environments.Delayed(hn.environments.PlantedPolicy(FINITE), 3, law="geometric"),
+    "Corrupted": hn.environments.Corrupted(
+        hn.environments.PlantedPolicy(FINITE), 0.3, kind="noise", budget=40
+    ),
 }
 
 PUNISHER = hn.environments.LeaderPunisher(FINITE)
@@ -209,7 +244,23 @@ LEARNERS = {
         PLANTED,
         True,
     ),
+    "KalaiVempala": (hn.baselines.KalaiVempala(FINITE, seed=0), PUNISHER, True),
+    "KalaiVempala, tuned": (
+        hn.baselines.KalaiVempala(ALL, horizon=60, seed=0),
+        hn.environments.LeaderPunisher(ALL),
+        False,  # a tuned ε does not suit every horizon
+    ),
     "Exp4": (hn.baselines.Exp4(FINITE, seed=0), PLANTED, True),
+    "EpsilonGreedy": (hn.baselines.EpsilonGreedy(3, epsilon=1.0, decay=0.4, seed=0), PLANTED, True),
+    "EpsilonGreedy, mean": (
+        hn.baselines.EpsilonGreedy(3, hn.predictors.Mean(by_context=False), seed=0),
+        PLANTED,
+        False,  # the contexts matter
+    ),
+    "EpochGreedy": (hn.baselines.EpochGreedy(FINITE, seed=0), PLANTED, True),
+    "LinUCB": (hn.baselines.LinUCB(3), PLANTED, True),
+    "LinUCB, features": (hn.baselines.LinUCB(3, features=np.eye(4), alpha=0.5), PLANTED, True),
+    "VowpalWabbit": (hn.baselines.VowpalWabbit(3, seed=0), PLANTED, True),
     "UniformRandom": (hn.baselines.UniformRandom(3, seed=0), PLANTED, False),
 }
 
@@ -530,6 +581,13 @@ class MiscountsRounds(Good):
         self.rounds += 1
 
 
+class AsksItself(Good):
+    __doc__ = Good.__doc__
+
+    def would_play(self, context=None, copies=1, seed=0):
+        return [self._act(context) for _ in range(copies)]
+
+
 class Undocumented(hn.baselines.UniformRandom):
     pass
 
@@ -543,6 +601,7 @@ class Undocumented(hn.baselines.UniformRandom):
         SwallowsEverything(3, seed=0),
         AnswersTwice(3, seed=0),
         MiscountsRounds(3, seed=0),
+        AsksItself(3, seed=0),
         Undocumented(3, seed=0),
         LearnsBeforeChecking(FINITE),
         KeepsItsMemory(FINITE),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         networks,
         oracles,
         predictors,
+        report,
         separators,
         verify,
     )
@@ -97,6 +98,7 @@ __all__ = [
     "oracles",
     "play",
     "predictors",
+    "report",
     "separators",
     "verify",
 ]

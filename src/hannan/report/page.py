@@ -1,0 +1,151 @@
+"""The report: one HTML file that asks for nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from hannan._version import __version__
+from hannan.report import tables
+from hannan.report.embedded import embedded
+from hannan.report.palette import LEARNERS, slots, variables
+from hannan.report.reading import reading
+from hannan.report.sections import Record, Section, Times, gather
+from hannan.report.wording import counted
+
+_LIMIT = 2_800_000  # bytes
+_DETAIL = ((240, 6), (80, 4), (50, 2), (30, 1), (15, 1))  # points of a curve, lanes of a strip
+
+
+def write_report(
+    records: Iterable[Record],
+    times: Times,
+    path: str | Path,
+    title: str,
+    description: str = "",
+) -> Path:
+    """Write what an experiment has shown as one HTML page that opens offline.
+
+    For every environment: mean loss and regret over time with 95 % confidence bands over seeds
+    and the bounds beside them, how regret grows, what a round takes, which policy led when, where
+    everybody stood in the end, and the parameters. Same records and times, same bytes.
+
+    Parameters
+    ----------
+    records
+        Of finished cells, in the order in which environments and learners should appear.
+    times
+        Of some or all cells, by key.
+    path
+        The file to write; missing folders are made.
+    title
+        Heading of the page.
+    description
+        A paragraph below it, as plain text.
+
+    Returns
+    -------
+    Path
+        Of the file.
+    """
+    sections = gather(records, times)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_page(sections, title, description), encoding="utf-8", newline="\n")
+    return path
+
+
+def _page(sections: Sequence[Section], title: str, description: str) -> str:
+    colours = slots(sections)
+    parts = {
+        "title": escape(title),
+        "description": f"<p class='lead'>{escape(description)}</p>" if description else "",
+        "reading": reading(sections),
+        "overview": tables.overview(sections, colours) if len(sections) > 1 else "",
+        "sections": "\n".join(_section(i, s, colours) for i, s in enumerate(sections)),
+        "version": escape(__version__),
+        "style": "\n".join((variables(), _classes(), _asset("page.css"))),
+        "script": "\n".join(map(_asset, ("chart.js", "strips.js", "page.js"))),
+    }
+    template = Template(_asset("page.html"))
+    room = _LIMIT - len(template.substitute(parts, data="").encode())
+    data = ""
+    for points, lanes in _DETAIL:
+        data = embedded(sections, points, lanes)
+        if len(data) <= room:
+            break
+    return template.substitute(parts, data=data)
+
+
+def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
+    regret = any(s.regret_curve.known for s in section.standings)
+    growing = (
+        _chart("regret", "Regret", "loss so far, less that of the best policy so far")
+        + _chart("growth", "Growth of regret", "both axes logarithmic")
+        if regret
+        else ""
+    )
+    led = any(r["result"]["leaders"] for s in section.standings for r in s.records)
+    strips = (
+        "<figure class='strips'><figcaption><h3>Who led when</h3>"
+        "<p>the policy that was best in hindsight; a lane for each seed</p></figcaption></figure>"
+        if led
+        else ""
+    )
+    return f"""<section class='environment' id='environment-{i + 1}' data-index='{i}'>
+<h2>{escape(section.title)}</h2>
+<p class='facts'>{_facts(section)}</p>
+<div class='legend' role='group' aria-label='Learners shown'></div>
+<div class='charts'>
+{_chart("loss", "Mean loss", "a round, so far")}
+{growing}
+<figure class='work'><figcaption><h3>Work</h3><p>per round</p></figcaption>
+{tables.effort(section, colours)}
+</figure>
+</div>
+{strips}
+<h3>In the end</h3>
+{tables.standings(section, colours)}
+<details><summary>Parameters</summary>
+{tables.parameters(section, colours)}
+</details>
+</section>"""
+
+
+def _facts(section: Section) -> str:
+    seeds = {len(s.records) for s in section.standings}
+    feedback = {r["result"]["feedback"] for s in section.standings for r in s.records}
+    words = {"full": "full information", "semi": "bandit feedback"}
+    facts = [
+        str(section.environment["type"]),
+        f"{section.rounds:,} rounds",
+        counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds",
+        " and ".join(words.get(f, str(f)) for f in sorted(feedback)),
+    ]
+    if any(_effective(r) < 0.999 for s in section.standings for r in s.records):
+        least = min(r["result"]["effective"] for s in section.standings for r in s.records)
+        facts.append(f"estimated from a log worth {least:,.0f} rounds of play")
+    return " · ".join(map(escape, facts))
+
+
+def _effective(record: Record) -> float:
+    result = record["result"]
+    return float(result["effective"]) / max(1, int(result["rounds"]))
+
+
+def _chart(kind: str, title: str, says: str) -> str:
+    return (
+        f"<figure class='chart' data-kind='{kind}'><figcaption><h3>{title}</h3><p>{says}</p>"
+        "</figcaption><div class='plot'></div></figure>"
+    )
+
+
+def _classes() -> str:
+    return " ".join(f".c{i} {{ --c: var(--learner-{i}); }}" for i in range(len(LEARNERS)))
+
+
+def _asset(name: str) -> str:
+    return files("hannan.report").joinpath(name).read_text(encoding="utf-8").rstrip("\n")

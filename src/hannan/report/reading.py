@@ -1,0 +1,109 @@
+"""What the numbers say, in a paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from hannan.report.sections import Section, Standing
+from hannan.report.spread import Spread
+from hannan.report.wording import counted, listed, number, plus_minus
+
+
+def reading(sections: Sequence[Section]) -> str:
+    """Who lost least where, and whose regret is below its bound: a paragraph of HTML."""
+    found = [_winner(section) for section in sections] if len(sections) <= 4 else _winners(sections)
+    sentences = [_scene(sections), *found, _bounds(sections)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def lead(first: Standing, second: Standing) -> Spread:
+    """By how much the second loses more a round, over the seeds that both have played."""
+    losses = [
+        dict(zip(s.seeds, (r["result"]["mean_loss"] for r in s.records), strict=True))
+        for s in (first, second)
+    ]
+    both = [seed for seed in losses[0] if seed in losses[1]]
+    pairs = np.array([[side[seed] for side in losses] for seed in both], np.float64)
+    return Spread.of(pairs.reshape(-1, 2) @ [-1.0, 1.0])
+
+
+def _scene(sections: Sequence[Section]) -> str:
+    learners = {s.label for section in sections for s in section.standings}
+    seeds = {len(s.records) for section in sections for s in section.standings}
+    rounds = {section.rounds for section in sections}
+    each = f" over {_span(seeds, 'seed')} of {_span(rounds, 'round')}"
+    met = f"{counted(len(learners), 'learner')} met {counted(len(sections), 'environment')}"
+    return f"{met[0].upper()}{met[1:]}{each}."
+
+
+def _span(values: set[int], noun: str) -> str:
+    low, high = min(values), max(values)
+    return counted(high, noun) if low == high else f"{low:,} to {high:,} {noun}s"
+
+
+def _winner(section: Section) -> str:
+    ranked = [s for s in section.ranking if s.mean_loss.known]
+    where = f"On <em>{escape(section.title)}</em>"
+    if not ranked:
+        return f"{where} no loss could be measured."
+    best = ranked[0]
+    loss = plus_minus(best.mean_loss).replace(" ", "\N{NO-BREAK SPACE}")
+    if len(ranked) == 1:
+        return f"{where}, {_name(best)} lost {loss} a round."
+    return f"{where}, {_name(best)} lost least: {loss} a round{_ahead(best, ranked[1])}."
+
+
+def _winners(sections: Sequence[Section]) -> list[str]:
+    """In brief, where there are many environments."""
+    won: dict[str, list[str]] = {}
+    for section in sections:
+        if section.ranking[0].mean_loss.known:
+            title = f"<em>{escape(section.title)}</em>"
+            won.setdefault(_name(section.ranking[0]), []).append(title)
+    clauses = [
+        f"{who} on {listed(where) if len(where) < len(sections) else 'all of them'}"
+        for who, where in won.items()
+    ]
+    return [f"Least was lost by {'; by '.join(clauses)}."] if clauses else []
+
+
+def _ahead(best: Standing, second: Standing) -> str:
+    margin = lead(best, second)
+    if margin.low > 0:
+        return f", clearly less than the next, {_name(second)} ({number(second.mean_loss.mean)})"
+    if margin.mean == 0 and second.mean_loss.mean == best.mean_loss.mean:
+        return f", the same as {_name(second)}"
+    if np.isfinite(margin.low):
+        return f", though too close to {_name(second)} to tell them apart over these seeds"
+    return f", before {_name(second)} ({number(second.mean_loss.mean)})"
+
+
+def _bounds(sections: Sequence[Section]) -> str:
+    known = [(s, e) for e in sections for s in e.standings if s.within_bound is not None]
+    if not known:
+        return ""
+    broken = [(s, e) for s, e in known if not s.within_bound]
+    names = list(dict.fromkeys(_name(s) for s, _ in known))
+    if not broken:
+        who = (
+            listed(names)
+            if len(names) <= 6
+            else f"all {counted(len(names), 'learner')} that have one"
+        )
+        everywhere = " everywhere" if len(sections) > 1 else ""
+        return f"The regret of {who} is below the theorem’s bound{everywhere}."
+    cases = [f"{_name(s)} on <em>{escape(e.title)}</em>" for s, e in broken]
+    if len(cases) > 4:
+        cases = [*cases[:3], f"{len(cases) - 3} others"]
+    below = len(known) - len(broken)
+    return (
+        f"Regret is below the theorem’s bound in {below} of {len(known)} cases; "
+        f"it is above for {listed(cases)}."
+    )
+
+
+def _name(standing: Standing) -> str:
+    return f"<strong>{escape(standing.label)}</strong>"

@@ -1,0 +1,155 @@
+"""The tables of the page, readable without any script."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from hannan.report.palette import LEARNERS
+from hannan.report.sections import Section, Standing
+from hannan.report.wording import NOTHING, described, duration, number, plus_minus, written
+
+Slots = Mapping[str, int]
+
+
+def overview(sections: Sequence[Section], colours: Slots) -> str:
+    """Mean loss of every learner in every environment; the least of each column stands out."""
+    heads = "".join(
+        f"<th class='n' scope='col'><a href='#environment-{i}'>{escape(s.title)}</a></th>"
+        for i, s in enumerate(sections, start=1)
+    )
+    rows = []
+    for label in colours:
+        cells = []
+        owner = None
+        for section in sections:
+            found = next((s for s in section.standings if s.label == label), None)
+            owner = owner or found
+            best = found is not None and found is section.ranking[0] and found.mean_loss.known
+            cells.append(_cell(NOTHING if found is None else plus_minus(found.mean_loss), best))
+        assert owner is not None
+        rows.append(f"<tr>{_who(owner, colours)}{''.join(cells)}</tr>")
+    return _table("overview", f"<th scope='col'>Mean loss of</th>{heads}", rows)
+
+
+def standings(section: Section, colours: Slots) -> str:
+    """Where everybody stood in the end, by mean loss."""
+    heads = ("Mean loss", "Regret", "Growth", "Bound", "Certificate", "Calls / round", "Rounds / s")
+    columns = "".join(f"<th class='n' scope='col'>{head}</th>" for head in heads)
+    rows = [
+        f"<tr>{_who(s, colours)}{_final(s, s is section.ranking[0] and s.mean_loss.known)}</tr>"
+        for s in section.ranking
+    ]
+    return _table("standings", f"<th scope='col'>Learner</th>{columns}", rows)
+
+
+def _final(s: Standing, best: bool) -> str:
+    speed = s.seconds_per_round
+    cells = [
+        _cell(plus_minus(s.mean_loss), best),
+        _cell(plus_minus(s.regret)),
+        _cell(NOTHING if s.exponent is None else f"<i>t</i><sup>{number(s.exponent, 2)}</sup>"),
+        _cell(_verdict(s.within_bound) + number(s.bound)),
+        _cell(number(s.certificate)),
+        _cell(number(s.calls_per_round)),
+        _cell(number(1 / speed) if speed > 0 else NOTHING),
+    ]
+    return "".join(cells)
+
+
+def _verdict(within: bool | None) -> str:
+    if within is None:
+        return ""
+    word, mark = ("below its bound", "✓") if within else ("above its bound", "✗")
+    return (
+        f"<span class='{'within' if within else 'beyond'}' title='mean regret is {word}' "
+        f"aria-label='regret {word}:'>{mark}</span> "
+    )
+
+
+def effort(section: Section, colours: Slots) -> str:
+    """Oracle calls and time per round, as bars."""
+    calls = [s.calls_per_round for s in section.standings]
+    seconds = [s.seconds_per_round for s in section.standings]
+    rows = [
+        f"<tr>{_who(s, colours)}{_bar(number(c), c, calls)}{_bar(duration(d), d, seconds)}</tr>"
+        for s, c, d in zip(section.standings, calls, seconds, strict=True)
+    ]
+    heads = "".join(f"<th scope='col'>{head}</th>" for head in ("", "Oracle calls", "Time"))
+    return _table("effort", heads, rows)
+
+
+def _bar(text: str, value: float, values: Sequence[float]) -> str:
+    most = max((v for v in values if math.isfinite(v)), default=0.0)
+    share = 100 * value / most if most > 0 and math.isfinite(value) else 0.0
+    bar = f"<span class='bar' style='--share:{share:.1f}%'></span>" if share > 0 else ""
+    return f"<td>{bar}{text}</td>"
+
+
+def parameters(section: Section, colours: Slots) -> str:
+    """What made every row what it is."""
+    cell = section.standings[0].records[0]["cell"]
+    world = cell["environment"]
+    facts = [f"{escape(world['name'])}: {escape(world['type'])}", _code(described(world))]
+    facts.append("to its end" if cell["horizon"] is None else f"{cell['horizon']:,} rounds")
+    if cell["policies"] is not None:
+        facts.append(f"policies {_code(written(cell['policies']))}")
+    facts += [_where(name, table) for name, table in (cell.get("shared") or {}).items()]
+    rows = [_parameters_of(standing, colours) for standing in section.standings]
+    heads = ("Learner", "Type", "Parameters", "Feedback", "Seeds", "Hannan")
+    columns = "".join(f"<th scope='col'>{head}</th>" for head in heads)
+    return f"<p class='note'>{', '.join(facts)}</p>{_table('parameters', columns, rows)}"
+
+
+def _parameters_of(s: Standing, colours: Slots) -> str:
+    first = s.records[0]
+    shared = first["cell"].get("shared_with_learner") or {}
+    own = [_code(described(s.learner)), *(_where(name, table) for name, table in shared.items())]
+    cells = (
+        escape(str(s.learner["type"])),
+        ", ".join(own),
+        escape(str(first["result"]["feedback"])),
+        escape(_seeds(s.seeds)),
+        escape(str(first["cell"]["hannan"])),
+    )
+    return f"<tr>{_who(s, colours)}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _where(name: str, table: object) -> str:
+    return _code(f"${name} = {written(table)}")
+
+
+def swatch(slot: int) -> str:
+    """A short line in a learner's colour."""
+    return f"<i class='swatch c{slot % len(LEARNERS)} p{slot // len(LEARNERS)}'></i>"
+
+
+def _seeds(seeds: Sequence[object]) -> str:
+    whole = [seed for seed in seeds if isinstance(seed, int)]
+    if len(seeds) > 2 and len(whole) == len(seeds) and whole == [*range(whole[0], whole[-1] + 1)]:
+        return f"{whole[0]}–{whole[-1]}"
+    return ", ".join(map(str, seeds))
+
+
+def _who(standing: Standing, colours: Slots) -> str:
+    kind = "ours" if standing.ours else "baseline"
+    label = f"{swatch(colours[standing.label])}{escape(standing.label)}"
+    return f"<th scope='row' class='{kind}'>{label}</th>"
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>" if text else "defaults"
+
+
+def _cell(text: str, best: bool = False) -> str:
+    return f"<td class='n'>{f'<b>{text}</b>' if best else text}</td>"
+
+
+def _table(kind: str, heads: str, rows: Sequence[str]) -> str:
+    body = "\n".join(rows)
+    return (
+        f"<div class='scroll' tabindex='0' role='region' aria-label='{kind}'>"
+        f"<table class='{kind}'><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
+        "</div>"
+    )

@@ -1,0 +1,116 @@
+"""Numbers and lists as people write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hannan.report.spread import Spread
+
+NOTHING = "–"
+
+_SAID_ELSEWHERE = ("name", "title", "type", "horizon", "policies", "environments")
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number to so many significant digits; integers from a thousand on in full.
+
+    >>> number(0.045211), number(151.83), number(12345.6), number(-2.5), number(None)
+    ('0.0452', '152', '12,346', '−2.50', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    if decimals > 7:
+        return f"{value:.{digits - 1}e}".replace("-", "−")
+    return fixed(value, decimals)
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals, and a proper minus."""
+    text = f"{value:,.{decimals}f}"
+    return text.replace("-", "−") if text.strip("-0.,") else text.removeprefix("-")
+
+
+def plus_minus(spread: Spread) -> str:
+    """A mean to four digits with half its confidence interval, of which one or two are shown.
+
+    >>> plus_minus(Spread(0.045211, 0.04401, 0.046412))
+    '0.0452 ± 0.0012'
+    >>> plus_minus(Spread(0.25891, 0.25828, 0.25954))
+    '0.2589 ± 0.0006'
+    """
+    mean, half = float(spread.mean), spread.half
+    if not math.isfinite(half) or half <= 0:
+        return number(mean, 4)
+    first = -math.floor(math.log10(half))
+    four = 3 - math.floor(math.log10(abs(mean))) if mean else first
+    decimals = min(7, max(0, first, min(first + 1, four)))
+    return f"{fixed(mean, decimals)} ± {fixed(half, decimals)}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits them.
+
+    >>> duration(0.0000123), duration(0.5)
+    ('12.3 µs', '500 ms')
+    """
+    if not math.isfinite(seconds):
+        return NOTHING
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{number(seconds / size)} {unit}"
+    return f"{number(seconds / 1e-9)} ns"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things, the small ones in words.
+
+    >>> counted(3, "seed"), counted(1, "seed"), counted(40, "seed")
+    ('three seeds', 'one seed', '40 seeds')
+    """
+    many = _WORDS[n] if n < len(_WORDS) else f"{n:,}"
+    return f"{many} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """A list in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *most, last = items
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def described(table: Mapping[str, Any]) -> str:
+    """The parameters in a table of an experiment file, in one line.
+
+    >>> described({"name": "x", "type": "A", "k": 3, "oracle": {"type": "B", "n": [1, 2]}})
+    'k = 3, oracle = B(n = [1, 2])'
+    """
+    own = {key: value for key, value in table.items() if key not in _SAID_ELSEWHERE}
+    return ", ".join(f"{key} = {written(value)}" for key, value in own.items())
+
+
+def written(value: Any) -> str:
+    """A value of an experiment file; a table with a type looks like the call that it stands for.
+
+    >>> written({"type": "Ridge", "alpha": 0.1})
+    'Ridge(alpha = 0.1)'
+    """
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{k} = {written(v)}" for k, v in value.items() if k != "type")
+        return f"{value['type']}({inner})" if "type" in value else f"{{{inner}}}"
+    if isinstance(value, list | tuple):
+        shown = ", ".join(map(written, value[:8]))
+        return f"[{shown}, … {len(value)} values]" if len(value) > 8 else f"[{shown}]"
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 200 else text[:199] + "…"

@@ -1,0 +1,79 @@
+"""A real browser: Debian's chromium with its driver, installed when a test first asks for it."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from pathlib import Path
+
+import pytest
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+)
+
+
+def find():
+    """Where browser and driver are; None for what is missing."""
+    return shutil.which("chromium"), shutil.which("chromedriver")
+
+
+def install():
+    """Install both with apt-get; processes that want the same wait for each other."""
+    import fcntl
+
+    with open(Path(tempfile.gettempdir()) / "hannan-chromium.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if all(find()):
+            return
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        packages = ["apt-get", "install", "-y", "chromium", "chromium-driver"]
+        for command in (["apt-get", "update"], packages):
+            subprocess.run(command, env=environment, capture_output=True, timeout=600, check=False)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Paths of browser and driver. Without them tests are skipped, in CI they fail."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if not all(find()) and root and shutil.which("apt-get"):
+        install()
+    if not all(find()):
+        message = (
+            "THE REPORT WAS NOT TESTED IN A BROWSER: install chromium and chromedriver, "
+            "on Debian with apt-get install chromium chromium-driver."
+        )
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(message)
+        warnings.warn(message, stacklevel=1)
+        pytest.skip(message)
+    return find()
+
+
+@pytest.fixture(scope="session")
+def browser(chromium, tmp_path_factory):
+    """One browser for the session, with a profile and a port of its own."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    binary, driver = chromium
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    profile = tmp_path_factory.mktemp("profile")
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    # With the driver named selenium never looks for one to download.
+    opened = webdriver.Chrome(options=options, service=Service(driver))
+    yield opened
+    opened.quit()

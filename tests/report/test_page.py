@@ -1,0 +1,297 @@
+"""The report in a real browser."""
+
+import json
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from hannan.report import write_report
+from hannan.report.sections import gather
+from tests.report import records
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+
+
+class Page:
+    """A report that is open."""
+
+    def __init__(self, browser, path):
+        self.browser, self.path = browser, path
+
+    def open(self, size=DESKTOP, scheme="light"):
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        self.browser.get_log("browser"), self.browser.get_log("performance")
+        self.browser.get(self.path.as_uri())
+        return self
+
+    def __call__(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def hover(self, plot, share):
+        """Move the pointer to a share of a chart's width; returns the lines of the tooltip."""
+        self(
+            """const box = arguments[0].getBoundingClientRect();
+            const x = box.left + arguments[1] * box.width;
+            const move = { bubbles: true, clientX: x, clientY: box.top + 60 };
+            arguments[0].dispatchEvent(new PointerEvent("pointermove", move));
+            """,
+            self.one(plot),
+            share,
+        )
+        return self.tip(plot)
+
+    def tip(self, plot):
+        return self(
+            """const tip = document.querySelector(arguments[0] + " .tip");
+            if (tip.hidden) return null;
+            const rows = [...tip.querySelectorAll("tr[data-i]")];
+            return { head: tip.querySelector("p").textContent,
+                     rows: rows.map((row) => [...row.children].map((c) => c.textContent)) };
+            """,
+            plot,
+        )
+
+
+MADE = {
+    "usual": records.experiment,
+    "small": records.small,
+    "nasty": records.nasty,
+    "crowded": records.crowded,
+}
+
+
+class Reports(dict):
+    """Reports by name, each written when it is first asked for."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, name):
+        path = self.folder / f"{name}.html"
+        self[name] = write_report(*MADE[name](), path, f"The {name} report", "In brief.")
+        return self[name]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    return Reports(tmp_path_factory.mktemp("reports"))
+
+
+@pytest.fixture
+def usual(browser, reports):
+    return Page(browser, reports["usual"]).open()
+
+
+@pytest.mark.parametrize("name", ["usual", "small", "nasty", "crowded"])
+def test_it_opens_without_complaints_and_without_any_request(browser, reports, name):
+    page = Page(browser, reports[name]).open()
+    assert page.all(".plot svg .curve")
+    assert page.browser.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [e["params"]["request"]["url"] for e in events if e["method"].endswith("WillBeSent")]
+    assert [url for url in asked if not url.startswith("data:")] == [reports[name].as_uri()]
+
+
+def test_there_is_a_curve_for_every_learner_with_a_band_and_its_limits(usual):
+    def count(kind, of):
+        return len(usual.all(f"#environment-1 [data-kind={kind}] {of}"))
+
+    assert len(usual.all("section.environment")) == 3
+    assert [count(kind, ".curve") for kind in ("loss", "regret", "growth")] == [7, 6, 6]
+    assert [count(kind, ".band") for kind in ("loss", "regret", "growth")] == [7, 6, 0]
+    assert [count(kind, ".limit.bound") for kind in ("loss", "regret", "growth")] == [0, 4, 4]
+    assert count("regret", ".limit.certificate") == 3
+    assert count("loss", ".curve.ours") == 3
+    assert all(len(curve.get_attribute("d")) > 500 for curve in usual.all(".curve"))
+
+
+def test_single_seeds_have_thin_lines_and_no_bands(browser, reports, usual):
+    width = "return parseFloat(getComputedStyle(document.querySelector('.curve.ours')).strokeWidth)"
+    usually = usual(width)
+    page = Page(browser, reports["small"]).open()
+    assert not page.all(".band")
+    assert page(width) < usually
+
+
+@pytest.mark.parametrize("kind", ["loss", "regret", "growth"])
+def test_hovering_reads_every_learners_value(usual, kind):
+    section = gather(*records.experiment())[1]
+    plot = f"#environment-2 [data-kind={kind}] .plot"
+    told = usual.hover(plot, 0.63)
+    t = int(told["head"].removeprefix("Round ").replace(",", ""))
+    if kind != "growth":
+        assert t == pytest.approx(0.63 * 10_000, abs=600)
+    curves = {
+        s.label: s.mean_loss_curve if kind == "loss" else s.regret_curve for s in section.standings
+    }
+    k = list(section.standings[0].t).index(t)
+    expected = {name: curve for name, curve in curves.items() if curve.known}
+    assert {name for name, *_ in told["rows"]} == set(expected)
+    for name, value, half in told["rows"]:
+        curve = expected[name]
+        assert float(value.replace(",", "")) == pytest.approx(curve.mean[k], rel=6e-4)
+        width = float(half.removeprefix("± ").replace(",", ""))
+        assert width == pytest.approx(curve.high[k] - curve.mean[k], rel=0.06, abs=2e-5)
+    values = [float(value.replace(",", "")) for _, value, _ in told["rows"]]
+    assert values == sorted(values, reverse=True)
+
+
+def test_the_crosshair_stands_where_the_values_are_drawn(usual):
+    usual.hover("#environment-1 [data-kind=regret] .plot", 0.5)
+    gaps = usual(
+        """const plot = document.querySelector("#environment-1 [data-kind=regret] .plot");
+        const x = Number(plot.querySelector(".hover line").getAttribute("x1"));
+        return [...plot.querySelectorAll(".hover circle")].map((dot) => {
+          const near = [...plot.querySelectorAll(".curve")].map((curve) => {
+            const points = curve.getAttribute("d").split(/[ML]/).slice(1).map((p) => p.split(" "));
+            const y = dot.getAttribute("cy");
+            return Math.min(...points.map(([a, b]) => Math.hypot(a - x, b - y)));
+          });
+          return Math.min(...near);
+        });"""
+    )
+    assert len(gaps) == 6
+    assert max(gaps) < 0.2
+
+
+def test_arrow_keys_read_values_too(usual):
+    plot = "#environment-1 [data-kind=loss] .plot"
+    usual.one(plot).send_keys(Keys.ARROW_LEFT)
+    assert usual.tip(plot)["head"] == "Round 10,000"
+    usual.one(plot).send_keys(Keys.ARROW_LEFT)
+    assert usual.tip(plot)["head"] == "Round 9,900"
+    usual.one(plot).send_keys(Keys.ESCAPE)
+    assert usual.tip(plot) is None
+
+
+def test_the_legend_hides_and_shows_a_learner(usual):
+    button = usual.one("#environment-1 .legend button[data-i='3']")
+    assert button.text == "hedge"
+
+    def drawn():
+        return len(usual.all("#environment-1 .series[data-i='3']"))
+
+    before = drawn()
+    assert before == 7  # three curves, two bands and the bound twice
+    button.click()
+    assert drawn() == 0
+    pressed = [
+        b.get_attribute("aria-pressed") for b in usual.all("#environment-1 button[data-i='3']")
+    ]
+    assert pressed == ["false", "false"]
+    assert len(usual.all("#environment-2 .series[data-i='3']")) == before
+    told = usual.hover("#environment-1 [data-kind=loss] .plot", 0.5)
+    assert "hedge" not in [name for name, *_ in told["rows"]]
+    button.send_keys(Keys.SPACE)
+    assert drawn() == before
+
+
+def test_switches_hide_baselines_bounds_and_certificates(usual):
+    usual.one("#environment-1 [data-switch=bound]").click()
+    assert not usual.all("#environment-1 .limit.bound")
+    assert usual.all("#environment-1 .limit.certificate")
+    usual.one("#environment-1 [data-switch=baselines]").click()
+    assert not usual.all("#environment-1 .series.baseline")
+    assert len(usual.all("#environment-1 [data-kind=loss] .curve")) == 3
+
+
+def test_a_huge_bound_is_cut_off_with_a_note_until_it_is_wanted_whole(usual):
+    top = """const ticks = document.querySelectorAll("#environment-2 [data-kind=regret] text.y");
+        return parseFloat([...ticks].at(-1).textContent);"""
+    note = usual.one("#environment-2 [data-kind=regret] .note")
+    assert usual(top) < 4000
+    assert "bound of strict (9,000)" in note.text
+    usual.one("#environment-2 [data-switch=whole]").click()
+    assert usual(top) >= 8000
+    assert note.text == ""
+
+
+def test_the_growth_legend_holds_the_fitted_exponents(usual):
+    told = [item.text.split("\n") for item in usual.all("#environment-1 .exponents button")]
+    section = gather(*records.experiment())[0]
+    expected = [[s.label, f"t{s.exponent:.2f}"] for s in section.standings if s.exponent]
+    assert [["".join(parts).replace(" ", "")] for parts in told] == [
+        [(name + power).replace(" ", "")] for name, power in expected
+    ]
+
+
+def test_strips_name_the_leader_under_the_pointer(usual):
+    section = gather(*records.experiment())[1]
+    record = section.standings[0].records[2]
+    curve = record["result"]["curve"]
+    k = next(i for i, t in enumerate(curve["t"]) if t >= 4321)
+    name = record["result"]["leaders"][curve["leader"][k]]
+    told = usual(
+        """const strip = document.querySelector("#environment-2 .strips svg");
+        const box = strip.getBoundingClientRect();
+        const [x, y] = [box.left + 0.4321 * box.width, box.top + 0.5 * box.height];
+        const move = { bubbles: true, clientX: x, clientY: y };
+        strip.dispatchEvent(new PointerEvent("pointermove", move));
+        return document.querySelector("#environment-2 .strips .tip").textContent;"""
+    )
+    assert told.startswith(f"{name}seed 2, rounds ")
+    # A world that reacts has leaders of its own for every learner, another the same for all.
+    rows = [len(usual.all(f"#environment-{i} .strip:not(.scale)")) for i in (1, 2)]
+    assert rows == [1, 6]
+
+
+def test_light_and_dark(browser, reports):
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    page = Page(browser, reports["usual"])
+    light = page.open(scheme="light")(ground)
+    page.one("#theme").click()
+    dark = page(ground)
+    page.one("#theme").click()
+    assert page(ground) == light != dark
+    assert page.open(scheme="dark")(ground) == dark
+    page.one("#theme").click()
+    assert page(ground) == light
+
+
+@pytest.mark.parametrize("name", ["usual", "small", "nasty"])
+@pytest.mark.parametrize("size", [PHONE, (820, 1180), DESKTOP])
+def test_the_page_never_scrolls_sideways(browser, reports, name, size):
+    page = Page(browser, reports[name]).open(size)
+    page("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    page.hover(".plot", 0.9)
+    # On a phone innerWidth grows with what overflows: the screen is the measure.
+    assert page("return document.scrollingElement.scrollWidth") <= size[0]
+    inside = page(
+        """const box = document.querySelector(".tip").getBoundingClientRect();
+        return box.left >= 0 && box.right <= arguments[0];""",
+        size[0],
+    )
+    assert inside
+
+
+def test_charts_follow_the_window(browser, reports):
+    page = Page(browser, reports["usual"]).open(DESKTOP)
+    wide = page("return document.querySelector('.plot svg').getBoundingClientRect().width")
+    metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    narrow = browser.execute_async_script(
+        """const tell = arguments[0];
+        const width = () => document.querySelector(".plot svg").getBoundingClientRect().width;
+        setTimeout(() => tell(width()), 200);"""
+    )
+    assert narrow < 390 < wide
+
+
+def test_names_are_never_markup(browser, reports):
+    page = Page(browser, reports["nasty"]).open()
+    assert page.one("h2").text == records.NASTY
+    assert page.one(".legend button").text == records.NASTY
+    assert len(page.all("script")) == 2
+    assert records.NASTY in page.one(".key").text

@@ -1,0 +1,175 @@
+import json
+import re
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.report import write_report
+from hannan.report.embedded import _plain
+from hannan.report.reading import lead, reading
+from hannan.report.sections import gather
+from tests.report import records
+
+
+def written(tmp_path, made, title="T", **options):
+    return write_report(*made, tmp_path / "r.html", title, **options).read_text(encoding="utf-8")
+
+
+def embedded(text):
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S).group(1))
+
+
+def plain(html):
+    return re.sub(r"<[^>]*>", "", html)
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path):
+    first = write_report(*records.experiment(seeds=2), tmp_path / "a.html", "T")
+    second = write_report(*records.experiment(seeds=2), tmp_path / "b" / "c.html", "T")
+    assert second == tmp_path / "b" / "c.html"
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_times_change_nothing_but_times(tmp_path):
+    found, times = records.experiment(seeds=2)
+    with_times = written(tmp_path, (found, times))
+    without = written(tmp_path, (found, {}))
+    assert with_times != without
+    assert embedded(with_times) == embedded(without)
+
+
+def test_nothing_outside_the_file_is_named(tmp_path):
+    text = written(tmp_path, records.experiment(seeds=1))
+    # The one address is the name of a vocabulary, which no browser fetches.
+    assert set(re.findall(r"https?://[^\s\"']*", text)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"@import|url\((?!#)|<img|<iframe|\bsrc=", text)
+    assert "default-src 'none'" in text
+
+
+def test_names_are_escaped_everywhere(tmp_path):
+    text = written(tmp_path, records.nasty(), records.NASTY, description=records.NASTY)
+    assert "<script>alert" not in text
+    assert text.count("<script") == text.count("</script>") == 2
+    assert embedded(text)["sections"][0]["series"][0]["learner"] == records.NASTY
+
+
+def test_a_crowd_stays_below_three_megabytes(tmp_path):
+    path = write_report(*records.crowded(), tmp_path / "r.html", "Crowd")
+    size = path.stat().st_size
+    assert size < 3_000_000
+    assert size > 1_000_000  # or the curves were thinned more than they need to be
+    series = embedded(path.read_text(encoding="utf-8"))["sections"][9]["series"]
+    assert len(series) == 40
+    assert all(len(line["t"]) >= 30 and line["t"][-1] == 10_000 for line in series)
+
+
+def test_curves_keep_five_digits_and_their_holes(tmp_path):
+    found, times = records.experiment(seeds=4)
+    series = embedded(written(tmp_path, (found, times)))["sections"][0]["series"][0]
+    standing = gather(found, times)[0].standings[0]
+    assert series["t"] == [int(t) for t in standing.t]
+    assert series["regret"]["mean"] == pytest.approx(standing.regret_curve.mean, rel=1e-4)
+    assert series["loss"]["high"] == pytest.approx(standing.mean_loss_curve.high, rel=1e-4)
+    assert series["bound"][0] is None
+    assert series["bound"][-1] == 900.0
+
+
+def test_tables_hold_the_final_numbers_and_the_parameters(tmp_path):
+    found, times = records.experiment(seeds=4)
+    text = written(tmp_path, (found, times))
+    tables = re.findall(r"<table class='(\w+)'>(.*?)</table>", text, re.S)
+    assert [kind for kind, _ in tables] == ["overview", *["effort", "standings", "parameters"] * 3]
+    standing = gather(found, times)[0].standings[0]
+    first = re.search(r"<tbody>\s*<tr>(.*?)</tr>", tables[2][1], re.S).group(1)
+    cells = [plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", first, re.S)]
+    assert cells[0] == "strict"
+    assert cells[1].startswith(f"{float(standing.mean_loss.mean):.4f} ± ")
+    assert cells[2].startswith(f"{float(standing.regret.mean):.0f} ± ")
+    assert cells[3:7] == [f"t{standing.exponent:.2f}", "✓ 900", "500", "3.00"]
+    assert int(cells[7].replace(",", "")) == round(1 / standing.seconds_per_round)
+    restarting = "learner = ContextFTPL(noise = once), detector = Adwin(delta = 0.002)"
+    assert restarting in plain(tables[3][1])
+    assert "0–3" in tables[3][1]
+
+
+def test_final_tables_are_ranked_and_the_best_stands_out(tmp_path):
+    text = written(tmp_path, records.experiment(seeds=3))
+    rows = re.search(r"<table class='standings'>.*?<tbody>(.*?)</tbody>", text, re.S).group(1)
+    names = re.findall(r"</i>([^<]*)</th>", rows)
+    ranking = gather(*records.experiment(seeds=3))[0].ranking
+    assert names == [s.label for s in ranking]
+    assert rows.count("<b>") == 1
+    assert "<b>" in rows.split("</tr>")[0]
+
+
+def test_a_mean_regret_above_its_bound_is_marked(tmp_path):
+    made = records.experiment({"digits": records.WORLDS["digits"]}, seeds=3, bound=0.1)
+    text = written(tmp_path, made)
+    assert "✗" in text
+    assert "✓" not in text
+    told = plain(reading(gather(*made)))
+    assert "Regret is below the theorem’s bound in 0 of 6 cases; it is above for strict" in told
+    assert "3 others" in told
+
+
+def test_the_reading_says_who_lost_least_and_whose_regret_is_below_its_bound():
+    told = plain(reading(gather(*records.experiment(seeds=4, bound=200.0))))
+    assert told.startswith("Seven learners met three environments over four seeds of 10,000 rounds")
+    assert re.search(r"On Digits, bandit feedback, strict lost least: 0\.0\d+\s±\s0\.00\d+ a", told)
+    assert re.search(r"On A leader-punishing adversary, strict lost least: 0\.1", told)
+    assert "clearly less than the next, adaptive (0." in told
+    assert "is below the theorem’s bound everywhere." in told
+
+
+def test_learners_that_are_close_are_not_ranked():
+    learners = {"one": {"type": "Hedge"}, "two": {"type": "Hedge", "eta": 1}}
+    made = records.experiment({"digits": records.WORLDS["digits"]}, learners, 5, power=0.5,
+                              regret=1.0)  # fmt: skip
+    section = gather(*made)[0]
+    margin = lead(*section.ranking)
+    assert margin.low < 0 < margin.mean
+    assert "though too close to" in reading([section])
+
+
+def test_a_single_learner_with_a_single_seed_is_read_too():
+    told = plain(reading(gather(*records.small())))
+    assert told.startswith("One learner met one environment over one seed of 10,000 rounds. "
+                           "On Digits, bandit feedback, strict lost 0.06")  # fmt: skip
+    assert "±" not in told
+
+
+def test_many_environments_are_read_in_brief():
+    told = plain(reading(gather(*records.crowded())))
+    assert told.count("lost by") == 1
+    assert len(told) < 900
+
+
+def test_what_is_missing_is_shown_as_missing(tmp_path):
+    found, _ = records.small()
+    result = found[0]["result"]
+    result |= {"mean_loss": None, "loss": None, "best": None, "regret": None, "bound": None,
+               "certificate": None, "leaders": None, "effective": 0.0}  # fmt: skip
+    for name in ("loss", "best", "bound", "certificate", "leader"):
+        result["curve"][name] = None
+    text = written(tmp_path, (found, {}))
+    assert "no loss could be measured" in text
+    assert "worth 0 rounds of play" in text
+    assert "data-kind='regret'" not in text
+    assert "class='strips'" not in text
+
+
+def test_no_records_are_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(hn.ParameterError, match="'records'"):
+        write_report([], {}, tmp_path / "r.html", "T")
+    assert not list(tmp_path.iterdir())
+
+
+def test_rounding_keeps_five_digits_of_any_size():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=2000) * 10.0 ** rng.integers(-12, 15, 2000)
+    values[:3] = 0.0, np.nan, -np.inf
+    expected = [float(f"{v:.5g}") if np.isfinite(v) else None for v in values]
+    found = _plain(values)
+    assert found[:3] == [0.0, None, None]
+    assert found[3:] == expected[3:]
