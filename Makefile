@@ -34,7 +34,7 @@ lock:
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --group peers -e .
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude hannan --exclude setuptools > constraints.txt
 	touch $(READY)
 

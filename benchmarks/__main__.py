@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hannan as hn
-from benchmarks.measure import Line
+from benchmarks.measure import Line, Matrix
 
 STUDIES = (
     "finite",
@@ -42,10 +42,11 @@ STUDIES = (
     "predictable",
     "switching",
     "playout",
+    "peers",
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
-Report = dict[str, list[Line]]
+Report = dict[str, list[Line | Matrix]]
 
 
 def main() -> int:
@@ -68,13 +69,24 @@ def main() -> int:
             started = time.perf_counter()
             report[name] = importlib.import_module(f"benchmarks.{name}").run()
         console.print(f"{name}: {time.perf_counter() - started:.0f} s", style="dim")
-    console.print(as_table(report))
+    for table in as_tables(report):
+        console.print(table)
     if options.write:
         RESULTS.write_text(as_markdown(report), encoding="utf-8")
-    return int(any(line.passed is False for lines in report.values() for line in lines))
+    return int(any(x.passed is False for name in report for x in lines(report, name)))
 
 
-def as_table(report: Report) -> Table:
+def lines(report: Report, name: str) -> list[Line]:
+    """What a study measured, line by line."""
+    return [found for found in report[name] if isinstance(found, Line)]
+
+
+def matrices(report: Report, name: str) -> list[Matrix]:
+    """The tables of many contenders in many worlds that a study made."""
+    return [found for found in report[name] if isinstance(found, Matrix)]
+
+
+def as_tables(report: Report) -> list[Table]:
     """For the terminal."""
     table = Table()
     table.add_column("what", ratio=1)
@@ -82,12 +94,18 @@ def as_table(report: Report) -> Table:
     table.add_column("target", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     colour = {None: None, True: "green", False: "red"}
-    for lines in report.values():
-        for line in lines:
+    wide = []
+    for name in report:
+        for line in lines(report, name):
             mark = line.mark
             table.add_row(line.what, line.shown, line.wanted, mark, style=colour[line.passed])
         table.add_section()
-    return table
+        for matrix in matrices(report, name):
+            wide.append(Table("", *matrix.columns, title=matrix.title))
+            wide[-1].caption = "\n".join(matrix.notes)
+            for contender, cells in matrix.rows.items():
+                wide[-1].add_row(contender, *cells)
+    return [table, *wide]
 
 
 def as_markdown(report: Report) -> str:
@@ -102,11 +120,17 @@ def as_markdown(report: Report) -> str:
         f"NumPy {np.__version__}, Numba {numba.__version__}",
         f"- {processor()}, {os.cpu_count()} cores",
     ]
-    for name, lines in report.items():
+    for name in report:
         doc = importlib.import_module(f"benchmarks.{name}").__doc__ or ""
         text += ["", f"## {name}", "", doc.splitlines()[0], ""]
         text += ["| what | measured | target | |", "|---|---:|---:|---|"]
-        text += [f"| {x.what} | {x.shown} | {x.wanted} | {x.mark} |" for x in lines]
+        found = lines(report, name)
+        text += [f"| {x.what} | {x.shown} | {x.wanted} | {x.mark} |" for x in found]
+        for matrix in matrices(report, name):
+            text += ["", f"**{matrix.title}**", "", f"| | {' | '.join(matrix.columns)} |"]
+            text.append("|---" + "|---:" * len(matrix.columns) + "|")
+            text += [f"| {who} | {' | '.join(cells)} |" for who, cells in matrix.rows.items()]
+            text += ["", *(f"- {note}" for note in matrix.notes)]
     return "\n".join(text) + "\n"
 
 

@@ -46,6 +46,16 @@ class Line:
         return f"{'≥' if self.at_least else '≤'} {number}"
 
 
+@dataclass(frozen=True)
+class Matrix:
+    """Many contenders in many worlds: one row and one column for each."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...] = ()
+
+
 def random_rounds(count: int, n_contexts: int, n_actions: int, seed: int = 0) -> Rounds:
     """Contexts drawn evenly and losses of 0 or 1."""
     rng = np.random.default_rng(seed)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import sys
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,7 +132,7 @@ def test_names_with_a_dollar_stand_for_things():
         ("learners.ours.environments", ["plantde"], "no environment 'plantde'; did you mean"),
         ("learners.ours.environments", [], None),
         ("learners.ours.name", "x", "learners.ours has its name already"),
-        ("learners.uniform.type", "Hedge", "learners.uniform: Hedge needs actions"),
+        ("learners.uniform.type", "Hedge", r"Hedge needs actions \(or policies in the table of"),
         ("environments.planted.policies", "all", "policies must be a table with a type"),
         ("environments.planted.policies", {"type": "Paths"}, "policies: Paths needs graph and"),
         ("environments.planted.policies", {"type": "Paths.toward"}, "no constructor 'toward'; did"),
@@ -173,15 +175,69 @@ def test_files_are_refused_by_name(tmp_path):
         read_plan(file)
 
 
-def test_other_data_is_another_cell(tmp_path):
+@pytest.mark.parametrize("nested", [False, True])
+def test_other_data_is_another_cell(tmp_path, nested):
     file = tmp_path / "stream.csv"
     keys = set()
     for row in ("1.0,0", "2.0,1"):
         file.write_text(f"x,y\n{row}\n0.5,1\n0.1,0\n", encoding="utf-8")
-        world = {"type": "FromFile", "path": str(file), "context": ["x"], "label": "y"}
+        world = {"type": "FromFile", "path": "stream.csv", "context": ["x"], "label": "y"}
+        if nested:
+            world = {"type": "Corrupted", "environment": world}
         table = {"environments": {"file": world}, "learners": {"u": {"type": "UniformRandom"}}}
-        keys.add(make_plan(table).cells[0].key)
+        keys.add(make_plan(table, folder=tmp_path).cells[0].key)
     assert len(keys) == 2
+
+
+OWN = """
+import hannan as hn
+
+class Mine(hn.environments.PlantedPolicy):
+    number = {number}
+"""
+
+
+def test_modules_beside_the_file_are_found_and_their_code_counts(tmp_path):
+    module = f"mine_{tmp_path.name.replace('-', '_')}"
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"""
+horizon = 10
+[environments.mine]
+type = "{module}:Mine"
+policies = {{ type = "AllPolicies", n_contexts = 2, n_actions = 2 }}
+[learners.ours]
+type = "ContextFTPL"
+""",
+        encoding="utf-8",
+    )
+    keys = set()
+    for number in (1, 2):
+        (tmp_path / f"{module}.py").write_text(OWN.format(number=number), encoding="utf-8")
+        sys.modules.pop(module, None)
+        keys.add(read_plan(plan).cells[0].key)
+    assert len(keys) == 2
+
+
+def test_a_shared_thing_may_be_the_policies():
+    table = copy.deepcopy(SMALL)
+    table["shared"] = {"rules": POLICIES}
+    table["environments"]["planted"]["policies"] = "$rules"
+    learner = make_plan(table).cells[1].player()
+    assert isinstance(learner.oracle, hn.oracles.AllPolicies)
+    table["shared"]["rules"] = POLICIES | {"n_actions": 3}
+    assert make_plan(table).cells[0].key != make_plan(SMALL).cells[0].key
+
+
+def test_numbers_may_be_numpys_and_seeds_any_sequence():
+    table = SMALL | {"seeds": (0, 1), "horizon": np.int64(50)}
+    keys = [cell.key for cell in make_plan(table).cells]
+    assert keys == [cell.key for cell in make_plan(SMALL).cells]
+
+
+def test_a_cell_prints_as_a_line():
+    cell = make_plan(SMALL).cells[1]
+    assert repr(cell) == f"<cell {cell.key}: ours on planted, seed 0>"
 
 
 @given(

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import hannan as hn
 from hannan.core import Round
-from hannan.experiments.cell import look_back, play_game, world_rng
+from hannan.experiments.cell import look_back, play_game
+from hannan.experiments.game import world_rng
 from hannan.experiments.recorder import Marks, Recorder
 
 ORACLE = hn.oracles.FinitePolicies.random(30, 6, 3)

@@ -8,7 +8,8 @@ from scipy import stats
 
 import hannan as hn
 from hannan.experiments import make_plan
-from hannan.experiments.cell import play_cell, world_rng
+from hannan.experiments.cell import play_cell
+from hannan.experiments.game import world_rng
 from hannan.experiments.summary import compared, interval, summarise
 
 PLAN = make_plan(

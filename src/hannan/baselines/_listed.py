@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.core import Action, Learner
+from hannan.core.learner import own_coins
 from hannan.core.validation import (
     FloatArray,
     check_loss_range,
@@ -50,7 +51,7 @@ class ListedPolicies(Learner):
         self._columns = np.ascontiguousarray(self.oracle.table.T, dtype=np.intp)
         self._totals = np.zeros(self.oracle.n_policies)
         self._weights = np.empty(self.oracle.n_policies)
-        self._rng = np.random.default_rng(seed)
+        self._rng = own_coins(seed)
 
     def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
         """What copies of this learner would play on a context now: drawn from the same weights."""

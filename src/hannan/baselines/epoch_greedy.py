@@ -12,6 +12,7 @@ import numpy as np
 
 from hannan.baselines._bandit import Bandit
 from hannan.core import Action, Oracle, ParameterError, Policy
+from hannan.core.learner import own_coins
 from hannan.core.validation import check_seed, refuse
 
 
@@ -100,7 +101,7 @@ class EpochGreedy(Bandit):
         self._leader: Policy | None = None
         self._left = 0  # rounds of following that remain
         self._spread = 2.0 * self._K * self._log_size()
-        self._rng = np.random.default_rng(seed)
+        self._rng = own_coins(seed)
 
     def best_policy(self) -> Policy:
         """The leader by what exploring rounds have shown."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
 from hannan.core import Action, Predictor
+from hannan.core.learner import own_coins
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import check_integer, check_probability, check_seed
 from hannan.predictors import Mean, Ridge
@@ -85,7 +86,7 @@ class EpsilonGreedy(Bandit):
         for mine in (self._for_rows, self._for_names):
             if hasattr(mine, "prepare"):
                 mine.prepare(self.n_actions)
-        self._rng = np.random.default_rng(seed)
+        self._rng = own_coins(seed)
 
     def _check_context(self, context: Any, ahead: int = 0) -> Any:
         return row_or_name(context)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Action, Learner
+from hannan.core.learner import own_coins
 from hannan.core.validation import check_integer, check_loss_range, check_losses, check_seed
 
 
@@ -51,7 +52,7 @@ class UniformRandom(Learner):
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
-        self._rng = np.random.default_rng(seed)
+        self._rng = own_coins(seed)
 
     def _act(self, context: Any) -> Action:
         return int(self._rng.integers(self.n_actions))

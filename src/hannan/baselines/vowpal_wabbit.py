@@ -13,6 +13,7 @@ import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
 from hannan.core import Action, MissingPackageError
+from hannan.core.learner import own_coins
 from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 
 _FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
@@ -80,7 +81,7 @@ class VowpalWabbit(Bandit):
             raise refuse(self, "arguments", "a string of options", arguments)
         self.arguments = arguments
         self.seed = check_seed(self, seed)
-        self._rng = np.random.default_rng(seed)
+        self._rng = own_coins(seed)
         self._probability = 1.0
         self._start([] if seed is None else ["--random_seed", str(seed % 2**32)])
 

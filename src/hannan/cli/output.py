@@ -83,14 +83,16 @@ def _world_table(title: str, rows: list[Row]) -> Table:
         padding=(0, 1, 0, 0),
     )
     logged = any(row.effective < 0.999 * row.rounds for row in rows)
-    columns = _COLUMNS + (_EFFECTIVE if logged else ())
+    # In a world that reacts, everyone has a best policy of their own.
+    common = first.best is not None and all(row.best == first.best for row in rows)
+    columns = _COLUMNS + (() if common else _BEST) + (_EFFECTIVE if logged else ())
     shown = [(name, show) for name, show in columns if any(show(row) for row in rows)]
     table.add_column("learner")
     for name, _ in shown:
         table.add_column(name, justify="right")
     for row in rows:
         table.add_row(escape(row.learner), *(show(row) or "-" for _, show in shown))
-    if first.best is not None:
+    if first.best is not None and common:
         best = [first.best.show(3) if name == "mean loss" else "" for name, _ in shown]
         table.add_row("[dim]best in hindsight[/]", *(f"[dim]{text}[/]" for text in best))
     return table
@@ -105,6 +107,9 @@ _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
         "rounds/s",
         lambda row: "" if row.rounds_per_second is None else f"{row.rounds_per_second:,.0f}",
     ),
+)
+_BEST: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("best", lambda row: "" if row.best is None else f"{row.best.mean:.3f}"),
 )
 _EFFECTIVE: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("effective rounds", lambda row: f"{row.effective:,.0f}"),

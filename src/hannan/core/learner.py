@@ -15,7 +15,17 @@ from hannan.core.params import Parametrised
 from hannan.core.policy import Action
 from hannan.core.validation import check_integer
 
-_COINS = 0x636F696E  # sets the coins of `would_play` apart from those of learners
+_OWN = 0x6F776E  # sets a learner's coins apart from those of a world with the same seed
+_COINS = 0x636F696E  # sets the coins of `would_play` apart from both
+
+
+def own_coins(seed: int | None) -> np.random.Generator:
+    """The generator of a learner.
+
+    Environments draw from `default_rng(seed)`, and are often given the same number: a learner that
+    did so as well would act on what the adversary is about to draw.
+    """
+    return np.random.default_rng(None if seed is None else [_OWN, seed])
 
 
 class Learner(Parametrised, ABC):

@@ -90,7 +90,7 @@ def outcomes(
             f"address={address!r} is that of a cluster, which backend={backend!r} does not use. "
             "Choose the back end 'dask' or 'ray', or leave the address out."
         )
-    if backend == "serial":
+    if backend == "serial" or not items:  # for nothing, no cluster is started
         return ((index, _attempt(work, item)) for index, item in enumerate(items))
     return _rounds(_POOLS[backend](jobs, address), work, items)
 
@@ -266,7 +266,9 @@ def _dask(jobs: int | None, address: str | None) -> Iterator[Pool]:
                     n_workers=jobs,
                     threads_per_worker=1,
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    # No dashboard; the bare server that is left stays away from fixed ports.
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
                     memory_limit=0,
                     silence_logs=logging.CRITICAL,
                 )

@@ -52,10 +52,10 @@ def build(
         got = "none" if kind is None else repr(kind)
         raise ParameterError(f"{place}: type must name what to make; got {got}.")
     try:
-        made = find(kind, kinds)
+        make = find(kind, kinds)
     except HannanError as error:
         raise ParameterError(f"{place}: {error}") from None
-    parameters = inspect.signature(made).parameters
+    parameters = inspect.signature(make).parameters
     given: dict[str, Any] = {}
     for key, value in table.items():
         if key == "type":
@@ -64,8 +64,14 @@ def build(
             raise ParameterError(
                 f"{place}: {kind} has no argument {key!r}{nearest(key, parameters)}"
             )
-        given[key] = _value(value, f"{place}.{key}", key, names, supplied)
-    owner = getattr(made, "__self__", made)
+        given[key] = made(
+            value,
+            f"{place}.{key}",
+            _KINDS_OF_ARGUMENT.get(key, ()),
+            names=names,
+            supplied=supplied,
+        )
+    owner = getattr(make, "__self__", make)
     if inspect.isclass(owner) and issubclass(owner, Learner | Environment):
         given = {k: v for k, v in supplied.items() if k in parameters} | given
     missing = [
@@ -75,23 +81,34 @@ def build(
         if p.name not in given
     ]
     if missing:
-        raise ParameterError(f"{place}: {kind} needs {' and '.join(missing)}.")
+        # Learners find their class in the environment's table.
+        policies = {"oracle", "actions"} & set(missing) and place.startswith("learners")
+        hint = " (or policies in the table of its environment)" if policies else ""
+        raise ParameterError(f"{place}: {kind} needs {' and '.join(missing)}{hint}.")
     try:
-        return made(**given)
+        return make(**given)
     except HannanError as error:
         raise type(error)(f"{place}: {error}") from None
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{place}: {kind} cannot be made: {error}") from None
 
 
-def _value(
-    value: Any, place: str, key: str, names: Mapping[str, Any], supplied: Mapping[str, Any]
+def made(
+    value: Any,
+    place: str,
+    kinds: tuple[str, ...],
+    *,
+    names: Mapping[str, Any],
+    supplied: Mapping[str, Any] | None = None,
 ) -> Any:
+    """What a value of a table stands for: a thing to build, a name, a list of such, or itself."""
     if isinstance(value, Mapping) and "type" in value:
-        kinds = _KINDS_OF_ARGUMENT.get(key, ())
         return build(value, place, kinds, names=names, supplied=supplied)
     if isinstance(value, list):
-        return [_value(v, f"{place}[{i}]", key, names, supplied) for i, v in enumerate(value)]
+        return [
+            made(v, f"{place}[{i}]", kinds, names=names, supplied=supplied)
+            for i, v in enumerate(value)
+        ]
     if isinstance(value, str) and value.startswith("$"):
         if value[1:] not in names:
             raise ParameterError(f"{place}: nothing is called {value}{nearest(value[1:], names)}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -16,8 +18,8 @@ from threadpoolctl import threadpool_limits
 from hannan._version import __version__
 from hannan.core import Environment, Learner, Oracle, ParameterError
 from hannan.core.policy import loss_of
-from hannan.experiments.build import build
-from hannan.experiments.game import Game
+from hannan.experiments.build import build, made
+from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
 from hannan.oracles import FinitePolicies
 
@@ -26,7 +28,7 @@ OF_LEARNERS = ("name", "title", "environments")
 """Keys that are not arguments of a constructor."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cell:
     """What is played: tables as an experiment file holds them, and numbers.
 
@@ -36,15 +38,15 @@ class Cell:
 
     environment: Mapping[str, Any]
     learner: Mapping[str, Any] | None
-    policies: Mapping[str, Any] | None
+    policies: Mapping[str, Any] | str | None
     shared: Mapping[str, Any]
     seed: int
     horizon: int | None
     points: int
     data: str | None = None
-    """A digest of the file that the environment reads."""
-    place: str = ""
-    """Where the experiment is written down, for error messages."""
+    """A digest of the files that the tables name."""
+    folder: str | None = None
+    """Where the experiment is written down: its files and modules are looked for there."""
 
     @cached_property
     def table(self) -> dict[str, Any]:
@@ -64,6 +66,9 @@ class Cell:
         """Sixteen hexadecimal digits that name the cell."""
         text = json.dumps(self.table, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def __repr__(self) -> str:
+        return f"<cell {self.key}: {self.label}>"
 
     @property
     def label(self) -> str:
@@ -86,9 +91,9 @@ class Cell:
             supplied["oracle"] = policies
         if isinstance(policies, FinitePolicies):
             supplied["actions"] = policies
-        place = f"{self.place}learners.{self.learner['name']}"
+        place = f"learners.{self.learner['name']}"
         learner = build(
-            _without(self.learner, OF_LEARNERS),
+            _without(self._located(self.learner), OF_LEARNERS),
             place,
             ("learners", "baselines"),
             names=names,
@@ -101,16 +106,19 @@ class Cell:
 
     @cached_property
     def _world(self) -> tuple[Environment, dict[str, Any], Oracle | None]:
+        if self.folder is not None and self.folder not in sys.path:
+            sys.path.append(self.folder)
         names: dict[str, Any] = {"seed": self.seed, "horizon": self.horizon}
         for name, table in self.shared.items():
-            names[name] = build(table, f"{self.place}shared.{name}", (), names=names)
-        place = f"{self.place}environments.{self.environment['name']}"
+            names[name] = build(self._located(table), f"shared.{name}", (), names=names)
+        place = f"environments.{self.environment['name']}"
         policies = None
         if self.policies is not None:
-            policies = build(self.policies, f"{place}.policies", ("oracles",), names=names)
+            wanted = self._located(self.policies)
+            policies = made(wanted, f"{place}.policies", ("oracles",), names=names)
             names["policies"] = policies
         environment = build(
-            _without(self.environment, OF_ENVIRONMENTS),
+            _without(self._located(self.environment), OF_ENVIRONMENTS),
             place,
             ("environments",),
             names=names,
@@ -120,6 +128,17 @@ class Cell:
             raise ParameterError(f"{place}: {self.environment['type']} is not an environment.")
         names |= {"contexts": environment.contexts, "n_actions": environment.n_actions}
         return environment, names, policies
+
+    def _located(self, value: Any) -> Any:
+        """A table whose relative paths start from the folder of the experiment."""
+        if isinstance(value, Mapping):
+            return {
+                key: str(Path(self.folder, inner))
+                if key == "path" and isinstance(inner, str) and self.folder is not None
+                else self._located(inner)
+                for key, inner in value.items()
+            }
+        return [self._located(inner) for inner in value] if isinstance(value, list) else value
 
 
 def play_cell(
@@ -227,11 +246,6 @@ def look_back(
         "leaders": labels,
         "curve": {"t": at, "loss": losses, "best": losses, "leader": numbers},
     }
-
-
-def world_rng(seed: int) -> np.random.Generator:
-    """The environment's randomness, which shares nothing with a learner of the same seed."""
-    return np.random.default_rng((seed, 1))
 
 
 def _loss_of(

@@ -73,3 +73,8 @@ class Game:
         told = this_round.reveal(decision.action, self.feedback)
         if told is not None:
             heapq.heappush(self._late, (t + this_round.delay, t, told, decision))
+
+
+def world_rng(seed: int | None) -> np.random.Generator:
+    """The environment's randomness; no learner draws from this generator, whatever its seed."""
+    return np.random.default_rng(seed)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +77,25 @@ def read_plan(path: str | Path) -> Plan:
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"{file} is not valid TOML: {error}.") from None
     try:
-        return make_plan(table, file.stem)
+        return make_plan(table, file.stem, file.parent)
     except HannanError as error:
         raise ParameterError(f"{file}: {error}") from None
 
 
-def make_plan(table: Mapping[str, Any], name: str = "experiment") -> Plan:
-    """The experiment that a table describes, as `read_plan` finds it in a file."""
+def make_plan(
+    table: Mapping[str, Any], name: str = "experiment", folder: str | Path | None = None
+) -> Plan:
+    """The experiment that a table describes, as `read_plan` finds it in a file.
+
+    Parameters
+    ----------
+    table
+        Of plain values: what a TOML file can hold.
+    name
+        What to call it, unless the table says.
+    folder
+        Where relative paths in it start from, and modules of one's own are looked for.
+    """
     _refuse_unknown("the experiment", table, _KEYS)
     environments = _tables(table, "environments")
     learners = _tables(table, "learners")
@@ -96,7 +111,7 @@ def make_plan(table: Mapping[str, Any], name: str = "experiment") -> Plan:
                 )
     cells: list[Cell] = []
     for place, world in environments.items():
-        first = _first_cell(place, world, shared, table.get("horizon"), points)
+        first = _first_cell(place, world, shared, points, folder, table.get("horizon"))
         who = [row for row in learners.values() if place in row.get("environments", environments)]
         cells += _cells_of(first, who, seeds)
     _refuse_nothing(cells)
@@ -113,27 +128,34 @@ def _cells_of(
 ) -> Iterator[Cell]:
     """The cells of one environment; each learner is made once, to see that it can be."""
     environment, policies = first.world()
-    for row in learners:
-        replace(first, learner=row).player()
-    looks_back = environment.oblivious and policies is not None
+    cells = [_with_data(replace(first, learner=row)) for row in learners]
+    for cell in cells:
+        cell.player()
+    if environment.oblivious and policies is not None and cells:
+        cells.insert(0, _with_data(first))
     for seed in seeds:
-        if looks_back and learners:
-            yield replace(first, seed=seed)
-        for row in learners:
-            yield replace(first, learner=row, seed=seed)
+        for cell in cells:
+            yield replace(cell, seed=seed)
 
 
 def _first_cell(
-    name: str, world: Mapping[str, Any], shared: Mapping[str, Any], horizon: Any, points: int
+    name: str,
+    world: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    points: int,
+    folder: str | Path | None,
+    horizon: Any,
 ) -> Cell:
     policies = world.get("policies")
-    if policies is not None and not isinstance(policies, Mapping):
+    if not (policies is None or isinstance(policies, Mapping) or str(policies).startswith("$")):
         raise ParameterError(
-            f"environments.{name}.policies must be a table with a type; got {policies!r}."
+            f"environments.{name}.policies must be a table with a type, or the name of a shared "
+            f"one, $NAME; got {policies!r}."
         )
     own = world.get("horizon", horizon)
     wanted = None if own is None else _whole(f"environments.{name}.horizon", own, 1)
-    cell = Cell(world, None, policies, shared, 0, wanted, points, _digest(world))
+    where = None if folder is None else str(Path(folder).resolve())
+    cell = Cell(world, None, policies, shared, 0, wanted, points, folder=where)
     if wanted is None:
         environment = cell.world()[0]
         if environment.horizon is None and not getattr(environment, "finite", False):
@@ -173,8 +195,40 @@ def _refuse_nothing(cells: list[Cell]) -> None:
         raise ParameterError("two learners have the same name.")
 
 
+def _with_data(cell: Cell) -> Cell:
+    """The cell with a digest of the files it names, and of modules from outside.
+
+    Other data or other code, other results.
+    """
+    found: dict[str, str] = {}
+    _digests(cell.table, cell.folder or ".", found)
+    if not found:
+        return cell
+    text = json.dumps(found, sort_keys=True)
+    return replace(cell, data=hashlib.sha256(text.encode()).hexdigest())
+
+
+def _digests(value: Any, folder: str, found: dict[str, str]) -> None:
+    if isinstance(value, list):
+        for inner in value:
+            _digests(inner, folder, found)
+    if not isinstance(value, Mapping):
+        return
+    for key, inner in value.items():
+        file = None
+        if key == "path" and isinstance(inner, str):
+            file = Path(folder, inner)
+        elif key == "type" and isinstance(inner, str) and ":" in inner:
+            module = sys.modules.get(inner.partition(":")[0])
+            file = Path(getattr(module, "__file__", None) or "")
+        if file is not None and file.is_file():
+            with file.open("rb") as stream:
+                found[str(inner)] = hashlib.file_digest(stream, "sha256").hexdigest()
+        _digests(inner, folder, found)
+
+
 def _seeds(given: Any) -> list[int]:
-    if isinstance(given, list):
+    if isinstance(given, list | tuple | range):
         if not given or len(set(given)) < len(given):
             raise ParameterError(f"seeds must be different numbers, one at least; got {given!r}.")
         return [_whole("seeds", seed, 0) for seed in given]
@@ -182,15 +236,6 @@ def _seeds(given: Any) -> list[int]:
 
 
 def _whole(name: str, value: Any, least: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ParameterError(f"{name} must be a whole number >= {least}; got {value!r}.")
-    return value
-
-
-def _digest(world: Mapping[str, Any]) -> str | None:
-    """Of the file that an environment reads: other data, other results."""
-    path = world.get("path")
-    if not isinstance(path, str) or not Path(path).is_file():
-        return None
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return int(value)

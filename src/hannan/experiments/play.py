@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from hannan.core import Environment, Feedback, Learner, Oracle, ParameterError
 from hannan.core.validation import check_integer, check_seed
-from hannan.experiments.game import Game
+from hannan.experiments.game import Game, world_rng
 from hannan.experiments.trace import Trace
 
 
@@ -33,7 +31,8 @@ def play(
     horizon
         Number of rounds; by default the environment's own.
     seed
-        Of the environment. The learner has a seed of its own.
+        Of the environment. The learner has a seed of its own, which may be the same number: they
+        share no randomness.
     feedback
         What the learner is shown: "full" (all losses) or "bandit" (those of the chosen elements;
         "semi" and "semi-bandit" mean the same). By default what the learner takes.
@@ -66,7 +65,7 @@ def play(
         )
     check_integer("play", "horizon", rounds, 1)
     shown = _feedback(learner, feedback)
-    rng = np.random.default_rng(check_seed("play", seed))
+    rng = world_rng(check_seed("play", seed))
     calls = learner.oracle_calls
     first = getattr(learner, "_clock", 0)
     trace = Trace(oracle or learner.oracle or environment.oracle, first)

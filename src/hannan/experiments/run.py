@@ -29,9 +29,11 @@ class Run:
     times
         Seconds of each cell, by key.
     played
-        Number of cells that were played; the others were there before.
+        Number of cells that were played, those that look back included; the others were there
+        before.
     failures
-        Cells that could not be played, and why.
+        Cells that could not be played, and why. They do not stop the others, and are tried again
+        by the next run.
     """
 
     records: list[Record]
