@@ -42,6 +42,7 @@ STUDIES = (
     "predictable",
     "switching",
     "playout",
+    "runner",
     "peers",
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")

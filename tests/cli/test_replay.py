@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -12,10 +14,12 @@ from collections import Counter
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from hannan.cli import main
 from hannan.cli.replay import replay
 from hannan.cli.replay_data import Units
+from hannan.cli.replay_table import replay_table
 
 N = 400
 
@@ -162,6 +166,69 @@ def test_the_table_is_for_people(labelled, capsys):
         assert text in printed
     assert "not used, for they hold text: when" in printed
     assert max(map(len, printed.splitlines()[:-1])) <= 80
+    rows = [line.split() for line in printed.splitlines()[3:9]]
+    means = [next(cell for cell in row if "." in cell) for row in rows]
+    assert {len(mean.partition(".")[2]) for mean in means} == {4}
+    best = re.search(r"hindsight \((.*?)\)", printed).group(1)
+    assert f"best of LinearPolicies     {best} " in printed
+
+
+def shown(rows, width=80, title="a.csv"):
+    """The cells of each column of a table, by heading."""
+    console = Console(file=io.StringIO(), width=width)
+    console.print(replay_table(title, "loss", rows, width))
+    _, heading, _, *lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    found = re.split(r"  +", heading.strip())
+    return {name: [line.split()[1:][i] for line in lines] for i, name in enumerate(found)}
+
+
+@pytest.mark.parametrize(("means", "texts"), [
+    ((0.104, 0.2553, 0.09767), ["0.1040", "0.2553", "0.0977"]),
+    ((0.0104, 0.02553, 0.0), ["0.01040", "0.02553", "0.00000"]),
+    ((9.5967, 12.0, -0.0001), ["9.597", "12.000", "0.000"]),
+    ((4.5, 1.0, 0.25), ["4.5000", "1.0000", "0.2500"]),
+    ((12345.6, 0.5, 7.0), ["12,346", "0", "7"]),
+    ((0.0, 0.0, 0.0), ["0", "0", "0"]),
+])  # fmt: skip
+def test_numbers_of_a_column_have_the_same_decimals(means, texts):
+    rows = {name: {"mean": mean} for name, mean in zip("abc", means, strict=True)}
+    assert shown(rows)["mean loss"] == texts
+
+
+def test_what_is_compared_has_the_same_decimals():
+    rows = {
+        "a": {"mean": 0.5, "half_width": 0.00312, "regret": 123.4, "certificate": 7.25},
+        "b": {"mean": 0.25, "half_width": 0.0, "regret": -0.2, "certificate": 9.5},
+    }
+    found = shown(rows)
+    assert found["±"] == ["0.0031", "0.0000"]
+    assert found["regret"] == ["123", "0"]
+    assert found["certificate"] == ["7", "10"]
+
+
+def test_a_narrow_terminal_leaves_out_what_is_spare():
+    row = {"mean": 0.5, "half_width": 0.1, "total": 1e6, "regret": 1e5, "certificate": 1e5}
+    rows = {"ContextSemiBanditFTPL": row | {"effective": 5.0, "rounds_per_second": 1e6}}
+    whole = shown(rows, 100)
+    assert list(whole) == [
+        "mean loss", "±", "total", "regret", "certificate", "effective", "rounds/s"
+    ]  # fmt: skip
+    assert set(whole) - set(shown(rows, 90)) == {"rounds/s"}
+    assert set(whole) - set(shown(rows, 80)) == {"rounds/s", "total"}
+
+
+def test_the_answer_is_wrapped_at_words_in_a_terminal(labelled, monkeypatch):
+    options = (labelled, "--label", "moved", "--current", "guess", "--learner", "ContextFTPL")
+    monkeypatch.setenv("NO_COLOR", "1")
+    piped = CliRunner().invoke(replay, options).stdout.splitlines()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    told = CliRunner().invoke(replay, options).stdout.splitlines()
+    start = next(i for i, line in enumerate(told) if "would have" in line)
+    assert len(told) > start + 1
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in told[start:]]
+    assert max(map(len, plain)) <= 80
+    assert " ".join(plain) == piped[-1]
 
 
 def test_the_same_seed_gives_the_same_answer(labelled):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.environments._columns import Labels, Numbers, check_names, distinct, read
+from hannan.environments._columns import Labels, Numbers, check_names, read, survey
+from hannan.environments._frames import FrameTable
 
 SOURCE = "the file 'a.csv'"
 PARTS = [Numbers(["x", "y"], hn.ContextError), Labels("class", ["no", "yes"])]
@@ -42,7 +43,9 @@ def test_numbers_may_come_as_text_or_in_any_type(values):
     (float("nan"), "nan is missing"),
     (None, "None is missing"),
     ("", "'' is missing"),
-    ("n/a", "'n/a' is not a finite number"),
+    (" n/a", "' n/a' is missing"),
+    ("red", "'red' is not a finite number"),
+    (10**400, "10* is not a finite number"),
     (float("inf"), "inf is not a finite number"),
     ("-inf", "'-inf' is not a finite number"),
     ([1, 2], r"\[1, 2\] is not a finite number"),
@@ -116,9 +119,31 @@ def test_a_column_that_is_not_there_is_refused_with_the_nearest_one():
         check_names(SOURCE, ["z"], ["x", "y"])
 
 
+def found(values, name="y"):
+    return survey(FrameTable(None, {name: values}), {name: hn.ContextError})[name]
+
+
 def test_classes_are_sorted_by_size_or_text():
-    assert distinct(SOURCE, "y", np.array([10, 9, 10, 2])) == [2, 9, 10]
-    assert distinct(SOURCE, "y", ["10", "9", "2"]) == ["2", "9", "10"]
-    assert distinct(SOURCE, "y", ["b", "a", "10", "9"]) == ["10", "9", "a", "b"]
-    with pytest.raises(hn.LossError, match=r"Row 2 of .*, column 'y': None is missing"):
-        distinct(SOURCE, "y", ["b", None])
+    assert found(np.array([10, 9, 10, 2])) == [2, 9, 10]
+    assert found(["10", "9", "2"]) == ["2", "9", "10"]
+    assert found(["b", "a", "10", "9"]) == ["10", "9", "a", "b"]
+    assert [type(v) for v in found(np.array([2.5, 1.0]))] == [float, float]
+
+
+@pytest.mark.parametrize(("value", "wrong"), [
+    (None, "None is missing"),
+    ("", "'' is missing"),
+    (float("nan"), "nan is missing"),
+    (["a"], r"\['a'\] is no name of a class"),
+])  # fmt: skip
+def test_what_is_no_class_is_refused_with_its_place(value, wrong):
+    column = np.empty(5000, dtype=object)
+    column[:] = "b"
+    column[4321] = value
+    with pytest.raises(hn.ContextError, match=rf"Row 4322 of the frame, column 'y': {wrong}"):
+        found(column)
+
+
+def test_dates_and_complex_numbers_are_no_numbers():
+    for column in (np.array(["2020-01-01"], dtype="M8[D]"), np.array([1 + 2j])):
+        assert Numbers(["x"]).read({"x": column})[1].wrong == "is not a finite number"

@@ -242,3 +242,15 @@ def test_a_width_beyond_the_way_between_changes_counts_as_that(horizon):
 def test_one_action_cannot_drift():
     with pytest.raises(hn.ParameterError, match="two actions at least"):
         Drifting(FromArrays(None, [[0.0]]))
+
+
+def test_what_was_really_done_is_renamed_with_the_actions():
+    frame = {"y": [0, 1, 2] * 40, "did": [1, 2, 2] * 40}
+    world = hn.environments.FromFrame(frame, label="y", current="did")
+    rounds = hn.environments.Drifting(world, changes=5).rounds(120, np.random.default_rng(0))
+    moved = 0
+    for this_round, right, did in zip(rounds, frame["y"], frame["did"], strict=True):
+        this_round.reveal(0)
+        assert this_round.losses[this_round.current] == this_round.current_loss == (right != did)
+        moved += this_round.current != did
+    assert moved > 0

@@ -149,9 +149,40 @@ def test_what_was_really_done_is_handed_on(tmp_path):
     path = write(tmp_path / "days.csv")
     world = FromFile(path, label="rain", current="did")
     assert [r.current for r in world.rounds(4, None)] == [1, 1, 0, 0]
-    world = FromFile(path, label="rain", current="sky")  # classes that are never right
-    assert world.actions == ["black", "blue", "grey", "no", "yes"]
     assert [r.current for r in FromFile(path, label="rain").rounds(4, None)] == [None] * 4
+
+
+def test_what_was_really_done_adds_no_actions(tmp_path):
+    path = write(tmp_path / "days.csv")
+    world = FromFile(path, label="rain", current="sky")
+    assert world.actions == ["no", "yes"]
+    told = r"Row 1 of the file '.*days.csv', column 'sky': 'grey' is none of the actions 'no', 'y"
+    with pytest.raises(hn.LossError, match=told + "es'; .* declare them all as labels"):
+        rounds(world)
+    declared = FromFile(path, label="rain", current="sky", labels=["no", "yes", "grey"])
+    with pytest.raises(hn.LossError, match=r"Row 2 .*'sky': 'blue' is none of the actions [^;]*$"):
+        rounds(declared)
+    priced = FromFile(path, losses=["left", "right"], current="did")
+    with pytest.raises(hn.LossError, match=r"Row 1 .*'did': 'yes' is none of the actions 'left'"):
+        rounds(priced)
+    with pytest.raises(hn.ParameterError, match="'current' parameter of FromFile"):
+        FromFile(path, label="rain", current=["did"])
+
+
+def test_what_was_really_done_has_its_losses_in_the_trace(tmp_path):
+    path = write(tmp_path / "days.csv", rows=ROWS * 50)
+    oracle = hn.oracles.AllPolicies(1, 2)
+    trace = hn.play(hn.ContextFTPL(oracle, seed=0), FromFile(path, label="rain", current="did"))
+    assert trace.current_losses.tolist() == [0, 1, 0, 1] * 50
+    assert trace.current_mean_loss == 0.5
+    trace = hn.play(hn.ContextFTPL(oracle, seed=0), FromFile(path, label="rain"))
+    assert trace.current_losses is trace.current_mean_loss is None
+
+
+def test_whole_numbers_of_any_format_are_contexts(tmp_path):
+    for ending in ENDINGS:
+        world = FromFile(write(tmp_path / f"a.{ending}"), context="size", label="sky")
+        assert [(x, type(x)) for x, _ in rounds(world, 2)] == [(10, int), (30, int)]
 
 
 def test_a_learner_plays_a_file(tmp_path):
@@ -173,7 +204,7 @@ def test_a_learner_plays_a_file(tmp_path):
         ("a,y\n1,0\nred,1\n", {}, hn.ContextError, ["Row 2", "'a'", "'red'", "categorical"]),
         ("a,y\n1,0\n2\n", {}, hn.ParameterError, ["Row 2", "1 values", "2 columns"]),
         ("a,y\n1,0\n2,1,3\n", {}, hn.ParameterError, ["Row 2", "3 values"]),
-        ("a,y\n1,0\n2,\n", {}, hn.ParameterError, ["Row 2", "'y'", "missing"]),
+        ("a,y\n1,0\n2,\n", {}, hn.LossError, ["Row 2", "'y'", "missing"]),
         ("a,y\n1,0\n2,7\n", {"labels": [0, 1]}, hn.LossError, ["Row 2", "'y'", "'7'", "0, 1"]),
         ("a,y\n1,0\n", {"label": "yy"}, hn.ParameterError, ["'yy'", "Did you mean 'y'?"]),
         ("a,y\n1,0\n", {"context": ["b"]}, hn.ParameterError, ["no column 'b'", "'a', 'y'"]),

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import hannan as hn
-from hannan.environments import FromFrame
+from hannan.environments import FromFile, FromFrame
 
 DATA = {
     "age": [31, 48, 25, 60],
@@ -25,7 +25,9 @@ def rounds(world, horizon=None):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_rows_of_every_kind_of_frame_become_contexts_and_losses(kind):
-    world = FromFrame(MAKERS[kind](DATA), context=["hour", "age", "member"], label="bought")
+    world = FromFrame(
+        MAKERS[kind](DATA), context=["hour", "age", "member"], label="bought", scale=None
+    )
     assert world.actions == ["maybe", "no", "yes"]
     assert world.n_actions == 3
     found = rounds(world)
@@ -60,12 +62,14 @@ def test_declared_labels_set_the_order_of_the_actions():
 
 
 def test_many_rows_come_in_order():
-    n = 2500
+    n = 9500
     frame = {"x": np.arange(n), "y": np.arange(n) % 7}
-    found = rounds(FromFrame(frame, context=["x"], label="y"), 2300)
-    assert len(found) == 2300
-    assert [int(x[0]) for x, _ in found] == list(range(2300))
-    assert [int(v.argmin()) for _, v in found] == [t % 7 for t in range(2300)]
+    world = FromFrame(frame, context=["x"], label="y", scale=None)
+    found = rounds(world, 9300)
+    assert len(found) == 9300
+    assert [int(x[0]) for x, _ in found] == list(range(9300))
+    assert [int(x[0]) for x in world.contexts] == list(range(9500))
+    assert [int(v.argmin()) for _, v in found] == [t % 7 for t in range(9300)]
     assert all(v.sum() == 6 for _, v in found)
 
 
@@ -79,7 +83,7 @@ def test_a_game_can_be_played_on_it():
 
 
 def test_more_rounds_than_rows_are_refused():
-    with pytest.raises(hn.ParameterError, match="holds 4 rounds; 5 were asked for"):
+    with pytest.raises(hn.ParameterError, match="are 4 rows in the frame; 5 were asked for"):
         rounds(FromFrame(DATA, losses=["left"]), 5)
 
 
@@ -120,6 +124,10 @@ def test_a_label_that_was_not_declared_is_refused():
     ({"label": "bought", "labels": "no"}, "'labels' parameter of FromFrame"),
     ({"label": "bought", "context": ["age", "age"]}, "'context' parameter of FromFrame"),
     ({"label": "bought", "context": [3]}, "'context' parameter of FromFrame"),
+    ({"label": "bought", "current": 3}, "'current' parameter of FromFrame"),
+    ({"label": "bought", "scale": "unit"}, "'scale' parameter of FromFrame"),
+    ({"label": "bought", "categorical": ["age"]}, "'categorical' parameter of FromFrame"),
+    ({"losses": ["left"], "value_range": (1, 0)}, "low < high"),
 ])  # fmt: skip
 def test_columns_named_badly_are_refused(options, match):
     with pytest.raises(hn.ParameterError, match=match):
@@ -130,7 +138,59 @@ def test_columns_named_badly_are_refused(options, match):
     [1, 2, 3],
     {"y": [0, 1], "x": [1]},
     {"y": [], "x": []},
+    {"y": [0, 1], "x": [[1, 2], [3, 4]]},
 ])  # fmt: skip
 def test_what_is_no_table_is_refused(frame):
     with pytest.raises(hn.ParameterError, match="'frame' parameter of FromFrame"):
         FromFrame(frame, context=["x"], label="y")
+
+
+OPTIONS = {
+    "label": {"context": ["age", "bought", "hour"], "categorical": ["bought"], "label": "bought"},
+    "declared": {
+        "context": ["bought"],
+        "categorical": {"bought": ["yes", "maybe", "no"]},
+        "label": "bought",
+        "labels": ["no", "maybe", "yes"],
+    },
+    "numbers": {"context": ["hour", "age"], "label": "age", "scale": None},
+    "losses": {"context": "age", "losses": ["age", "left"], "value_range": (0.0, 60.0)},
+    "current": {"label": "bought", "current": "bought"},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_frame_and_a_file_of_the_same_rows_are_the_same_rounds(tmp_path, kind, options):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(DATA).to_csv(path, index=False)
+    frame, file = FromFrame(MAKERS[kind](DATA), **options), FromFile(path, **options)
+    assert list(map(str, frame.actions)) == list(map(str, file.actions))
+    assert frame.features == file.features
+    for ours, theirs in zip(frame.rounds(4, None), file.rounds(4, None), strict=True):
+        np.testing.assert_array_equal(ours.context, theirs.context)
+        assert ours.reveal(0).tolist() == theirs.reveal(0).tolist()
+        assert ours.current == theirs.current
+    assert set(FromFile(path, **options).params) - {"path"} == set(frame.params) - {"frame"}
+
+
+def test_a_frame_tells_what_was_really_done():
+    frame = {**DATA, "took": ["left", "left", "right", "left"]}
+    world = FromFrame(frame, losses=["left", "right"], current="took")
+    trace = hn.play(hn.baselines.UniformRandom(2, seed=0), world)
+    assert trace.current_losses.tolist() == [0.0, 0.5, 0.0, 0.25]
+    told = "Row 3 of the frame, column 'took': 'right' is none of the actions 'left', 'hour'"
+    with pytest.raises(hn.LossError, match=told):
+        FromFrame(frame, losses=["left", "hour"], current="took")
+
+
+def test_losses_outside_their_range_are_refused_at_once():
+    with pytest.raises(hn.LossError, match="Row 4 of the frame, column 'age': 60 is outside"):
+        FromFrame(DATA, losses=["left", "age"], value_range=(0.0, 50.0))
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_frame_is_not_printed(kind):
+    text = repr(FromFrame(MAKERS[kind](DATA), context=["age"], label="bought"))
+    size = {"mapping": "<dict of 6>", "pyarrow": "<Table [4, 6]>"}.get(kind, "<DataFrame [4, 6]>")
+    assert text == f"FromFrame(frame={size}, context=['age'], label='bought')"

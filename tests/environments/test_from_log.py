@@ -84,7 +84,7 @@ def test_a_round_by_hand(tmp_path):
         this_round.reveal(action)
     assert [r.weight for r in played] == [4.0, 0.0, 2.0]
     assert [r.loss for r in played] == [0.6, 0.2, 1.0]
-    assert [r.logged for r in played] == [1, 0, 2]
+    assert [r.current for r in played] == [1, 0, 2]
     assert played[0].reveal(1, hn.Feedback.SEMI) == 0.6 / 0.25
     assert played[0].reveal(0, hn.Feedback.SEMI) == 0.0
 
@@ -139,7 +139,7 @@ def test_rows_that_are_kept_look_as_if_logging_had_been_uniform(log):
     kept = [r for r in world(log).rounds(20_000, np.random.default_rng(2)) if r._weight]
     counts = np.zeros((2, 3))
     for this_round in kept:
-        counts[this_round.context, this_round.logged] += 1
+        counts[this_round.context, this_round.current] += 1
     assert stats.chisquare(counts.ravel()).pvalue > 1e-4
     assert all(r._weight == 1.0 for r in world(log, floor=1.0).rounds(1000, _rng()))
 
@@ -179,6 +179,78 @@ def test_full_information_does_not_go_with_rejection(log):
     with pytest.raises(hn.ParameterError, match="method='importance'"):
         hn.play(learner, world(log), seed=0)
     hn.play(hn.baselines.UniformRandom(3, seed=0), world(log), horizon=10, seed=0)
+
+
+@pytest.mark.parametrize("baseline", ["running", 0.0, 0.25, 1.0])
+def test_estimates_leave_the_range_of_losses(log, baseline):
+    environment = world(log, method="importance", baseline=baseline)
+    low, high = environment.estimates_range
+    expected = (0.0, 1.0) if baseline == "running" else (baseline, baseline)
+    assert low == pytest.approx(expected[1] * (1 - 1 / 0.1))
+    assert high == pytest.approx(expected[0] + (1 - expected[0]) / 0.1)
+    rounds = environment.rounds(20_000, None)
+    seen = [extreme(r.reveal(0)) for r in rounds for extreme in (np.min, np.max)]
+    assert low <= min(seen) < max(seen) <= high
+    if baseline != "running":
+        assert (min(seen), max(seen)) == pytest.approx((low, high))
+
+
+def test_learners_that_do_not_expect_estimates_are_refused(log):
+    environment = world(log, method="importance")
+    oracle = hn.oracles.AllPolicies(2, 3)
+    learner = hn.ContextFTPL(oracle, seed=0)
+    for wrong in (learner, hn.Restarting(learner), hn.baselines.FollowTheLeader(oracle)):
+        with pytest.raises(
+            hn.ParameterError, match=r"from -9 to 10\. Pass loss_range=None"
+        ) as told:
+            hn.play(wrong, environment, seed=0)
+        assert "escale" not in str(told.value)
+        assert wrong.rounds == 0
+    bandit = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    with pytest.raises(hn.ParameterError, match=r"Use method='rejection'"):
+        hn.play(bandit, environment, seed=0)
+    for fits in (None, environment.estimates_range):
+        hn.play(learner.clone(loss_range=fits), environment, 50, seed=0)
+    hn.play(learner, world(log, method="importance", propensity=1.0), 50, seed=0)
+
+
+@pytest.mark.parametrize("method", ["rejection", "importance"])
+def test_a_trace_holds_the_estimates_that_a_recorder_makes(log, method):
+    environment = world(log, method=method)
+    _, recorder = replayed(environment, [0, 1], seed=3)
+    trace = hn.play(Fixed([0, 1]), environment, seed=3, oracle=hn.oracles.AllPolicies(2, 3))
+    rounds = list(environment.rounds(20_000, np.random.default_rng(3)))
+    for this_round in rounds:
+        this_round.reveal([0, 1][this_round.context])
+    assert trace.losses.tolist() == [r.loss for r in rounds]
+    assert trace.weights.tolist() == [r.weight for r in rounds]
+    assert trace.mean_loss == pytest.approx(recorder.mean_loss)
+    assert trace.effective == pytest.approx(recorder.effective)
+    assert trace.effective < 10_000
+    assert trace.current_losses.tolist() == trace.losses.tolist()
+    assert trace.current_mean_loss == pytest.approx(np.mean([float(r.loss) for r in rounds]))
+    assert f"effective {trace.effective:.0f}>" in repr(trace)
+    estimates = np.array([r.losses for r in rounds])
+    contexts = np.array(trace.contexts)
+    best = sum(estimates[contexts == x].sum(axis=0).min() for x in (0, 1))
+    assert trace.regret() == pytest.approx(recorder.total - best)
+    at, regrets = trace.regret_curve(5000)
+    assert regrets[-1] == pytest.approx(trace.regret())
+    half = at.tolist().index(10_000)
+    w, loss = trace.weights[:10_000], trace.losses[:10_000]
+    past = [estimates[:10_000][contexts[:10_000] == x].sum(axis=0).min() for x in (0, 1)]
+    assert regrets[half] == pytest.approx(10_000 * (w @ loss) / w.sum() - sum(past))
+
+
+def test_a_log_that_tells_nothing_gives_no_estimate(tmp_path):
+    path = write(tmp_path / "log.csv", [[0, "a", 1.0, 0.5]] * 3)
+    environment = world(path, actions=["a", "b"])
+    trace = hn.play(Fixed([1]), environment, oracle=hn.oracles.AllPolicies(1, 2))
+    assert math.isnan(trace.mean_loss)
+    assert math.isnan(trace.regret())
+    assert np.isnan(trace.regret_curve()[1]).all()
+    assert trace.effective == 0.0
+    assert trace.current_mean_loss == 1.0
 
 
 def test_rewards_are_losses_upside_down(tmp_path):
@@ -241,7 +313,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, rows, options, told):
 def test_a_clone_reads_the_same_log(log):
     twin = world(log, method="importance").clone()
     assert twin.actions == ["a", "b", "c"]
-    assert next(twin.rounds(1, None)).logged == next(world(log).rounds(1, _rng())).logged
+    assert next(twin.rounds(1, None)).current == next(world(log).rounds(1, _rng())).current
 
 
 def _rng():

@@ -136,3 +136,78 @@ def test_the_time_counted_is_the_learners():
     started = time.perf_counter()
     list(game)
     assert 0.05 <= game.seconds <= time.perf_counter() - started - 0.15
+
+
+EPOCHS = hn.baselines.EpochGreedy(hn.oracles.AllPolicies(1, 2), seed=0)
+TUNED = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+SLOW = hn.environments.Delayed(hn.environments.FromArrays(None, np.eye(2)), 5)
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (EPOCHS, r"EpochGreedy cannot learn late: EpochGreedy has no decide.*round 1 comes 5"),
+        (
+            hn.Restarting(EPOCHS),
+            r"Restarting\(EpochGreedy\) cannot learn late: EpochGreedy has no decide.*round 1",
+        ),
+        (
+            hn.Restarting(hn.StronglyAdaptive(TUNED, seed=0)),
+            r"Restarting\(StronglyAdaptive\(ContextFTPL\)\) cannot.*: StronglyAdaptive has no",
+        ),
+        (TUNED, "ContextFTPL cannot learn late with epsilon='adaptive'.*epsilon='anytime'"),
+        (hn.Restarting(TUNED), "ContextFTPL cannot learn late with epsilon='adaptive'"),
+        (TUNED.clone(epsilon=0.3, predictor=hn.predictors.Last()), "or a predictor"),
+        (TUNED.clone(contexts=[0] * 9, perturbation="playout", horizon=9), "playout"),
+    ],
+)
+def test_who_cannot_learn_late_is_named_and_why(learner, words):
+    twin = learner.clone()
+    with pytest.raises(hn.ParameterError, match=words):
+        hn.play(twin, SLOW)
+    assert twin.rounds == 0
+    assert twin.would_play() == learner.would_play()
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (hn.baselines.LinUCB(2), "LinUCB chooses among 2 actions, and FromArrays has 3.*LinUCB n_"),
+        (hn.baselines.EpsilonGreedy(4, seed=0), "EpsilonGreedy chooses among 4"),
+        (hn.baselines.UniformRandom(2, seed=0), "UniformRandom chooses among 2"),
+        (hn.baselines.VowpalWabbit(2, seed=0), "VowpalWabbit chooses among 2"),
+        (hn.Restarting(hn.baselines.LinUCB(2)), r"Restarting\(LinUCB\) chooses among 2"),
+        (
+            hn.baselines.Exp4([[0], [1]], seed=0),
+            "Exp4 chooses among 2 actions.*Give FinitePolicies n_actions=3",
+        ),
+        (hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 5), seed=0), "AllPolicies n_actions=3"),
+    ],
+)
+def test_a_learner_for_another_number_of_actions_is_refused(learner, words):
+    world = hn.environments.FromArrays(None, np.eye(3))
+    with pytest.raises(hn.ParameterError, match=words):
+        hn.play(learner, world)
+    assert learner.rounds == 0
+    with pytest.raises(hn.ParameterError, match=words):
+        Game(learner, world, 3, np.random.default_rng(0))
+
+
+def test_an_oracle_that_learns_its_number_of_actions_plays():
+    oracle = hn.oracles.FunctionOracle(lambda contexts, losses: lambda context: 2)
+    learner = hn.baselines.FollowTheLeader(oracle)
+    assert hn.play(learner, hn.environments.FromArrays([0, 0], np.eye(3)[:2])).losses.sum() == 0.0
+
+
+def test_a_round_that_tells_nothing_is_not_waited_for():
+    class Quiet(hn.Environment):
+        n_actions = 2
+
+        def rounds(self, horizon, rng):
+            for _ in range(horizon):
+                yield Silent(None, np.zeros(2), delay=3)
+
+    for learner in (hn.baselines.LinUCB(2), hn.ContextSemiBanditFTPL(EPOCHS.oracle, seed=0)):
+        list(Game(learner, Quiet(), 20, np.random.default_rng(0)))
+        assert learner.rounds == 0
+        assert learner.open_decisions == []

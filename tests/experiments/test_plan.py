@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hannan as hn
-from hannan.experiments import make_plan, read_plan
+from hannan.experiments import make_plan, read_plan, summarise
 from hannan.experiments.build import build
 from hannan.experiments.catalogue import KINDS, entries, find, nearest
+from hannan.experiments.cell import play_cell
 
 POLICIES = {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}
 SMALL = {
@@ -217,6 +218,17 @@ type = "ContextFTPL"
         sys.modules.pop(module, None)
         keys.add(read_plan(plan).cells[0].key)
     assert len(keys) == 2
+
+
+def test_a_learner_from_outside_is_compared_with_the_same_best_policy():
+    table = copy.deepcopy(SMALL)
+    del table["environments"]["arrays"]
+    table["learners"]["uniform"]["type"] = "hannan.baselines:UniformRandom"
+    cells = make_plan(table).cells
+    assert cells[2].data_of_learner is not None
+    assert cells[1].data_of_learner is None
+    rows = summarise([play_cell(cell)[0] for cell in cells], {})
+    assert all(row.regret is not None for row in rows)
 
 
 def test_a_shared_thing_may_be_the_policies():

@@ -55,6 +55,27 @@ def test_a_trace_holds_what_was_played_and_what_it_cost():
     assert trace.oracle_calls == learner.oracle_calls
 
 
+def test_outside_of_logs_every_round_counts_the_same():
+    trace, _, _ = game()
+    assert trace.weights.tolist() == [1.0] * 80
+    assert trace.mean_loss == trace.losses.mean()
+    assert trace.effective == 80
+    assert trace.current_losses is trace.current_mean_loss is None
+    assert repr(trace) == f"<trace of 80 rounds, mean loss {trace.losses.mean():.3g}>"
+    assert repr(hn.Trace(None)) == "<trace of 0 rounds>"
+
+
+def test_describing_a_trace_does_not_close_it():
+    trace = hn.Trace(None)
+    for loss in (0.0, 1.0):
+        this_round = hn.Round(None, np.array([loss]))
+        this_round.reveal(0)
+        trace.record(this_round)
+        repr(trace)
+    assert trace.losses.tolist() == [0.0, 1.0]
+    assert trace.mean_loss == 0.5
+
+
 def test_oracle_calls_of_a_second_game_are_its_own():
     trace, _, learner = game()
     world = hn.environments.PlantedPolicy(learner.oracle)

@@ -131,7 +131,9 @@ def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> in
     console = Console()
     answer.print(console)
     if answer.warning is not None:
-        stderr().print(f"[yellow]warning:[/] {escape(answer.warning)}", soft_wrap=True)
+        screen = stderr()
+        text = f"[yellow]warning:[/] {escape(answer.warning)}"
+        screen.print(text, soft_wrap=not screen.is_terminal)
     if report is not None:
         console.print(f"report: {escape(str(report))}", soft_wrap=True)
     return 0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from hannan.cli.replay_data import Stream
+from hannan.cli.replay_table import decimals_of, replay_table
 from hannan.experiments.summary import Record, Row, summarise
 
 _FEW, _SHARE = 100, 0.01  # effective rounds below which an estimate is called rough
@@ -77,29 +78,20 @@ class Answer:
 
     def print(self, console: Console) -> None:
         """The table and the sentence."""
-        console.print(self.table())
+        console.print(self.table(console.width), "")
         if self.stream.unused:
             names = escape(", ".join(self.stream.unused))
             console.print(f"[dim]not used, for they hold text: {names} (see --categorical)[/]")
-        console.print(escape(self.sentence), soft_wrap=True)
+        # Whole words in a terminal, one line in a pipe.
+        console.print(escape(self.sentence), soft_wrap=not console.is_terminal)
 
-    def table(self) -> Table:
-        """A row for each learner, for the best policy in hindsight and for what is done now."""
-        listed = self._listed()
-        shown = [name for name in listed[0] if any(row.get(name) for row in listed)]
-        table = Table(
-            title=f"{escape(str(self.stream.environment.path))}, {self.stream.rounds:,} rounds",
-            title_justify="left",
-            title_style="bold",
-            box=SIMPLE_HEAD,
-            padding=(0, 1, 0, 0),
-            pad_edge=False,
-        )
-        for name in shown:
-            table.add_column(name, justify="right" if name else "left", no_wrap=True)
-        for row in listed:
-            table.add_row(*(escape(row.get(name, "")) for name in shown))
-        return table
+    def table(self, width: int) -> Table:
+        """A row for each learner, for what is done now and for the best policy in hindsight."""
+        path = Path(self.stream.environment.path)
+        title = f"{path}, {self.stream.rounds:,} rounds"
+        if len(title) > width:
+            title = f"{path.name}, {self.stream.rounds:,} rounds"
+        return replay_table(title, self.units.name, self._listed(), width)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, losses and rewards in the units of the file."""
@@ -118,35 +110,24 @@ class Answer:
             "answer": self.sentence,
         }
 
-    def _listed(self) -> list[dict[str, str]]:
-        rows = [self._texts(row.learner, self._plain(row)) for row in self.rows]
-        references = {f"best of {self.policies}": self.best}
-        if self.stream.logged:
-            references["current"] = self.stream.current
+    def _listed(self) -> dict[str, dict[str, Any]]:
+        """What the table shows, by the name of its row."""
+        rows = {row.learner: self._plain(row) for row in self.rows}
+        for name, row in rows.items():
+            if not self.stream.logged:
+                del row["effective"]
+            if name == "current" or name.startswith("always "):
+                del row["rounds_per_second"]
+        references = {"current": self.stream.current} if self.stream.logged else {}
+        references[f"best of {self.policies}"] = self.best
         for name, loss in references.items():
             if loss is not None:
                 mean = self.units.mean(loss)
-                known = {"mean": mean, "total": mean * self.stream.rounds}
+                rows[name] = {"mean": mean, "total": mean * self.stream.rounds}
                 if name == "current" and self.best is not None:
                     worse = (loss - self.best) * self.stream.rounds
-                    known["regret"] = self.units.difference(worse)
-                rows.append(self._texts(name, known))
+                    rows[name]["regret"] = self.units.difference(worse)
         return rows
-
-    def _texts(self, name: str, row: Mapping[str, Any]) -> dict[str, str]:
-        half = row.get("half_width")
-        mean = "-" if row["mean"] is None else _short(row["mean"])
-        found = {"": name, f"mean {self.units.name}": mean}
-        found["±"] = "" if half is None else _short(half, 2)
-        columns = {"total": "total", "regret": "regret", "certificate": "certificate"}
-        if self.stream.logged:
-            columns["effective"] = "effective"
-        if name != "current" and not name.startswith("always "):
-            columns["rounds/s"] = "rounds_per_second"
-        for heading, key in columns.items():
-            value = row.get(key)
-            found[heading] = "" if value is None else f"{value:,.0f}"
-        return found
 
     def _plain(self, row: Row) -> dict[str, Any]:
         units = self.units
@@ -181,15 +162,17 @@ class Answer:
         return _Z * wide / (1.0 + _Z**2 / n)
 
     def _mean(self, loss: float) -> str:
-        return _short(self.units.mean(loss))
+        """With as many decimals as in the table."""
+        decimals = decimals_of((row["mean"] for row in self._listed().values()), 4)
+        return f"{self.units.mean(loss):,.{decimals}f}"
 
     def _against(self, loss: float, other: float, name: str) -> str:
         worse = self.units.difference(loss - other)
         more = (worse > 0.0) is not self.units.rewards
         word = "more" if more else "less"
-        return f"{_short(abs(worse), 3)} {word} than {name} ({self._mean(other)})"
+        return f"{_short(abs(worse))} {word} than {name} ({self._mean(other)})"
 
 
-def _short(value: float, digits: int = 4) -> str:
-    """So many significant digits, and no fewer than the whole part has."""
-    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+def _short(value: float) -> str:
+    """Three significant digits, and no fewer than the whole part has."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,7 @@ def _numeric_columns(
     """The columns that can be contexts, and those that cannot for they hold text."""
     table = open_table(path)
     free = [name for name in table.names if name not in used]
-    first: dict[str, Any] = {}
+    first: Mapping[str, Any] = {}
     for _, first in table.batches(free):  # noqa: B007
         break
     text = [name for name in free if not _looks_numeric(first.get(name, ()))]
@@ -144,19 +144,16 @@ def _totals(
 ) -> tuple[FloatArray, float | None, tuple[float, float]]:
     """The losses of each action and of what was done, added up; and the extremes of all losses."""
     totals = np.zeros(environment.n_actions)
-    done, known = 0.0, isinstance(environment, FromLog)
+    done, known = 0.0, False
     low, high = math.inf, -math.inf
     for this_round in environment.rounds(rows, np.random.default_rng(0)):
         this_round.reveal(0)
         losses = this_round.losses
         totals += losses
-        if isinstance(environment, FromLog):
-            done += this_round.loss
-            continue
         low, high = min(low, float(losses.min())), max(high, float(losses.max()))
-        current = getattr(this_round, "current", None)
+        current = this_round.current_loss
         if current is not None:
-            done += float(losses[current])
+            done += current
             known = True
     return totals, done if known else None, (low, high)
 

@@ -14,17 +14,34 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import HannanError, LossError, ParameterError
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, refuse
 
 Batch = Mapping[str, Any]
+Batches = Iterator[tuple[int, Batch]]
+MAX_CLASSES = 1000
+_HOLES = ("", "nan", "na", "n/a", "null", "none")
+_MISSING = "is missing; leave out the row or fill it in"
+
+
+class Table(Protocol):
+    """Rows with named columns: those of a file, or of a frame."""
+
+    names: list[str]
+    source: str
+
+    def batches(self, columns: Sequence[str]) -> Batches:
+        """The number of the first row, from 1, and these columns of some rows at a time."""
+
+    def count(self) -> int:
+        """The number of rows."""
 
 
 class Fault(NamedTuple):
@@ -38,16 +55,46 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Columns of finite numbers, read as float64 [n, p]."""
+    """Columns of finite numbers, as text or not, read as float64 [n, p].
+
+    `advice` is added to what is told of text that is no number.
+    """
 
     names: Sequence[str]
     error: type[HannanError] = LossError
+    advice: str = ""
 
     def read(self, batch: Batch) -> tuple[FloatArray, Fault | None]:
         """The table, and its first fault."""
-        read = [_numbers(name, batch[name]) for name in self.names]
-        faults = [fault for _, fault in read if fault is not None]
-        return np.stack([values for values, _ in read], axis=1), _first(faults)
+        table = self._quick(batch)
+        if table is not None and np.isfinite(table).all():
+            return table, None
+        found = [self._slow(name, batch[name]) for name in self.names]
+        faults = [fault for _, fault in found if fault is not None]
+        first = min(faults, key=lambda fault: fault.row, default=None)
+        return np.stack([values for values, _ in found], axis=1), first
+
+    def _quick(self, batch: Batch) -> FloatArray | None:
+        try:
+            columns = [_plain_numbers(batch[name]) for name in self.names]
+        except (TypeError, ValueError, OverflowError):
+            return None
+        return np.ascontiguousarray(np.array(columns, dtype=np.float64).T)
+
+    def _slow(self, name: str, values: Any) -> tuple[FloatArray, Fault | None]:
+        cells = _listed(values)
+        numbers = np.array([_number(cell) for cell in cells], dtype=np.float64)
+        finite = np.isfinite(numbers)
+        if finite.all():
+            return numbers, None
+        row = int(np.argmin(finite))
+        value, wrong = cells[row], "is not a finite number"
+        text = value.strip() if isinstance(value, str) else None
+        if _is_missing(value) or (text is not None and text.lower() in _HOLES):
+            wrong = _MISSING
+        elif text is not None:
+            wrong += self.advice
+        return numbers, Fault(row, name, value, wrong)
 
 
 @dataclass(frozen=True)
@@ -55,12 +102,14 @@ class Labels:
     """A column of classes, read as their places 0..K-1 in a declared list.
 
     If all declared classes are numbers they are compared as numbers (3, 3.0 and "3" are one
-    class), else as text.
+    class), else as text. `kind` and `advice` are for what is told of any other value.
     """
 
     name: str
     values: Sequence[Any]
     error: type[HannanError] = LossError
+    kind: str = "declared labels"
+    advice: str = ""
     _numeric: bool = field(init=False)
     _places: dict[Any, int] = field(init=False)
 
@@ -81,9 +130,9 @@ class Labels:
         if -1 not in places:
             return np.array(places, dtype=np.intp), None
         row = places.index(-1)
-        wrong = f"is none of the declared labels {_few(self.values)}"
+        wrong = f"is none of the {self.kind} {_few(self.values)}{self.advice}"
         if _is_missing(values[row]):
-            wrong = "is missing; leave out the row or fill it in"
+            wrong = _MISSING
         return np.array(places, dtype=np.intp), Fault(row, self.name, values[row], wrong)
 
     def _key(self, value: Any) -> Any:
@@ -135,37 +184,81 @@ def check_names(source: str, wanted: Iterable[str], available: Iterable[str]) ->
             raise ParameterError(f"There is no column {name!r} in {source}. {hint}")
 
 
-def distinct(source: str, name: str, values: Any) -> list[Any]:
-    """The classes of a whole column: numbers, and texts of numbers, by size, others by text."""
-    found: dict[Any, None] = {}
-    for row, value in enumerate(_listed(values), start=1):
-        if _is_missing(value):
-            raise LossError(
-                f"Row {row} of {source}, column {name!r}: {value!r} is missing; leave out the row "
-                "or fill it in."
-            )
-        found[value] = None
+def check_range(
+    source: str, names: Sequence[str], values: FloatArray, bounds: tuple[float, float], first: int
+) -> None:
+    """Refuse, with its place, a number outside the declared range; values are [n, p]."""
+    outside = (values < bounds[0]) | (values > bounds[1])
+    if outside.any():
+        row, column = (int(i) for i in np.argwhere(outside)[0])
+        raise LossError(
+            f"Row {first + row} of {source}, column {names[column]!r}: {values[row, column]:g} is "
+            f"outside value_range={bounds}."
+        )
+
+
+def column_names(owner: object, name: str, given: Any) -> list[str]:
+    """Names of columns as a list, each once."""
+    if given is None:
+        return []
+    names = [given] if isinstance(given, str) else list(given)
+    if not all(isinstance(entry, str) for entry in names) or len(set(names)) != len(names):
+        raise refuse(owner, name, "names of columns, each once", given)
+    return names
+
+
+def survey(table: Table, columns: Mapping[str, type[HannanError]]) -> dict[str, list[Any]]:
+    """The different values of some columns, numbers by size and anything else by its text.
+
+    One pass over the table, if there are any. A missing value is an error of the kind given.
+    """
+    found: dict[str, dict[Any, None]] = {name: {} for name in columns}
+    for first, batch in table.batches(list(columns)) if columns else ():
+        for name, error in columns.items():
+            _note_values(table.source, name, batch[name], first, found[name], error)
+    return {name: _ordered(values) for name, values in found.items()}
+
+
+def _note_values(
+    source: str,
+    name: str,
+    values: Any,
+    first: int,
+    known: dict[Any, None],
+    error: type[HannanError],
+) -> None:
+    cells = _listed(values)
     try:
-        return sorted(found, key=lambda value: (float(value), str(value)))
+        fresh = set(cells) - known.keys()
+    except TypeError:
+        row = next(i for i, cell in enumerate(cells) if not isinstance(cell, Hashable))
+        raise error(
+            f"Row {first + row} of {source}, column {name!r}: {cells[row]!r} is no name of a class."
+        ) from None
+    if any(_is_missing(cell) for cell in fresh):
+        row = next(i for i, cell in enumerate(cells) if _is_missing(cell))
+        raise error(f"Row {first + row} of {source}, column {name!r}: {cells[row]!r} {_MISSING}.")
+    known |= dict.fromkeys(fresh)
+    if len(known) > MAX_CLASSES:
+        raise ParameterError(
+            f"Column {name!r} of {source} has more than {MAX_CLASSES} different values by row "
+            f"{first + len(cells) - 1}: it does not look like classes. Leave it out, or declare "
+            "the values there are."
+        )
+
+
+def _ordered(values: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(values, key=lambda value: (float(value), str(value)))
     except (TypeError, ValueError):
-        return sorted(found, key=str)
+        return sorted(values, key=str)
 
 
-def _numbers(name: str, values: Any) -> tuple[FloatArray, Fault | None]:
-    column = None if isinstance(values, list) else np.asarray(values)
-    if column is not None and column.dtype.kind in "fiub":
-        numbers = column.astype(np.float64)
-    else:
-        numbers = np.array([_number(cell) for cell in _listed(values)], dtype=np.float64)
-    finite = np.isfinite(numbers)
-    if finite.all():
-        return numbers, None
-    row = int(np.argmin(finite))
-    value = _listed(values)[row]
-    wrong = "is missing; leave out the row or fill it in"
-    if not _is_missing(value):
-        wrong = "is not a finite number"
-    return numbers, Fault(row, name, value, wrong)
+def _plain_numbers(values: Any) -> Any:
+    """A column as numbers, or an error; not everything NumPy would make numbers of is one."""
+    if not isinstance(values, list) and np.asarray(values).dtype.kind in "fiub":
+        return values
+    return [float(cell) for cell in _listed(values)]
 
 
 def _number(cell: Any) -> float:
@@ -174,7 +267,7 @@ def _number(cell: Any) -> float:
         return math.nan
     try:
         return float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 
@@ -195,10 +288,6 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
-
-
-def _first(faults: Sequence[Fault]) -> Fault | None:
-    return min(faults, key=lambda fault: fault.row, default=None)
 
 
 def _few(values: Sequence[Any]) -> str:

@@ -1,53 +1,23 @@
-"""Columns of a file as contexts: numbers standardised as they come, text as indicators."""
+"""Columns of a table as contexts: numbers standardised as they come, text as indicators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from hannan.core import ContextError, ParameterError
+from hannan.core import ContextError
 from hannan.core.validation import FloatArray, check_choice, refuse
-from hannan.environments._columns import Batch, Fault, Labels, Numbers
-from hannan.environments._files import TableFile
+from hannan.environments._columns import Labels, Numbers, column_names
 from hannan.kernels import running
 
 Categorical = Sequence[str] | Mapping[str, Sequence[Any]]
-MAX_CLASSES = 1000
-_HOLES = ("nan", "na", "n/a", "null", "none")
-_MISSING = "is missing; leave out the row or fill it in"
 _NO_NUMBER = "; declare the column as categorical, or leave it out of the context"
 
 
-@dataclass(frozen=True)
-class FileNumbers(Numbers):
-    """Columns of numbers, as text or not; a fault may say what else to do about text."""
-
-    advice: str = ""
-
-    def read(self, batch: Batch) -> tuple[FloatArray, Fault | None]:
-        """The table, and its first fault."""
-        try:
-            table = np.array([_quick(batch[name]) for name in self.names]).T
-        except (TypeError, ValueError):
-            table = None
-        if table is not None and np.isfinite(table).all():
-            return np.ascontiguousarray(table), None
-        table, fault = super().read(batch)
-        if fault is not None and isinstance(fault.value, str) and fault.value.strip():
-            hole = fault.value.strip().lower() in _HOLES
-            fault = fault._replace(wrong=_MISSING if hole else fault.wrong + self.advice)
-        return table, fault
-
-
-def _quick(values: Any) -> Any:
-    return list(map(float, values)) if isinstance(values, list) else values
-
-
 class Features:
-    """How a row of a file becomes a context.
+    """How a row of a table becomes a context.
 
     Parameters
     ----------
@@ -102,7 +72,7 @@ class Features:
         """What to read from each batch; `Stream.contexts` takes what was found."""
         parts: list[Numbers | Labels] = []
         if self._numeric:
-            parts.append(FileNumbers(self._numeric, ContextError, _NO_NUMBER))
+            parts.append(Numbers(self._numeric, ContextError, _NO_NUMBER))
         for name in self.names:
             if name in self.categories:
                 parts.append(Labels(name, self.categories[name], ContextError))
@@ -120,7 +90,7 @@ class Features:
         return found
 
     def stream(self) -> Stream:
-        """A reading of the file from its beginning."""
+        """A reading of the table from its beginning."""
         return Stream(self)
 
 
@@ -161,67 +131,3 @@ class Stream:
         running.standardise(numbers, self._count, self._mean, self._squares, scaled)
         self._count += len(numbers)
         return scaled
-
-
-def column_names(owner: object, name: str, given: Any) -> list[str]:
-    """Names of columns as a list, each once."""
-    if given is None:
-        return []
-    names = [given] if isinstance(given, str) else list(given)
-    if not all(isinstance(entry, str) for entry in names) or len(set(names)) != len(names):
-        raise refuse(owner, name, "names of columns, each once", given)
-    return names
-
-
-def survey(table: TableFile, classes: Sequence[str], others: Sequence[str]) -> dict[str, list[Any]]:
-    """The different values of some columns, numbers by size and anything else by its text.
-
-    One pass over the file, if there are any. The columns `classes` have their values in common.
-    """
-    names = list(dict.fromkeys([*classes, *others]))
-    shared: dict[Any, None] = {}
-    found: dict[str, dict[Any, None]] = {name: shared if name in classes else {} for name in names}
-    for first, batch in table.batches(names) if names else ():
-        for name in names:
-            _note_values(table, name, batch[name], first, found[name])
-    return {name: _ordered(values) for name, values in found.items()}
-
-
-def _note_values(
-    table: TableFile, name: str, values: Any, first: int, known: dict[Any, None]
-) -> None:
-    try:
-        fresh = set(values) - known.keys()
-    except TypeError:
-        row = next(i for i, value in enumerate(values) if isinstance(value, dict | list))
-        raise ParameterError(
-            f"Row {first + row} of {table.source}, column {name!r}: {values[row]!r} is no name of "
-            "a class."
-        ) from None
-    if not fresh:
-        return
-    _refuse_missing(table, name, values, first)
-    known |= dict.fromkeys(fresh)
-    if len(known) > MAX_CLASSES:
-        raise ParameterError(
-            f"Column {name!r} of {table.source} has more than {MAX_CLASSES} different values by "
-            f"row {first + len(values) - 1}: it does not look like classes. Leave it out, or "
-            "declare the values there are."
-        )
-
-
-def _refuse_missing(table: TableFile, name: str, values: Any, first: int) -> None:
-    for row, value in enumerate(values):
-        if value is None or value == "" or value != value:
-            raise ParameterError(
-                f"Row {first + row} of {table.source}, column {name!r}: {value!r} is missing; "
-                "leave out the row or fill it in."
-            )
-
-
-def _ordered(values: Iterable[Any]) -> list[Any]:
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    try:
-        return sorted(plain, key=lambda value: (float(value), str(value)))
-    except (TypeError, ValueError):
-        return sorted(plain, key=str)

@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from hannan.core import MissingPackageError, ParameterError
+from hannan.environments._columns import Batches, Table
 
 BATCH = 4096
 _UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
-
-Batches = Iterator[tuple[int, dict[str, Any]]]
 
 
 class TableFile(ABC):
@@ -216,7 +215,7 @@ def open_table(path: str | PathLike[str]) -> TableFile:
     return found(file)
 
 
-def first_rows(table: TableFile, columns: Sequence[str], count: int) -> Batches:
+def first_rows(table: Table, columns: Sequence[str], count: int) -> Batches:
     """The first `count` rows in batches; an error if there are fewer."""
     rows = 0
     for first, batch in table.batches(columns):

@@ -71,3 +71,8 @@ class WrappedRound(Round):
     def loss(self) -> float:
         """The loss of the action played."""
         return self.inner.loss
+
+    @property
+    def current_loss(self) -> float | None:
+        """The loss of the action that was really taken."""
+        return self.inner.current_loss

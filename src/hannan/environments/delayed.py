@@ -17,7 +17,9 @@ class Delayed(Wrapper):
     A round with delay D is answered after D further rounds have been played, so feedback may
     come out of order. D is always the same, or drawn for each round with the same mean: evenly
     from 0..2 `delay`, or :math:`P(D = n) = p (1 - p)^n` with :math:`p = 1 / (1 + \mathrm{delay})`.
-    Delays of wrappers inside are added. The learner must be able to learn late: it needs `decide`.
+    Delays of wrappers inside are added. The learner must be able to learn late, by `decide`: all
+    baselines but `EpochGreedy` can, `ContextSemiBanditFTPL`, `ContextFTPL` with a number for
+    `epsilon` or "anytime", and `Restarting` around any of these.
 
     Parameters
     ----------

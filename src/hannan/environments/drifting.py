@@ -157,6 +157,9 @@ class _Permuted(WrappedRound):
     def __init__(self, inner: Round, places: Places) -> None:
         super().__init__(inner)
         self.places = places
+        if inner.current is not None:
+            there = np.argsort(places)[inner.current]
+            self.current = int(there) if there.ndim == 0 else np.sort(there)
 
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Environment, Feedback, LossError, Oracle, ParameterError, Round
+from hannan.core import Action, Feedback, LossError, Oracle, ParameterError, Round
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -19,9 +19,10 @@ from hannan.core.validation import (
     check_probability,
     refuse,
 )
-from hannan.environments._columns import Labels, check_names, read
-from hannan.environments._features import Categorical, Features, FileNumbers, survey
+from hannan.environments._columns import Labels, Numbers, check_range, read
+from hannan.environments._features import Categorical, Features
 from hannan.environments._files import first_rows, open_table
+from hannan.environments._tabular import Tabular
 
 METHODS = ("rejection", "importance")
 
@@ -31,13 +32,13 @@ class LoggedRound(Round):
 
     Attributes
     ----------
-    logged
-        The action that was taken.
+    current
+        The action that was logged.
     weight
         0 until an action is revealed, and if it is another one than that logged.
     """
 
-    __slots__ = ("_full", "_known", "_weight", "logged")
+    __slots__ = ("_full", "_known", "_weight")
 
     def __init__(
         self,
@@ -48,8 +49,7 @@ class LoggedRound(Round):
         weight: float,
         full: bool,
     ) -> None:
-        super().__init__(context, losses)
-        self.logged = logged
+        super().__init__(context, losses, current=logged)
         self.weight = 0.0
         self._known = known
         self._weight = weight
@@ -60,7 +60,7 @@ class LoggedRound(Round):
     ) -> FloatArray | float | None:
         """Estimated losses; or, by rejection, the loss of the logged action if it is this one."""
         self.action = action
-        self.weight = self._weight if action == self.logged else 0.0
+        self.weight = self._weight if action == self.current else 0.0
         if self._full:
             return self._losses if feedback is Feedback.FULL else loss_of(self._losses, action)
         return self._known if self.weight and feedback is Feedback.SEMI else None
@@ -70,8 +70,13 @@ class LoggedRound(Round):
         """The logged loss, which counts with `weight`."""
         return super().loss if self.action is None else self._known
 
+    @property
+    def current_loss(self) -> float:
+        """The logged loss."""
+        return self.loss
 
-class FromLog(Environment):
+
+class FromLog(Tabular):
     r"""The rows of a log: the action b that was taken, its probability p and what it cost.
 
     What another action would have cost is not known, so play is only estimated. By *rejection* a
@@ -108,7 +113,8 @@ class FromLog(Environment):
         The actions there are; by default all in the log.
     method
         "rejection", for learners with bandit feedback, or "importance", for learners with full
-        information; losses are then in no fixed range, so these need loss_range=None.
+        information; estimates leave [0, 1], so these need loss_range=None (or
+        `estimates_range`).
     value_range
         (low, high) of the loss or reward column, mapped to [0, 1].
     baseline
@@ -179,45 +185,21 @@ class FromLog(Environment):
         self.scale = scale
         self.oracle = oracle
         self._range = check_loss_range(self, value_range)
-        self._features = Features(self, context, categorical, scale)
         self._outcome = self._check_outcome()
-        self._table = open_table(path)
-        logged = [action, self._outcome, *self._propensity_column]
-        self._columns = list(dict.fromkeys([*self._features.names, *logged]))
-        check_names(self._table.source, self._columns, self._table.names)
-        asked = [action] if actions is None else []
-        found = survey(self._table, asked, self._features.unknown)
-        self._features.learn(found)
-        self.actions: list[Any] = found[action] if actions is None else list(actions)
+        features = Features(self, context, categorical, scale)
+        columns = [action, self._outcome, *self._propensity_column]
+        found = self._open(open_table(path), features, columns, action if actions is None else None)
+        self.actions: list[Any] = found if actions is None else list(actions)
         if not self.actions:
-            raise ParameterError(f"There are no rows in {self._table.source}.")
+            raise refuse(self, "actions", "a list of the actions there are", actions)
         self.n_actions = len(self.actions)
-
-    @cached_property
-    def _rows(self) -> int:
-        return self._table.count()
-
-    @property
-    def horizon(self) -> int:
-        """The number of rows; the file is read to count them, once."""
-        return self._rows
-
-    @property
-    def features(self) -> list[str]:
-        """A name for each entry of a context."""
-        return self._features.entries
-
-    @property
-    def categories(self) -> dict[str, list[Any]]:
-        """The categories of each column that has them."""
-        return self._features.categories
 
     @cached_property
     def smallest_propensity(self) -> float:
         """The smallest probability in the log; the file is read once for it."""
         if not isinstance(self.propensity, str):
             return self._fixed_propensity
-        parts = [FileNumbers([self.propensity])]
+        parts = [Numbers([self.propensity])]
         smallest = 1.0
         for first, batch in self._table.batches([self.propensity]):
             (column,) = read(self._table.source, parts, batch, first)
@@ -225,18 +207,42 @@ class FromLog(Environment):
         return smallest
 
     def meet(self, learner: Any) -> None:
-        """Refuse a learner that could never learn anything."""
+        """Refuse a learner that could never learn anything, or not from estimates."""
+        name = type(learner).__name__
         full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
-        if self.method == "rejection" and full and getattr(learner, "oracle", None) is not None:
+        if self.method == "importance":
+            self._check_loss_range(name, full, getattr(learner, "loss_range", None))
+        elif full and getattr(learner, "oracle", None) is not None:
             raise ParameterError(
-                f"{type(learner).__name__} learns from the losses of all actions, which a log does "
-                "not hold: use method='importance', or a learner with bandit feedback."
+                f"{name} learns from the losses of all actions, which a log does not hold: use "
+                "method='importance', or a learner with bandit feedback."
             )
+
+    def _check_loss_range(self, name: str, full: bool, taken: Any) -> None:
+        if taken is None:
+            return
+        low, high = self.estimates_range
+        if taken[0] <= low and high <= taken[1]:
+            return
+        advice = "Pass loss_range=None, or that range, to a learner with full information"
+        if not full:
+            advice = "Use method='rejection' for a learner with bandit feedback"
+        raise ParameterError(
+            f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
+            f"learners are told estimates of losses, here from {low:g} to {high:g}. {advice}."
+        )
+
+    @property
+    def estimates_range(self) -> tuple[float, float]:
+        r"""(low, high) of what :math:`\hat\ell` may be, by the smallest probability."""
+        p = self.smallest_propensity
+        least, most = (0.0, 1.0) if isinstance(self.baseline, str) else (self.baseline,) * 2
+        return most - most / p, least + (1.0 - least) / p
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
         """The first `horizon` rows."""
         stream, means = self._features.stream(), _Means(self.baseline)
-        numbers = FileNumbers([self._outcome, *self._propensity_column])
+        numbers = Numbers([self._outcome, *self._propensity_column])
         parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
         full = self.method == "importance"
         for first, batch in first_rows(self._table, self._columns, horizon):
@@ -267,13 +273,7 @@ class FromLog(Environment):
 
     def _losses(self, values: FloatArray, first: int) -> FloatArray:
         low, high = self._range
-        outside = (values < low) | (values > high)
-        if outside.any():
-            row = int(np.argmax(outside))
-            raise LossError(
-                f"Row {first + row} of {self._table.source}, column {self._outcome!r}: "
-                f"{values[row]:g} is outside value_range={self.value_range}."
-            )
+        check_range(self._table.source, [self._outcome], values[:, None], self._range, first)
         return ((high - values) if self.reward is not None else (values - low)) / (high - low)
 
     def _propensities(self, values: FloatArray, first: int) -> FloatArray:

@@ -44,7 +44,9 @@ class Cell:
     horizon: int | None
     points: int
     data: str | None = None
-    """A digest of the files that the tables name."""
+    """A digest of the files that the world's tables name."""
+    data_of_learner: str | None = None
+    """A digest of those that the learner's table names."""
     folder: str | None = None
     """Where the experiment is written down: its files and modules are looked for there."""
 
@@ -58,6 +60,7 @@ class Cell:
         return table | {
             "shared": worlds,
             "shared_with_learner": _used(self.shared, self.learner),
+            "data_of_learner": self.data_of_learner,
             "hannan": __version__,
         }
 

@@ -31,6 +31,7 @@ class Game:
         rng: np.random.Generator,
         feedback: Feedback | None = None,
     ) -> None:
+        _check_actions(learner, environment)
         self.learner = learner
         self.environment = environment
         self.horizon = horizon
@@ -63,16 +64,47 @@ class Game:
             yield this_round
 
     def _decide(self, t: int, this_round: Round) -> None:
-        decide = getattr(self.learner, "decide", None)
-        if decide is None:
+        unable = next((part for part in _nested(self.learner) if not hasattr(part, "decide")), None)
+        if unable is not None:
             raise ParameterError(
-                f"{type(self.learner).__name__} cannot learn late: it has no decide(context), and "
-                f"the feedback of round {t + 1} comes {this_round.delay} rounds later."
+                f"{_called(self.learner)} cannot learn late: {type(unable).__name__} has no "
+                f"decide(context), and the feedback of round {t + 1} comes {this_round.delay} "
+                "rounds later."
             )
-        decision = decide(this_round.context)
+        learner: Any = self.learner
+        decision = learner.decide(this_round.context)
         told = this_round.reveal(decision.action, self.feedback)
-        if told is not None:
+        if told is None:
+            learner.forget(decision)
+        else:
             heapq.heappush(self._late, (t + this_round.delay, t, told, decision))
+
+
+def _nested(learner: Any) -> Iterator[Learner]:
+    """A learner, and those it plays through."""
+    yield learner
+    inner = getattr(learner, "learner", None)
+    if isinstance(inner, Learner):
+        yield from _nested(inner)
+
+
+def _called(learner: Learner) -> str:
+    *outer, last = (type(part).__name__ for part in _nested(learner))
+    return "".join(f"{name}(" for name in outer) + last + ")" * len(outer)
+
+
+def _check_actions(learner: Learner, environment: Environment) -> None:
+    """Refuse a learner made for another number of actions: it might play on without a word."""
+    there = getattr(environment, "n_actions", None)
+    for part in _nested(learner):
+        for source in (part, getattr(part, "oracle", None)):
+            known = getattr(source, "n_actions", None)
+            if known is not None and there is not None and known != there:
+                raise ParameterError(
+                    f"{_called(learner)} chooses among {known} actions, and "
+                    f"{type(environment).__name__} has {there}. Give "
+                    f"{type(source).__name__} n_actions={there}."
+                )
 
 
 def world_rng(seed: int | None) -> np.random.Generator:

@@ -128,11 +128,16 @@ def _cells_of(
 ) -> Iterator[Cell]:
     """The cells of one environment; each learner is made once, to see that it can be."""
     environment, policies = first.world()
-    cells = [_with_data(replace(first, learner=row)) for row in learners]
+    first = replace(first, data=_digest(first, ("environment", "policies", "shared")))
+    cells = [replace(first, learner=row) for row in learners]
     for cell in cells:
         cell.player()
+    cells = [
+        replace(cell, data_of_learner=_digest(cell, ("learner", "shared_with_learner")))
+        for cell in cells
+    ]
     if environment.oblivious and policies is not None and cells:
-        cells.insert(0, _with_data(first))
+        cells.insert(0, first)
     for seed in seeds:
         for cell in cells:
             yield replace(cell, seed=seed)
@@ -195,17 +200,16 @@ def _refuse_nothing(cells: list[Cell]) -> None:
         raise ParameterError("two learners have the same name.")
 
 
-def _with_data(cell: Cell) -> Cell:
-    """The cell with a digest of the files it names, and of modules from outside.
+def _digest(cell: Cell, parts: tuple[str, ...]) -> str | None:
+    """Of the files and the modules from outside that these tables name.
 
-    Other data or other code, other results.
+    Other data or other code, other results. What they name must have been made before.
     """
     found: dict[str, str] = {}
-    _digests(cell.table, cell.folder or ".", found)
+    _digests([cell.table[part] for part in parts], cell.folder or ".", found)
     if not found:
-        return cell
-    text = json.dumps(found, sort_keys=True)
-    return replace(cell, data=hashlib.sha256(text.encode()).hexdigest())
+        return None
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 
 def _digests(value: Any, folder: str, found: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 Record = dict[str, Any]
 
@@ -68,7 +68,40 @@ class Row:
 
 
 def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]]) -> list[Row]:
-    """A row for each learner in each environment, in the order of the records."""
+    """A row for each learner in each environment, in the order of the records.
+
+    Parameters
+    ----------
+    records
+        Of finished cells, as `Run.records` holds them.
+    times
+        Of some or all cells, by key: `Run.times`.
+
+    Returns
+    -------
+    list[Row]
+        Means over seeds, with 95 % intervals.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hannan.experiments import make_plan, run
+    >>> from hannan.experiments import summarise
+    >>> plan = make_plan({
+    ...     "horizon": 200, "seeds": 3,
+    ...     "environments": {"hostile": {
+    ...         "type": "LeaderPunisher",
+    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
+    ...     "learners": {"leader": {"type": "FollowTheLeader"}, "ours": {"type": "ContextFTPL"}},
+    ... })
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> done = run(plan, folder.name)
+    >>> for row in summarise(done.records, done.times):
+    ...     print(row.learner, row.mean_loss.show(2), row.bound is not None)
+    leader 1.00 ± 0.00 False
+    ours 0... ± 0... True
+    >>> folder.cleanup()
+    """
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in compared(records):
         cell = record["cell"]
@@ -85,7 +118,7 @@ def interval(values: Iterable[float | None]) -> Interval | None:
     n = len(numbers)
     half = None
     if n > 1:
-        half = float(student.ppf(0.975, n - 1) * numbers.std(ddof=1) / math.sqrt(n))
+        half = float(stdtrit(n - 1, 0.975) * numbers.std(ddof=1) / math.sqrt(n))
     return Interval(float(numbers.mean()), half, n)
 
 
@@ -128,7 +161,7 @@ def _looks_back(record: Record) -> bool:
 
 def _world(record: Record) -> str:
     """What two records of the same world, class and seed have in common."""
-    own = ("learner", "shared_with_learner")
+    own = ("learner", "shared_with_learner", "data_of_learner")
     cell = {name: value for name, value in record["cell"].items() if name not in own}
     return json.dumps(cell, sort_keys=True)
 

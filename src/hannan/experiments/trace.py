@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,15 @@ from hannan.oracles import Switching
 
 
 class Trace:
-    """What was played, what it cost, and what the best policy would have cost.
+    r"""What was played, what it cost, and what the best policy would have cost.
+
+    With the weights :math:`w_t` of the rounds, which are 1 but where a log is replayed,
+
+    .. math:: \text{mean loss} = \frac{\sum_t w_t \ell_t}{\sum_t w_t},
+              \qquad \text{effective} = \frac{(\sum_t w_t)^2}{\sum_t w_t^2},
+
+    and regret is T times the mean loss, less the loss of the best policy on `outcomes`. So on a
+    log all three are estimates, worth as many rounds of real play as `effective` says.
 
     Attributes
     ----------
@@ -35,6 +44,9 @@ class Trace:
         self._contexts: list[Any] = []
         self._actions: list[Action] = []
         self._losses: list[FloatArray] = []
+        self._suffered: list[float] = []
+        self._current: list[float | None] = []
+        self._weights: list[float] = []
 
     def record(self, this_round: Round) -> None:
         """Take down a round that has been played."""
@@ -42,9 +54,20 @@ class Trace:
         self._contexts.append(this_round.context)
         self._actions.append(this_round.action)
         self._losses.append(this_round.losses)
+        self._suffered.append(this_round.loss)
+        self._current.append(this_round.current_loss)
+        self._weights.append(this_round.weight)
 
     def __len__(self) -> int:
         return len(self._actions)
+
+    def __repr__(self) -> str:
+        facts = [f"<trace of {len(self)} rounds"]
+        if self._actions:
+            facts.append(f"mean loss {self.mean_loss:.3g}")
+        if any(weight != 1.0 for weight in self._weights):
+            facts.append(f"effective {self.effective:.0f}")
+        return ", ".join(facts) + ">"
 
     @property
     def contexts(self) -> list[Any]:
@@ -60,14 +83,49 @@ class Trace:
 
     @cached_property
     def outcomes(self) -> FloatArray:
-        """The losses of all elements, [T, K]."""
+        """The losses of all elements, [T, K]; on a log, estimates of them."""
         return np.array(self._losses, dtype=np.float64)
 
     @cached_property
     def losses(self) -> FloatArray:
-        """The loss suffered in each round."""
-        pairs = zip(self._losses, self._actions, strict=True)
-        return np.array([loss_of(losses, action) for losses, action in pairs])
+        """The loss observed in each round.
+
+        That is the loss suffered; but on a log it is what the logged action cost, whatever was
+        played, and `weights` says how much it counts. Their mean is then `mean_loss`.
+        """
+        return np.array(self._suffered, dtype=np.float64)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """How much each round counts: 1, but on a log (see `FromLog`)."""
+        return np.array(self._weights, dtype=np.float64)
+
+    @property
+    def mean_loss(self) -> float:
+        """Σ w · loss / Σ w: the mean loss, or an estimate of it from a log; nan if Σ w = 0."""
+        weights = np.array(self._weights)
+        return float(np.average(self._suffered, weights=weights)) if weights.any() else math.nan
+
+    @property
+    def effective(self) -> float:
+        """How many rounds of play `mean_loss` is worth: (Σ w)² / Σ w²; all but on a log."""
+        weights = np.array(self._weights)
+        return float(weights.sum() ** 2 / (weights @ weights)) if weights.any() else 0.0
+
+    @property
+    def current_losses(self) -> FloatArray | None:
+        """What the action really taken cost in each round; None where rounds do not tell.
+
+        The data of a file, frame or log may: see their parameter `current`.
+        """
+        known = [loss for loss in self._current if loss is not None]
+        return np.array(known) if known and len(known) == len(self) else None
+
+    @property
+    def current_mean_loss(self) -> float | None:
+        """The mean of `current_losses`, to be compared with `mean_loss`."""
+        losses = self.current_losses
+        return None if losses is None else float(losses.mean())
 
     @cached_property
     def best_policy(self) -> Policy:
@@ -98,6 +156,9 @@ class Trace:
     def regret(self, switches: int | None = None, *, grid: int = 1) -> float:
         """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact).
 
+        On a log the loss suffered is T times `mean_loss`, and the policy's loss is that on
+        `outcomes`, which it was chosen for: estimates both.
+
         Parameters
         ----------
         switches
@@ -123,7 +184,9 @@ class Trace:
             best = self.best_sequence(switches, grid=grid)
             rounds = zip(self._pairs(), self._losses, strict=True)
         total = sum(loss_of(losses, best(context)) for context, losses in rounds)
-        return float(self.losses.sum() - total)
+        weight = self.weights.sum()
+        share = len(self) / weight if weight else math.nan
+        return float((self.weights * self.losses).sum() * share - total)
 
     def regret_curve(self, every: int = 1) -> tuple[NDArray[np.intp], FloatArray]:
         """Regret after every so many rounds, each against the best policy up to then.
@@ -141,7 +204,9 @@ class Trace:
                 total.add(oracle.at(self.first + s, self._contexts[s]), self._losses[s])
             done = t
             best[i] = total.minima(None, 0, 1, 0.0)[0]
-        return at, np.cumsum(self.losses)[at - 1] - best
+        weight = np.cumsum(self.weights)[at - 1]
+        share = np.divide(at, weight, out=np.full(len(at), np.nan), where=weight > 0.0)
+        return at, np.cumsum(self.weights * self.losses)[at - 1] * share - best
 
     @property
     def _linear(self) -> bool:

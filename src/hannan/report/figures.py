@@ -72,6 +72,24 @@ def write_figures(
     -------
     list[Path]
         `overview` first, 1600 pixels wide as PNG, then the environments by name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hannan.experiments import make_plan, run
+    >>> from hannan.report import write_figures
+    >>> plan = make_plan({
+    ...     "horizon": 200, "seeds": 1,
+    ...     "environments": {"hostile": {
+    ...         "type": "LeaderPunisher",
+    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
+    ...     "learners": {"leader": {"type": "FollowTheLeader"}, "ours": {"type": "ContextFTPL"}},
+    ... })
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> done = run(plan, folder.name)
+    >>> [path.name for path in write_figures(done.records, done.times, folder.name, ["svg"])]
+    ['overview.svg', 'hostile.svg']
+    >>> folder.cleanup()
     """
     matplotlib = _matplotlib()
     sections = gather(records, times)
@@ -214,7 +232,7 @@ def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequ
         look = {"color": _colour(s, colours), "lw": _weight(s), "ls": pattern}
         handles.append(line([], [], label=_shortened(s.label, 30), **look))
     if section.common_best is not None:
-        handles.append(line([], [], color="#1d1c1a", lw=0.8, label="best policy in hindsight"))
+        handles.append(line([], [], color="#1d1c1a", lw=0.8, label="best in hindsight"))
     if any(drawn.get_gid() == "bound" for ax in axes for drawn in ax.get_lines()):
         handles.append(line([], [], color="#8a867e", lw=1, ls=_DASHES, label="bound"))
     outside = len(axes) > 1
@@ -223,8 +241,10 @@ def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequ
     if outside:
         place.legend(handles=by_rows, loc="outside lower center", ncols=columns)
     else:
-        below = {"loc": "upper left", "bbox_to_anchor": (-0.02, -0.25), "borderaxespad": 0}
-        place.legend(handles=by_rows, ncols=columns, fontsize=7.5, **below)
+        below = {"loc": "upper left", "bbox_to_anchor": (-0.04, -0.22), "borderaxespad": 0}
+        # Narrower than a third of the picture, or the panel would shrink to make room.
+        tight = {"handlelength": 1.2, "handletextpad": 0.5, "columnspacing": 0.8, "fontsize": 7}
+        place.legend(handles=by_rows, ncols=columns, **below, **tight)
 
 
 def _colour(standing: Standing, colours: Mapping[str, int]) -> str:

@@ -50,6 +50,25 @@ def write_report(
     -------
     Path
         Of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hannan.experiments import make_plan, run
+    >>> from hannan.report import write_report
+    >>> plan = make_plan({
+    ...     "horizon": 200, "seeds": 1,
+    ...     "environments": {"hostile": {
+    ...         "type": "LeaderPunisher",
+    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
+    ...     "learners": {"leader": {"type": "FollowTheLeader"}, "ours": {"type": "ContextFTPL"}},
+    ... })
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> done = run(plan, folder.name)
+    >>> page = write_report(done.records, done.times, f"{folder.name}/report.html", "Two learners")
+    >>> page.name, "<h1>Two learners</h1>" in page.read_text(encoding="utf-8")
+    ('report.html', True)
+    >>> folder.cleanup()
     """
     sections = gather(records, times)
     path = Path(path)

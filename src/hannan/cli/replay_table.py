@@ -1,0 +1,97 @@
+"""The table of `hannan replay`: one format for each column, and no wider than the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+Rows = Mapping[str, Mapping[str, Any]]
+
+
+class _Column(NamedTuple):
+    key: str
+    heading: str
+    digits: int  # decimals of numbers between one and ten; of larger ones fewer
+    alike: tuple[str, ...]  # the keys whose numbers decide on decimals
+
+
+_COLUMNS = (
+    _Column("mean", "mean", 4, ("mean",)),
+    _Column("half_width", "±", 4, ("mean",)),
+    _Column("total", "total", 2, ("total",)),
+    _Column("regret", "regret", 2, ("regret", "certificate")),
+    _Column("certificate", "certificate", 2, ("regret", "certificate")),
+    _Column("effective", "effective", 2, ("effective",)),
+    _Column("rounds_per_second", "rounds/s", 0, ("rounds_per_second",)),
+)
+_SPARE = ("rounds/s", "total")  # left out where there is no room, in this order
+_GAP = 2
+
+
+def replay_table(title: str, units: str, rows: Rows, width: int) -> Table:
+    """Rows by name, with values by key; what no row has makes no column.
+
+    Parameters
+    ----------
+    title
+        Above the table.
+    units
+        What `mean` is a mean of.
+    rows
+        The values of each row; None is the same as no value.
+    width
+        Of the terminal.
+    """
+    columns: dict[str, list[str]] = {}
+    for column in _COLUMNS:
+        texts = _texts(column, rows)
+        if any(texts):
+            columns[f"mean {units}" if column.key == "mean" else column.heading] = texts
+    for heading in _SPARE:
+        if _width(rows, columns) > width:
+            columns.pop(heading, None)
+    table = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    table.add_column("", no_wrap=True)
+    for heading in columns:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for i, name in enumerate(rows):
+        table.add_row(escape(name), *(texts[i] for texts in columns.values()))
+    return table
+
+
+def _texts(column: _Column, rows: Rows) -> list[str]:
+    values = [row.get(column.key) for row in rows.values()]
+    compared = [row.get(key) for row in rows.values() for key in column.alike]
+    decimals = decimals_of(compared, column.digits)
+    missing = "-" if column.key == "mean" else ""
+    # Adding zero turns what was rounded to -0 into 0.
+    return [missing if v is None else f"{round(v, decimals) + 0.0:,.{decimals}f}" for v in values]
+
+
+def decimals_of(values: Iterable[float | None], digits: int) -> int:
+    """Decimals that suit all of these numbers: so many, or fewer if the largest is ten or more.
+
+    Where all are below 0.1 there are as many more as it takes to tell them apart.
+    """
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if largest == 0.0:
+        return 0
+    return max(0, digits - math.floor(math.log10(largest)) - (largest < 1.0))
+
+
+def _width(rows: Rows, columns: Mapping[str, list[str]]) -> int:
+    wide = [max(map(len, (heading, *texts))) for heading, texts in columns.items()]
+    return max(map(len, rows)) + sum(_GAP + entry for entry in wide)
