@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from hannan.core.learner import own_coins
+
 
 def first_smallest(values):
     """The smallest index with the smallest value."""
@@ -24,7 +26,7 @@ def lower_confidence(rounds, x, K, alpha, ridge):
 
 def epsilon_greedy(rounds, K, epsilon, decay, seed):
     """Actions, with the mean loss of each action on each context as the guess."""
-    rng = np.random.default_rng(seed)
+    rng = own_coins(seed)
     seen, actions = {}, []
     for t, (context, losses) in enumerate(rounds, start=1):
         means = [np.mean(seen.get((context, k), [0.0])) for k in range(K)]
@@ -38,7 +40,7 @@ def epsilon_greedy(rounds, K, epsilon, decay, seed):
 
 def epoch_greedy(rows, rounds, K, log_size, seed):
     """Actions, and which rounds explored, for a listed class."""
-    rng = np.random.default_rng(seed)
+    rng = own_coins(seed)
     totals = [0.0] * len(rows)
     actions, exploring = [], []
     n = left = 0

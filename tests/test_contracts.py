@@ -149,6 +149,13 @@ ENVIRONMENTS = {
         context="x",
         losses=["cheap", "dear"],
     ),
+    "FromFrame, label": hn.environments.FromFrame(
+        {"x": [0, 1] * 20, "day": ["Mon", "Tue"] * 20, "y": [0, 1] * 20, "did": [1, 1] * 20},
+        context=["x", "day"],
+        categorical=["day"],
+        label="y",
+        current="did",
+    ),
     "FromFile": hn.environments.FromFile(ADS, context=["hour"], losses=["cost", "other"]),
     "FromFile, label": hn.environments.FromFile(
         ADS, context=["hour", "day"], categorical=["day"], label="ad", current="ad"
@@ -588,6 +595,24 @@ class AsksItself(Good):
         return [self._act(context) for _ in range(copies)]
 
 
+class AnswersLateTwice(hn.baselines.FollowTheLeader):
+    __doc__ = hn.baselines.FollowTheLeader.__doc__
+
+    def update(self, loss, decision=None):
+        tickets = dict(self._tickets)
+        super().update(loss, decision)
+        self._tickets = tickets
+
+
+class LearnsLateBeforeChecking(hn.baselines.FollowTheLeader):
+    __doc__ = hn.baselines.FollowTheLeader.__doc__
+
+    def update(self, loss, decision=None):
+        if isinstance(decision, int):
+            self._history.add(decision % 4, 9.0 * np.eye(3)[decision % 3])
+        super().update(loss, decision)
+
+
 class Undocumented(hn.baselines.UniformRandom):
     pass
 
@@ -602,6 +627,8 @@ class Undocumented(hn.baselines.UniformRandom):
         AnswersTwice(3, seed=0),
         MiscountsRounds(3, seed=0),
         AsksItself(3, seed=0),
+        AnswersLateTwice(FINITE),
+        LearnsLateBeforeChecking(FINITE),
         Undocumented(3, seed=0),
         LearnsBeforeChecking(FINITE),
         KeepsItsMemory(FINITE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -216,6 +217,109 @@ def test_slow_losses_are_guessed():
     assert last[0] < 0 < plain[0]
     assert last[1] < 0.01 * mean[1]
     assert mean[0] < 1.5 * plain[0]
+
+
+def test_who_has_no_coins_is_fined_every_day():
+    lines = run("adaptive_adversary.py").splitlines()
+    linucb, greedy, bandit, learner, chance = (numbers(line)[0] for line in lines[:5])
+    assert linucb == 100.0
+    assert greedy > 90.0
+    assert chance < learner < bandit < chance + 10.0
+    assert len(set(numbers(lines[5]))) == 1 < len(set(numbers(lines[6])))
+
+
+def test_late_losses_cost_the_schedule_with_a_theorem_more():
+    *rows, chance = (numbers(line) for line in run("late_feedback.py").splitlines()[1:])
+    assert [row[0] for row in rows] == [0, 1, 10, 100, 1000]
+    assert all(abs(never - delay) <= 3 * math.sqrt(delay) for delay, never, *_ in rows)
+    for _, _, analysed, promised, self_tuned, *_ in rows:
+        assert self_tuned < 0.5 * analysed
+        assert analysed < min(promised, chance[0])
+    assert [len(row) for row in rows] == [6, 5, 5, 5, 5]
+
+
+def test_lies_at_the_start_fool_those_who_stop_looking():
+    none, first, scattered, missing = (
+        numbers(line)[-3:] for line in run("corrupted_feedback.py").splitlines()[1:]
+    )
+    for learner in (0, 1):
+        assert first[learner] < none[learner] + 300
+        assert scattered[learner] < none[learner] + 300
+        assert missing[learner] < none[learner] + 50
+    assert first[2] > none[2] + 500
+
+
+def test_restarts_learn_the_new_names_of_digits():
+    _, linucb, plain, restarting, when = (
+        numbers(line) for line in run("drifting_labels.py").splitlines()
+    )
+    assert plain[0] == restarting[0]
+    assert max(restarting) < 35 < 45 < min(*linucb[1:], *plain[1:])
+    assert 1000 < when[2] < 1100 < 2000 < when[3] < 2100
+
+
+def test_the_bait_is_taken_late_but_taken():
+    linucb, baseline, strict, plain, bait = (
+        numbers(line) for line in run("bait.py").splitlines()[1:]
+    )
+    assert bait[0] <= min(strict[0], plain[0])
+    assert max(strict[0], plain[0]) < min(baseline[0], linucb[0])
+    assert max(strict[2], plain[2]) < 0.2 < linucb[2]
+
+
+def test_parcels_of_a_frame_find_their_carrier():
+    lines = run("replay_frame.py").splitlines()
+    booked, always, learner, best = (numbers(line)[0] for line in lines[:4])
+    assert best < learner < best + 0.5 < always < booked
+    assert numbers(lines[-1]) == [0, 1, 2]
+
+
+def test_rain_is_foretold_from_a_file():
+    lines = run("replay_file.py").splitlines()
+    assert lines[0] == "3000 days, contexts are pressure wind sky=blue sky=grey sky=red"
+    forecast, learner, best = (numbers(line)[0] for line in lines[1:])
+    assert best < learner < best + 3 < 0.6 * forecast
+
+
+def test_a_log_tells_what_other_learners_would_have_cost():
+    system, *estimates = (numbers(line) for line in run("logged_bandit.py").splitlines())
+    for mean, worth, truth in estimates:
+        # Three standard deviations, for a loss of 0 or 1.
+        assert abs(mean - truth) < 1.5 / math.sqrt(worth)
+        assert system[1] < truth < system[0]
+        assert 1500 < worth < 3000
+
+
+def test_baselines_and_learners_keep_what_they_promise():
+    lines = run("baselines_compared.py").splitlines()
+    rows = {
+        line.split()[0]: numbers(line.split(maxsplit=1)[1]) for line in lines if line[-1] != ":"
+    }
+    del rows["learner"]
+    assert len(rows) == 9
+    promised = {name: row for name, row in rows.items() if len(row) == 4}
+    assert len(promised) == 5
+    assert all(regret < bound for _, regret, bound, _ in promised.values())
+    assert rows["StronglyAdaptive"][1] < 0 <= rows["ContextFTPL"][1] < rows["KalaiVempala"][1]
+    assert rows["ContextSemiBanditFTPL"][1] < rows["EpochGreedy"][1]
+
+
+def test_an_experiment_is_played_once_and_summed_up():
+    lines = run("run_experiment.py").splitlines()
+    played, again, size = numbers(lines[0])
+    assert (played, again) == (24, 0)
+    assert 50_000 < size < 3_000_000
+    leader, hedge, ours = (numbers(line) for line in lines[5:])
+    assert leader[0] == 1.0
+    assert max(hedge[0], ours[0]) < 0.6
+    assert all(regret < bound for _, _, regret, _, bound in (hedge, ours))
+
+
+def test_the_mind_reader_beats_habits_and_loses_to_a_learner():
+    habit, chance, learner = (numbers(line) for line in run("own_adversary.py").splitlines())
+    assert habit[1] > 2990
+    assert chance[0] == pytest.approx(chance[1], abs=150)
+    assert learner[0] > learner[1] + 200
 
 
 def test_every_example_is_tested_and_short():

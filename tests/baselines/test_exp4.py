@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.learner import own_coins
 
 ROWS = [[0, 1], [1, 1], [2, 0], [1, 0]]
 
 
 def by_hand(rows, rounds, K, rate, seed):
     """Actions and estimated totals, from the definition."""
-    rng = np.random.default_rng(seed)
+    rng = own_coins(seed)
     totals, actions = [0.0] * len(rows), []
     for t, (context, losses) in enumerate(rounds, start=1):
         eta = rate or math.sqrt(math.log(len(rows)) / (t * K))

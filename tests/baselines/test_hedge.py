@@ -105,3 +105,18 @@ def test_many_policies_are_followed_in_proportion_to_their_weights(N):
     found = np.bincount(problems.play(learner, [(0, np.zeros(3))] * 3000), minlength=3)
     sizes = np.bincount(np.arange(N) % 3) * np.exp([-1.0, 0.0, 0.0])
     assert stats.chisquare(found, 3000 * sizes / sizes.sum()).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        hn.baselines.Hedge,
+        hn.baselines.Exp4,
+        hn.baselines.FixedShare,
+        hn.baselines.AdaNormalHedge,
+        hn.baselines.OptimisticHedge,
+    ],
+)
+def test_a_class_that_is_not_listed_is_refused_with_what_to_give_instead(kind):
+    with pytest.raises(hn.ParameterError, match=r"listed; AllPolicies is.*FinitePolicies\.routes"):
+        kind(hn.oracles.AllPolicies(2, 3))

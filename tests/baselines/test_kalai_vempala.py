@@ -154,11 +154,11 @@ def test_the_noise_of_a_round_is_a_function_of_the_seed_and_its_number():
     for seed in (0, 0, 1):
         learner = KalaiVempala(oracle, epsilon=1.0, seed=seed)
         later = learner._rows + 3  # in the second block, which is reached at once or by and by
-        for learner.rounds in (later,) if len(units) else (0, later, 5, later):
+        for learner._draw in (later,) if len(units) else (0, later, 5, later):
             unit = learner._noise()
         units.append(unit)
     assert np.array_equal(units[0], units[1])
-    learner.rounds = 3  # the same place in the first block
+    learner._draw = 3  # the same place in the first block
     assert not np.array_equal(learner._noise(), units[2])
     assert not np.array_equal(units[0], units[2])
 

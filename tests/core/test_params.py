@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
 
 import hannan as hn
+from hannan.core.params import short
 
 
 def test_parameters_are_those_of_the_constructor():
@@ -35,6 +37,28 @@ def test_repr_shows_what_differs_from_the_defaults():
 def test_repr_abbreviates_large_arrays():
     oracle = hn.oracles.FinitePolicies(np.zeros((20, 3), int), n_actions=2)
     assert "array [20, 3]" in repr(oracle)
+
+
+class Table:
+    """What a frame is like."""
+
+    shape = (3, 2)
+
+    def __repr__(self):
+        return "a  b\n1  2\n"
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (Table(), "<Table [3, 2]>"),
+    ({f"column {i}": [0.0] * 9 for i in range(7)}, "<dict of 7>"),
+    ({"a": [1, 2]}, "{'a': [1, 2]}"),
+    (np.eye(2, dtype=int), "array([[1, 0], [0, 1]])"),
+    (np.float64(0.5), "np.float64(0.5)"),
+    ("a  b", "'a  b'"),
+    ("x" * 100, "'" + "x" * 56 + "..."),
+])  # fmt: skip
+def test_values_are_shown_in_one_line(value, text):
+    assert short(value) == text
 
 
 def test_reset_forgets_everything_but_the_seed():

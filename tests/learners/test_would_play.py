@@ -296,3 +296,13 @@ def test_the_unit_of_discounted_weights_does_not_matter():
     learner._renew()
     assert learner.would_play(2, 100) == before
     assert len(set(before)) > 1
+
+
+@pytest.mark.parametrize("given", [{"copies": 0}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "learner", [hn.baselines.LinUCB(2), hn.baselines.Hedge([[0], [1]], seed=0)]
+)
+def test_a_wrong_question_is_refused_in_its_own_name(learner, given):
+    (name,) = given
+    with pytest.raises(hn.ParameterError, match=f"The '{name}' parameter of would_play must be"):
+        learner.would_play(0, **given)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import ContextError, Feedback, Learner
+from hannan.core import Action, ContextError, Feedback, Learner
 from hannan.core.validation import check_loss_range, check_losses, refuse
 from hannan.oracles._features import check_row
 
@@ -36,6 +36,10 @@ class Bandit(Learner):
             given = np.atleast_1d(loss)
             loss = float(check_losses(given, 1, self._range, "the chosen action's")[0][0])
         return float((loss - low) / (high - low))
+
+    def _cost(self, action: Action, loss: Any) -> float:
+        low, high = self._range
+        return low + self._scaled(loss) * (high - low)
 
     def _twin(self, coins: np.random.Generator) -> Self:
         twin = copy.copy(self)

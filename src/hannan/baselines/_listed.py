@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.core import Action, Learner
+from hannan.core import Action, Feedback, LateLearner, Oracle, ParameterError
 from hannan.core.learner import own_coins
+from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_loss_range,
@@ -21,10 +22,11 @@ from hannan.core.validation import (
 )
 from hannan.oracles import FinitePolicies
 
+_CHOSEN = "the chosen action's"
 _PART = 4096  # policies whose weights are summed before one part of them is searched
 
 
-class ListedPolicies(Learner):
+class ListedPolicies(LateLearner):
     """A table of policies with a running total for each."""
 
     oracle: FinitePolicies
@@ -46,7 +48,7 @@ class ListedPolicies(Learner):
         if loss_range is None:
             raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
         self._range = check_loss_range(self, loss_range)
-        self.oracle = actions if isinstance(actions, FinitePolicies) else FinitePolicies(actions)
+        self.oracle = self._listed(actions)
         self._width = _width(self.oracle, *self._range)
         self._columns = np.ascontiguousarray(self.oracle.table.T, dtype=np.intp)
         self._totals = np.zeros(self.oracle.n_policies)
@@ -66,6 +68,23 @@ class ListedPolicies(Learner):
 
     def _act(self, context: Any) -> Action:
         return self._follow(context, self._weigh(context))
+
+    def _listed(self, actions: Any) -> FinitePolicies:
+        if isinstance(actions, FinitePolicies):
+            return actions
+        if isinstance(actions, Oracle):
+            who, what = type(self).__name__, type(actions).__name__
+            raise ParameterError(
+                f"{who} keeps a weight for each policy, so it needs policies that are listed; "
+                f"{what} is an optimiser over policies it does not list. Give a table of actions, "
+                "or FinitePolicies(table); FinitePolicies.routes(paths) lists the paths of a graph."
+            )
+        return FinitePolicies(actions)
+
+    def _cost(self, action: Action, loss: Any) -> float:
+        if self.feedback is Feedback.FULL:
+            return loss_of(check_losses(loss, self.oracle.n_actions, self._range)[0], action)
+        return float(check_losses(np.atleast_1d(loss), 1, self._range, _CHOSEN)[0][0])
 
     @abstractmethod
     def _weigh(self, context: Any) -> FloatArray:

@@ -73,10 +73,21 @@ class AdaNormalHedge(Mixture):
         self._prior = self._check_prior(prior)
         self._mixture = self._prior.copy()
         self._magnitudes = np.zeros_like(self._totals)
+        self._followed = self._mixture
+
+    def _act(self, context: Any) -> Action:
+        self._followed = self._mixture
+        return super()._act(context)
+
+    def _keep(self) -> FloatArray:
+        return self._followed
+
+    def _recall(self, kept: FloatArray) -> None:
+        self._followed = kept
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         regrets = self._checked_charge(context, loss)
-        np.subtract(self._mixture @ regrets, regrets, out=regrets)
+        np.subtract(self._followed @ regrets, regrets, out=regrets)
         regrets /= self._width
         self._totals += regrets
         self._magnitudes += np.abs(regrets, out=regrets)
@@ -85,8 +96,10 @@ class AdaNormalHedge(Mixture):
         total = mixture.sum()
         self._mixture = mixture / total if total > 0.0 else self._prior.copy()
 
-    def regret_bound(self) -> float:
+    def regret_bound(self) -> float | None:
         """√(3 C log(B/q)) of the policy that leads, in widths of the losses."""
+        if self._delayed:
+            return None
         best = int(np.argmax(self._totals))
         growth = 1.0 + 1.5 * float(self._prior @ (1.0 + np.log1p(self._magnitudes)))
         odds = math.log(growth / float(self._prior[best]))

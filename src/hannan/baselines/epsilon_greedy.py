@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
-from hannan.core import Action, Predictor
+from hannan.core import Action, LateLearner, Predictor
 from hannan.core.learner import own_coins
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import check_integer, check_probability, check_seed
@@ -17,7 +17,7 @@ from hannan.predictors import Mean, Ridge
 _ANY = (-math.inf, math.inf)
 
 
-class EpsilonGreedy(Bandit):
+class EpsilonGreedy(Bandit, LateLearner):
     r"""Play what a predictor thinks cheapest, with probability ε a uniform action; bandit feedback.
 
     In round t the action is

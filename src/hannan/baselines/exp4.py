@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._listed import ListedPolicies
 from hannan.core import Action, Feedback, ParameterError
-from hannan.core.validation import FloatArray, check_losses
+from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 
 
@@ -86,16 +86,27 @@ class Exp4(ListedPolicies):
         return np.exp(weights, out=weights)
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
-        losses = check_losses(np.atleast_1d(loss), 1, self._range, "the chosen action's")[0]
-        if losses[0] == 0.0:
+        cost = self._cost(action, loss)
+        if cost == 0.0:
             return
         charge = np.zeros(self.oracle.n_actions)
-        charge[action] = losses[0] / self._probability
+        charge[action] = cost / self._probability
         charge.take(self._columns[context], out=self._weights, mode="clip")
         self._totals += self._weights
 
-    def regret_bound(self) -> float:
+    def _keep(self) -> float:
+        return self._probability
+
+    def _recall(self, kept: float) -> None:
+        self._probability = kept
+
+    def _inverse_propensities(self) -> FloatArray:
+        return np.array([1.0 / self._probability])
+
+    def regret_bound(self) -> float | None:
         """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""
+        if self._delayed:
+            return None
         T, K, B = self.rounds, self.oracle.n_actions, self._range[1]
         log_N = math.log(len(self._totals))
         if T == 0 or self.learning_rate is None:

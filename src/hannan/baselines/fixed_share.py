@@ -115,6 +115,8 @@ class FixedShare(Mixture):
         above for k changes, and None if the share is not the one that goes with it.
         """
         T, N, W = self.rounds, self.oracle.n_policies, self._width
+        if self._delayed:
+            return None
         if T == 0 or N == 1:
             return 0.0
         if self.learning_rate is None and self._tuned is None:

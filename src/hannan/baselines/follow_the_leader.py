@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, Learner, Oracle, Policy
+from hannan.core import Action, LateLearner, Oracle, Policy
+from hannan.core.policy import loss_of
 from hannan.core.validation import check_loss_range, check_losses
 
 
-class FollowTheLeader(Learner):
+class FollowTheLeader(LateLearner):
     r"""Play what the best policy so far would do.
 
     Optimal when losses are drawn independently from one law; an adversary that knows the rule
@@ -64,6 +65,9 @@ class FollowTheLeader(Learner):
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         self._history.add(context, check_losses(loss, self.oracle.n_actions, self._range)[0])
+
+    def _cost(self, action: Action, loss: Any) -> float:
+        return loss_of(check_losses(loss, self.oracle.n_actions, self._range)[0], action)
 
     def best_policy(self) -> Policy:
         """The leader."""

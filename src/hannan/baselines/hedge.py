@@ -82,8 +82,10 @@ class Hedge(ListedPolicies):
         self._totals += self._charge(context, losses)
         self._drift += self.oracle.max_chosen * max(high, -low)
 
-    def regret_bound(self) -> float:
+    def regret_bound(self) -> float | None:
         """log N/η + ηTW²/8; with the anytime rate 3/2 of its least value, W the width."""
+        if self._delayed:
+            return None
         T, W, log_N = self.rounds, self._width, math.log(len(self._totals))
         if T == 0 or self.learning_rate is None:
             return 1.5 * W * math.sqrt(0.5 * T * log_N)

@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, ContextError, Learner, Oracle, ParameterError, Policy
+from hannan.core import Action, ContextError, LateLearner, Oracle, ParameterError, Policy
+from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -24,7 +25,7 @@ from hannan.perturbation import seed_key
 _BLOCK = 2**15  # variates drawn at a time, one round's at least
 
 
-class KalaiVempala(Learner):
+class KalaiVempala(LateLearner):
     r"""Follow the leader whose elements were each given an exponential bonus, fresh every round.
 
     With :math:`\xi` independent and exponential of mean 1, for every context x of a set X and
@@ -122,9 +123,13 @@ class KalaiVempala(Learner):
         return self._history.leader()
 
     def regret_bound(self) -> float | None:
-        """εB²T + H/ε; None with an inexact oracle, or signed losses and actions of many sizes."""
+        """εB²T + H/ε.
+
+        None with an inexact oracle, with signed losses and actions of many sizes, and where losses
+        came late.
+        """
         signed = self._range[0] < 0.0 and not self.oracle.fixed_size
-        if not self.oracle.exact or signed:
+        if not self.oracle.exact or signed or self._delayed:
             return None
         T, H, B = self.rounds, self._H, self._width
         if T == 0 or H == 0.0:
@@ -142,6 +147,9 @@ class KalaiVempala(Learner):
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         self._history.add(context, check_losses(loss, self.oracle.n_actions, self._range)[0])
+
+    def _cost(self, action: Action, loss: Any) -> float:
+        return loss_of(check_losses(loss, self.oracle.n_actions, self._range)[0], action)
 
     def _check_context(self, context: Any, ahead: int = 0) -> Any:
         context = super()._check_context(context, ahead)
@@ -174,8 +182,8 @@ class KalaiVempala(Learner):
         return self._width * math.sqrt(T / self._H)
 
     def _noise(self) -> FloatArray:
-        """1 - ξ for the round to come, [d, K]: a function of the seed and its number."""
-        number, row = divmod(self.rounds, self._rows)
+        """1 - ξ for the next action, [d, K]: a function of the seed and the action's number."""
+        number, row = divmod(self._draw, self._rows)
         if self._block[0] != number:
             rng = np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, 0, number]))
             shape = self._rows, len(self._perturbed), self._K

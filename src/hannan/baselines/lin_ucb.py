@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.baselines._bandit import Bandit, row_or_name
-from hannan.core import Action, ContextError
+from hannan.core import Action, ContextError, LateLearner
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.oracles._features import as_numbers
 from hannan.predictors import Ridge
 from hannan.predictors._table import TablePredictor
 
 
-class LinUCB(Bandit):
+class LinUCB(Bandit, LateLearner):
     r"""Play the action whose loss may be lowest, by a linear model for each; bandit feedback.
 
     With :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which action k was

@@ -97,8 +97,16 @@ class OptimisticHedge(ListedPolicies):
         self._errors += (high - low) ** 2
         self._totals += self._charge(context, losses)
 
-    def regret_bound(self) -> float:
+    def _keep(self) -> FloatArray:
+        return self._guess.copy()  # it may be the predictor's own array
+
+    def _recall(self, kept: FloatArray) -> None:
+        self._guess = kept
+
+    def regret_bound(self) -> float | None:
         """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
+        if self._delayed:
+            return None
         log_N, rate = math.log(self.oracle.n_policies), self.learning_rate
         if self.rounds == 0:
             return 0.0

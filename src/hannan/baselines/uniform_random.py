@@ -7,12 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, Learner
+from hannan.core import Action, LateLearner
 from hannan.core.learner import own_coins
-from hannan.core.validation import check_integer, check_loss_range, check_losses, check_seed
+from hannan.core.policy import loss_of
+from hannan.core.validation import (
+    FloatArray,
+    check_integer,
+    check_loss_range,
+    check_losses,
+    check_seed,
+)
 
 
-class UniformRandom(Learner):
+class UniformRandom(LateLearner):
     r"""Play each of K actions with probability 1/K, whatever happens.
 
     Parameters
@@ -64,3 +71,9 @@ class UniformRandom(Learner):
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         check_losses(loss, self.n_actions, self._range)
+
+    def _cost(self, action: Action, loss: Any) -> float:
+        return loss_of(check_losses(loss, self.n_actions, self._range)[0], action)
+
+    def _inverse_propensities(self) -> FloatArray:
+        return np.array([float(self.n_actions)])

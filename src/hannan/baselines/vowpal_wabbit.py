@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
-from hannan.core import Action, MissingPackageError
+from hannan.core import Action, LateLearner, MissingPackageError
 from hannan.core.learner import own_coins
 from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 
 _FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
 
 
-class VowpalWabbit(Bandit):
+class VowpalWabbit(Bandit, LateLearner):
     r"""Vowpal Wabbit (`pip install 'hannan[vw]'`) with bandit feedback.
 
     VW is given features of the context, an indicator for each action and the products of the two,
@@ -126,6 +126,15 @@ class VowpalWabbit(Bandit):
         # A label cannot be taken off an example again.
         examples[1 + action] = self._example("a", [self._names + action], label)
         self._vw.learn_multi(examples)
+
+    def _keep(self) -> float:
+        return self._probability
+
+    def _recall(self, kept: float) -> None:
+        self._probability, self._shown = kept, None
+
+    def _inverse_propensities(self) -> FloatArray:
+        return np.array([1.0 / self._probability])
 
     def _start(self, options: list[str]) -> None:
         """A workspace, and what is the same in every round."""

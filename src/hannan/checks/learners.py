@@ -12,7 +12,17 @@ from hannan.checks._require import require
 from hannan.checks.environments import AlwaysFirst
 from hannan.checks.oracles import is_feasible
 from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
-from hannan.core import Environment, Feedback, HannanError, Learner, OrderError, Round
+from hannan.core import (
+    DecisionError,
+    Environment,
+    Feedback,
+    HannanError,
+    InputTypeError,
+    Learner,
+    OrderError,
+    ParameterError,
+    Round,
+)
 from hannan.core.policy import same_action
 from hannan.core.validation import FloatArray
 from hannan.experiments import play
@@ -202,6 +212,32 @@ def check_asking_copies_changes_nothing(
     )
 
 
+def check_late_losses_are_learned_once(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """Decisions may be answered late and in any order, once; what is refused changes nothing."""
+    if not _learns_late(learner, environment):
+        return
+    who = repr(learner)
+    rounds = _rounds(environment, horizon)
+    tried: Any = learner.clone()
+    expected = [action for action, _ in _late_plays(learner.clone(), rounds)]
+    found = []
+    for action, decision in _late_plays(tried, rounds):
+        found.append(action)
+        if decision is not None:
+            good = _feedback(learner, decision.action, rounds[0][1])
+            for bad in (decision, 10**9):  # answered already, never made
+                _require_refusal(learner, tried, good, DecisionError, "late", decision=bad)
+        for number in tried.open_decisions:
+            _require_refusal(learner, tried, "much", HannanError, "bad", decision=number)
+    _require_same_run(learner, expected, found, "refused answers to decisions changed the play")
+    require(
+        tried.rounds == horizon and not tried.open_decisions,
+        f"{who} counts {tried.rounds} rounds after {horizon} decisions were answered.",
+    )
+
+
 LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
     check_acts_before_any_update,
     check_actions_are_feasible,
@@ -213,6 +249,7 @@ LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
     check_bad_losses_are_refused,
     check_inputs_are_not_changed,
     check_asking_copies_changes_nothing,
+    check_late_losses_are_learned_once,
 )
 
 
@@ -263,6 +300,31 @@ def _plays(learner: Learner, rounds: list[tuple[Any, FloatArray]]) -> list[Any]:
     return [_step(learner, context, losses) for context, losses in rounds]
 
 
+def _learns_late(learner: Learner, environment: Environment) -> bool:
+    """Whether it has `decide`, and in the mode it is in."""
+    decide = getattr(learner.clone(), "decide", None)
+    if decide is None:
+        return False
+    try:
+        decide(_rounds(environment, 1)[0][0])
+    except (InputTypeError, ParameterError):
+        return False
+    return True
+
+
+def _late_plays(learner: Any, rounds: list[tuple[Any, FloatArray]]) -> Iterator[tuple[Any, Any]]:
+    """Each action, with a decision that was answered since; of three in turn the last one first."""
+    waiting: list[Any] = []
+    for t, (context, losses) in enumerate(rounds, start=1):
+        decision = learner.decide(context)
+        waiting.append((decision, losses))
+        answered = None
+        while waiting and (t % 3 == 0 or t == len(rounds)):
+            answered, cost = waiting.pop()
+            learner.update(_feedback(learner, answered.action, cost), decision=answered)
+        yield decision.action, answered
+
+
 def _bad_feedback(good: Any) -> list[Any]:
     if isinstance(good, float):
         return [math.nan, math.inf, "much", [good, good, good], None]
@@ -272,10 +334,10 @@ def _bad_feedback(good: Any) -> list[Any]:
 
 
 def _require_refusal(
-    learner: Learner, twin: Learner, loss: Any, error: type[Exception], what: str
+    learner: Learner, twin: Learner, loss: Any, error: type[Exception], what: str, **answer: Any
 ) -> None:
     try:
-        twin.update(loss)
+        twin.update(loss, **answer)
     except error:
         return
     raise AssertionError(f"{learner!r} accepts update({loss!r}), which is {what}.")

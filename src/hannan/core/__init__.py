@@ -13,6 +13,7 @@ from hannan.core.errors import (
     OrderError,
     ParameterError,
 )
+from hannan.core.late import LateLearner
 from hannan.core.learner import Learner
 from hannan.core.loss import LossFunction
 from hannan.core.oracle import Noise, Objective, Oracle
@@ -29,6 +30,7 @@ __all__ = [
     "HannanError",
     "InfeasibleError",
     "InputTypeError",
+    "LateLearner",
     "Learner",
     "LossError",
     "LossFunction",

@@ -11,7 +11,7 @@ import numpy as np
 
 from hannan.core.errors import OrderError
 from hannan.core.oracle import Oracle
-from hannan.core.params import Parametrised
+from hannan.core.params import Parametrised, short
 from hannan.core.policy import Action, loss_of
 from hannan.core.validation import FloatArray
 
@@ -35,13 +35,18 @@ class Round:
     weight
         How much the round counts: 1, but where play is only estimated from a log. The estimate of
         a mean loss is Σ weight · loss / Σ weight.
+    current
+        The action that was really taken, where data tell what a present system did.
     """
 
-    __slots__ = ("_losses", "action", "context", "delay", "weight")
+    __slots__ = ("_losses", "action", "context", "current", "delay", "weight")
 
-    def __init__(self, context: Any, losses: FloatArray, delay: int = 0) -> None:
+    def __init__(
+        self, context: Any, losses: FloatArray, delay: int = 0, current: Action | None = None
+    ) -> None:
         self.context = context
         self.delay = delay
+        self.current = current
         self.weight = 1.0
         self._losses = losses
         self.action: Action | None = None
@@ -73,6 +78,19 @@ class Round:
         if self.action is None:
             raise OrderError("A round has no loss until an action is revealed to it.")
         return loss_of(self._losses, self.action)
+
+    @property
+    def current_loss(self) -> float | None:
+        """The loss of the action that was really taken; None where nothing tells of one."""
+        return None if self.current is None else loss_of(self.losses, self.current)
+
+    def __repr__(self) -> str:
+        facts = [] if self.context is None else [f"context {_brief(self.context)}"]
+        if self.action is not None:
+            facts += [f"action {_brief(self.action)}", f"loss {self.loss:.4g}"]
+            if self.weight != 1.0:
+                facts.append(f"weight {self.weight:.4g}")
+        return f"<round: {', '.join(facts)}>" if facts else "<round>"
 
 
 class Environment(Parametrised, ABC):
@@ -110,3 +128,11 @@ class Environment(Parametrised, ABC):
     @abstractmethod
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """The rounds of one game."""
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return np.array2string(
+            value, max_line_width=1000, precision=3, separator=", ", threshold=6, edgeitems=2
+        )
+    return str(value) if isinstance(value, np.generic) else short(value)

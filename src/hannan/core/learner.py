@@ -104,8 +104,8 @@ class Learner(Parametrised, ABC):
         return [self._twin(coins).act(context) for _ in range(copies)]
 
     def _coins(self, copies: int, seed: int) -> np.random.Generator:
-        check_integer(self, "copies", copies, 1)
-        return np.random.default_rng([_COINS, check_integer(self, "seed", seed, 0)])
+        check_integer("would_play", "copies", copies, 1)
+        return np.random.default_rng([_COINS, check_integer("would_play", "seed", seed, 0)])
 
     def _twin(self, coins: np.random.Generator) -> Self:
         """A copy for one `act`, which draws from `coins` whatever it draws.

@@ -34,12 +34,21 @@ class Parametrised:
         for name, value in self.params.items():
             default = signature.parameters[name].default
             if value is not default and not (np.isscalar(value) and value == default):
-                shown.append(f"{name}={_short(value)}")
+                shown.append(f"{name}={short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value in one line; of what holds many, such as a data frame, only its kind and size."""
+    shape = getattr(value, "shape", None)
     if isinstance(value, np.ndarray) and value.size > 8:
         return f"<{value.dtype} array {list(value.shape)}>"
+    if isinstance(shape, tuple) and not isinstance(value, np.ndarray | np.generic):
+        return f"<{type(value).__name__} {list(shape)}>"
     text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    text = " ".join(text.split()) if "\n" in text else text
+    if len(text) <= 60:
+        return text
+    if isinstance(value, Mapping):
+        return f"<{type(value).__name__} of {len(value)}>"
+    return text[:57] + "..."

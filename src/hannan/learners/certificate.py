@@ -58,8 +58,8 @@ class SemiBanditCertificate:
     """What can be said about pseudo-regret when only chosen elements' losses are seen.
 
     None of these is a guarantee for this run: each is an *estimate* whose expectation bounds
-    expected regret, or None where theory does not allow it. `float(certificate)` is the first one
-    that is there.
+    expected regret, or None where theory does not allow it. `float(certificate)` is the first that
+    is there of the stability estimate, the variance estimate and the a-priori bound, else NaN.
     """
 
     rounds: int

@@ -24,10 +24,10 @@ from hannan.core.validation import check_choice, check_losses, check_positive, c
 from hannan.learners import promise
 from hannan.learners.certificate import Certificate
 from hannan.learners.forecast import TRUST, Forecast
-from hannan.learners.playout_experts import PlayoutExperts
+from hannan.learners.late_experts import LateExperts
 
 
-class ContextFTPL(PlayoutExperts):
+class ContextFTPL(LateExperts):
     r"""Contextual follow the perturbed leader, full information (Algorithm 2).
 
     Each round draws a fake loss vector with independent Laplace(ε) coordinates for every context
@@ -173,9 +173,12 @@ class ContextFTPL(PlayoutExperts):
         self.oracle_calls += 1
         return action
 
+    def _cost(self, action: Action, loss: Any) -> float:
+        return loss_of(self._check_loss(loss)[0], action)
+
     def _prospect(self, context: Any) -> Objective:
         if self._anytime and self._open is None:
-            self._widen(self._kappa * self._width**2)
+            self._widen(self._kappa * self._width**2 * (1 + self._pending))
         if self._playout is not None:  # all the noise there is: `_scale` stays 0
             return self._history.perturbed(*self._playout.noise.fakes(self.rounds))
         guess = None if self._forecast is None else self._forecast.look_ahead(context)
@@ -217,8 +220,10 @@ class ContextFTPL(PlayoutExperts):
         self._last_scale = self._scale
         self._tune(instability)
         self._see(context)
+
+    def _advance(self) -> None:
         if self.noise == "fresh":
-            self._draw += 1
+            super()._advance()
 
     def _settle(self, context: Any, losses: Any, unforeseen: float, low: float) -> float:
         r"""Add the round; what it cost not to have known it, where that is measured.
@@ -261,9 +266,11 @@ class ContextFTPL(PlayoutExperts):
             notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
         if self.noise == "once":
             notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
+        if self._delayed:
+            notes.append("losses came late: no bound is kept for that")
         if self._forecast is not None:
             known["prediction_error"] = self._forecast.squared_error
-        covered = self._covered and self.oracle.exact
+        covered = self._covered and self.oracle.exact and not self._delayed
         if not covered or (self.noise == "once" and self._adaptive):
             return Certificate(**known, notes=tuple(notes))
         if self._playout is not None:

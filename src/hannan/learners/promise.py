@@ -28,7 +28,7 @@ def stands(learner: PerturbedLeader) -> bool:
 
 def experts(learner: ContextFTPL) -> float | None:
     """A bound on expected regret so far."""
-    if not stands(learner):
+    if not stands(learner) or learner._delayed:
         return None
     if learner._playout is not None:
         # For the whole game, hence for a part of it: all other losses may turn out to be zero.

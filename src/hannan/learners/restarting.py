@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
+from hannan.core.decision import context_key, open_number
 from hannan.core.validation import check_integer, refuse
 from hannan.detectors import Bernstein
 from hannan.learners.certificate import Certificate, SemiBanditCertificate
 from hannan.learners.propensities import Propensities
-from hannan.learners.tickets import open_number
 from hannan.learners.watch import Watch
 
 
@@ -119,6 +119,12 @@ class Restarting(Learner):
         self._late = 0
         self._late_loss = 0.0
 
+    @property
+    def loss_range(self) -> tuple[float, float] | None:
+        """That of the learner at work."""
+        found: tuple[float, float] | None = getattr(self.learner, "loss_range", None)
+        return found
+
     def fresh(self, number: int) -> Self:
         """A new learner like this one, with nothing learned and randomness of its own."""
         return self.clone(learner=self.learner.fresh(number))
@@ -173,9 +179,8 @@ class Restarting(Learner):
 
     def _drop(self, action: Action, loss: Any) -> None:
         """The loss of a decision made before a restart: counted, and of no use to the new one."""
-        losses = self._player._check_loss(action, loss)
+        self._late_loss += self._cost(action, loss)
         self._late += 1
-        self._late_loss += float(losses if isinstance(losses, float) else losses.sum())
 
     # Decisions, where the learner makes them --------------------------------------------
 
@@ -309,10 +314,11 @@ class Restarting(Learner):
         return open_number(decision, self._tickets, self._next_id, self._key)
 
     def _key(self, context: Any) -> Hashable:
-        return context if self.oracle is None else self.oracle.key(context)  # type: ignore[no-any-return]
+        return context_key(context) if self.oracle is None else self.oracle.key(context)
 
-    def _check_loss(self, action: Action, loss: Any) -> Any:
-        return self._player._check_loss(action, loss)
+    def _cost(self, action: Action, loss: Any) -> float:
+        cost: float = self._player._cost(action, loss)
+        return cost
 
     def _with_late_losses(self, total: Any) -> Any:
         """Rounds that no segment has learned are counted; nothing is said about their regret."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, Decision, DecisionError
-from hannan.core.policy import same_action
+from hannan.core import Action, Decision
+from hannan.core.decision import open_number
 from hannan.core.validation import FloatArray
 from hannan.learners.perturbed_leader import PerturbedLeader
 
@@ -149,28 +149,9 @@ class TicketedLeader(PerturbedLeader):
             self._draw, self.oracle_calls, ticket.weights = before
             raise
 
+    def _cost(self, action: Action, loss: Any) -> float:
+        losses = self._check_loss(action, loss)
+        return float(losses if isinstance(losses, float) else losses.sum())
+
     def _number(self, decision: Decision | int) -> int:
         return open_number(decision, self._tickets, self._next_id, self.oracle.key)
-
-
-def open_number(
-    decision: Decision | int,
-    tickets: Mapping[int, Any],
-    made: int,
-    key: Callable[[Any], Hashable],
-) -> int:
-    """The number of a decision that waits for its loss, or a `DecisionError`.
-
-    `made` decisions have been numbered so far; tickets have a `context` and an `action`.
-    """
-    number = decision.id if isinstance(decision, Decision) else decision
-    if not isinstance(number, int) or number not in tickets:
-        known = isinstance(number, int) and 0 <= number < made
-        state = "has been answered or forgotten already" if known else "was never made here"
-        raise DecisionError(f"Decision {number!r} {state}; {len(tickets)} decisions are open.")
-    if isinstance(decision, Decision):
-        ticket = tickets[number]
-        same = key(decision.context) == key(ticket.context)
-        if not same or not same_action(decision.action, ticket.action):
-            raise DecisionError(f"Decision {number} was made by another learner.")
-    return number

@@ -203,6 +203,7 @@ class ProgramObjective(SetObjective):
     """The total loss of every element, and the gap of the last solution."""
 
     oracle: LinearProgram
+    draws_in_batches = False
     gap = 0.0
     """Relative gap that the last call of the solver left."""
 

@@ -16,10 +16,14 @@ from numpy.typing import NDArray
 from hannan import bounds
 from hannan.baselines import (
     AdaNormalHedge,
+    EpochGreedy,
+    EpsilonGreedy,
     Exp4,
     FixedShare,
     FollowTheLeader,
     Hedge,
+    KalaiVempala,
+    LinUCB,
     OptimisticHedge,
     UniformRandom,
 )
@@ -148,12 +152,15 @@ def on_a_line(seed: int) -> dict[str, Learner]:
         "Restarting": Restarting(plain),
         "FollowTheLeader": FollowTheLeader(line),
         "UniformRandom": UniformRandom(2, seed=seed),
+        "EpsilonGreedy": EpsilonGreedy(2, seed=seed),
+        "EpochGreedy": EpochGreedy(line, seed=seed),
+        "LinUCB": LinUCB(2),
     }
 
 
 def on_a_list(table: FinitePolicies, seed: int) -> dict[str, Learner]:
     """Learners with a list of all thresholds that n bisections can end with: N = 2^n."""
-    kinds = (Hedge, Exp4, FixedShare, AdaNormalHedge, OptimisticHedge)
+    kinds = (Hedge, Exp4, FixedShare, AdaNormalHedge, OptimisticHedge, KalaiVempala)
     return {kind.__name__: kind(table, seed=seed) for kind in kinds}
 
 
