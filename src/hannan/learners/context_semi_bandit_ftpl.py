@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hannan.bounds import Bound, semi_bandit
-from hannan.core import Action, Feedback, Objective, Oracle, ParameterError, Predictor
+from hannan.core import Action, Feedback, Objective, Oracle, Predictor
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -20,9 +20,6 @@ from hannan.core.validation import (
 )
 from hannan.learners import promise
 from hannan.learners.advice import PRESETS, Advice
-from hannan.learners.certificate import SemiBanditCertificate
-from hannan.learners.playout_bandit import PlayoutBandit
-from hannan.learners.propensities import Propensities
 from hannan.learners.resampling import (
     MODES,
     drawn_weights,
@@ -30,12 +27,11 @@ from hannan.learners.resampling import (
     no_law,
     second_moment,
 )
+from hannan.learners.speaking_bandit import SpeakingBandit, check_setting
 from hannan.learners.tickets import Ticket
 
-_PROPENSITY_STREAM = 2
 
-
-class ContextSemiBanditFTPL(PlayoutBandit):
+class ContextSemiBanditFTPL(SpeakingBandit):
     r"""Contextual follow the perturbed leader, semi-bandit feedback (Algorithm 3).
 
     Plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but sees only the losses of the chosen
@@ -178,7 +174,7 @@ class ContextSemiBanditFTPL(PlayoutBandit):
         self.hint_strength = (
             None if hint_strength is None else check_positive(self, "hint_strength", hint_strength)
         )
-        self._check_setting()
+        check_setting(self)
         self._r = successes if resampling in ("auto", "rao-blackwell") else 1
         self._exact = resampling == "exact"
         if self._exact:
@@ -354,82 +350,6 @@ class ContextSemiBanditFTPL(PlayoutBandit):
         if self._adaptive:
             self._tune(instability)
 
-    # What can be said ---------------------------------------------------------------------
-
-    @property
-    def forecaster(self) -> Any:
-        """The predictor at work, which has learned all that was seen, or None."""
-        return None if self._advice is None else self._advice.predictor
-
-    def propensities(self, context: Any = None, draws: int = 1000) -> Propensities:
-        """The probability of each element to be chosen on a context now.
-
-        Exact where the oracle can compute it; else from `draws` draws of a stream of their own,
-        so that asking never changes what is played.
-        """
-        context = self._check_context(context)
-        check_integer(self, "draws", draws, 2)
-        if self._playout is not None:
-            return Propensities(self._law_played_out(context, self._clock), np.zeros(self._K), 0)
-        hint, baseline = self._advise(context, self._decided + 1)
-        ticket = Ticket(context, -1, 1, self._scale, hint, baseline)
-        played = self._played(ticket)
-        if self._scale == 0.0:
-            q = played.chosen(context, None, 0, 1, 0.0)[0].astype(np.float64)
-            return Propensities(q, np.zeros(self._K), 0)
-        exact = played.law(context, self._fakes, self._scale)
-        if exact is not None:
-            return Propensities(exact, np.zeros(self._K), 0)
-        own = self.oracle.noise(self._perturbed, self._key, _PROPENSITY_STREAM, self.noise_memory)
-        first = self._decided * draws
-        q = played.chosen(context, own, first, draws, self._scale).mean(axis=0)
-        return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
-
-    def certificate(self) -> SemiBanditCertificate:
-        """Estimates of an upper bound on expected regret so far; see `SemiBanditCertificate`."""
-        known: dict[str, Any] = {
-            "rounds": self.rounds,
-            "loss": self._loss,
-            "truncation": self._truncation,
-        }
-        notes = []
-        advice = self._advice
-        if not self._covered:
-            notes.append("contexts were not known in advance: no theorem applies")
-        if not self.oracle.exact:
-            notes.append("the oracle is inexact: no theorem applies")
-        if advice is not None and advice.trust != "strict":
-            notes.append("a baseline may over-predict, which nobody can observe: estimates void")
-        if notes:
-            return SemiBanditCertificate(**known, notes=tuple(notes))
-        comparator = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
-        if self._playout is not None:
-            notes.append("contexts must be fixed in advance or drawn from the pool given")
-            if self._delayed:
-                notes.append("feedback was delayed: nothing is proved then")
-            elif isinstance(self.epsilon, str):
-                known["a_priori"] = self._playout_bound(self._log_size()).value
-            return SemiBanditCertificate(
-                **known, comparator_estimate=comparator, notes=tuple(notes)
-            )
-        error = self._last_scale * self._estimate().upper if self._last_scale else 0.0
-        stability = variance = None
-        if self._delayed and not self._anytime:
-            notes.append("feedback was delayed: only epsilon='anytime' is analysed then")
-        else:
-            if self._adaptive:
-                S = 0.0 if advice is None else advice.S
-                stability = S + self._D - self._start + error + self._truncation
-            if advice is None and not self._delayed:
-                variance = self._variance + error + self._truncation
-        return SemiBanditCertificate(
-            **known,
-            stability_estimate=stability,
-            variance_estimate=variance,
-            comparator_estimate=comparator,
-            notes=tuple(notes),
-        )
-
     def regret_bound(self) -> float | None:
         """What theory promises for pseudo-regret so far, for any adversary; None if nothing."""
         return promise.bandit(self)
@@ -490,32 +410,6 @@ class ContextSemiBanditFTPL(PlayoutBandit):
             return loss
         one = check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0]
         return float(one[0])
-
-    def _check_setting(self) -> None:
-        low = self._range[0]
-        if low < 0.0 or not math.isfinite(self._range[1]):
-            raise ParameterError(
-                f"ContextSemiBanditFTPL needs losses in a range (low, high) with 0 <= low; got "
-                f"loss_range={self.loss_range}. The theorem needs non-negative losses: add a "
-                "constant to each element's loss so that none is negative."
-            )
-        if self.noise == "once":
-            raise ParameterError(
-                "noise='once' is not possible with semi-bandit feedback: loss estimates depend on "
-                "past noise. Use noise='fresh'."
-            )
-        if self.oracle.n_actions is None:
-            raise ParameterError(
-                "ContextSemiBanditFTPL needs the number of actions: give "
-                f"{type(self.oracle).__name__} its n_actions=."
-            )
-        if self.predictor is not None and self._playout is not None:
-            raise ParameterError("perturbation='playout' takes no predictor=.")
-        if self.predictor is not None and self.trust != "baseline" and self.oracle.max_chosen > 1:
-            raise ParameterError(
-                f"trust={self.trust!r} uses hints, which are for single actions; with sets of "
-                "elements use trust='baseline'."
-            )
 
     def _check_law(self) -> None:
         """Refuse resampling="exact" before any round, where that is possible."""
