@@ -248,11 +248,13 @@ def test_policies_and_learners_may_be_chosen(labelled):
 
 
 def test_categories_are_used_when_asked_for(tmp_path):
-    rows = [["cold" if i % 2 else "warm", "tea" if i % 2 else "ice"] for i in range(100)]
-    path = write(tmp_path / "x.csv", ["air", "drink"], rows)
-    found = answer(path, "--label", "drink", "--categorical", "air", "--learner", "ContextFTPL")
-    assert found["best"] == 0.0
-    assert found["rows"][0]["mean"] < 0.1
+    rows = [["cold" if i % 2 else "warm", i, "tea" if i % 2 else "ice"] for i in range(100)]
+    path = write(tmp_path / "x.csv", ["air", "day", "drink"], rows)
+    asked = (path, "--label", "drink", "--categorical", "air", "--learner", "ContextFTPL")
+    for more in ((), ("--context", "day")):
+        found = answer(*asked, *more)
+        assert found["best"] == 0.0
+        assert found["rows"][0]["mean"] < 0.1
 
 
 def test_results_and_report_are_written(labelled, tmp_path):

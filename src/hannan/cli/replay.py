@@ -157,6 +157,9 @@ def _read(data: Path, options: dict[str, Any]) -> Stream:
             "--action needs --propensity: the column of the probabilities with which the logged "
             "actions were taken, or a number, such as 0.25 if each of four was equally likely."
         )
+    if given["context"] is not None and given["categorical"] is not None:
+        # What holds categories belongs to the context, named there or not.
+        given["context"] = list(dict.fromkeys([*given["context"], *given["categorical"]]))
     return read_stream(data, given, options["rounds"])
 
 
