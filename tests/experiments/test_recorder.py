@@ -38,6 +38,15 @@ def test_a_curve_never_has_many_more_points_than_asked_for(points, rounds):
         assert gaps.max() <= 2 * -(-rounds // points) + 1
 
 
+@given(st.integers(2, 40), st.integers(1, 3000), st.integers(0, 3000))
+def test_the_next_point_is_the_first_one_that_is_due(points, horizon, t):
+    for rule in (Marks(points, horizon), Marks(points, None)):
+        if rule.horizon is None:
+            rule.stride = 8
+        later = (s for s in range(t + 1, 10**9) if rule.due(s))
+        assert rule.after(t) == next(later)
+
+
 def test_the_last_round_of_a_known_horizon_is_on_the_curve():
     assert marks(10, 103, 103)[-1] == 103
 

@@ -28,6 +28,15 @@ class Marks:
         early = t < self.stride and t & (t - 1) == 0
         return early or t % self.stride == 0 or t == self.horizon
 
+    def after(self, t: int) -> int:
+        """The next round after t at which the curve has a point."""
+        ahead = [(t // self.stride + 1) * self.stride]
+        if t < self.stride:
+            ahead.append(1 << t.bit_length())
+        if self.horizon is not None and t < self.horizon:
+            ahead.append(self.horizon)
+        return min(ahead)
+
     def thin(self, rounds: list[int]) -> list[int]:
         """The positions of the points that stay, where some must go."""
         if sum(t >= self.stride for t in rounds) <= self.points:
@@ -67,6 +76,7 @@ class Recorder:
         self.weight = 0.0
         self.squared_weight = 0.0
         self._marks = Marks(points, horizon)
+        self._next = self._marks.after(0)
         self._tick = tick
         self._calls_before = getattr(learner, "oracle_calls", 0)
         self._best = None if comparator is None else Hindsight(comparator)
@@ -85,8 +95,9 @@ class Recorder:
             self.loss += weight * this_round.loss
         if self._best is not None:
             self._best.add(this_round)
-        if self._marks.due(self.rounds):
+        if self.rounds == self._next:
             self._point(seconds)
+            self._next = self._marks.after(self.rounds)
             if self._tick is not None:
                 self._tick(self.rounds)
 
