@@ -8,3 +8,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fixed")
+
+
+NO_BROWSER = (
+    "THE REPORT WAS NOT TESTED IN A BROWSER: install chromium and chromedriver, on Debian with "
+    "apt-get install chromium chromium-driver."
+)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say loudly what a quiet "s" would hide."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if any(NO_BROWSER in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(NO_BROWSER, red=True, bold=True)

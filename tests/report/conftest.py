@@ -4,10 +4,11 @@ import os
 import shutil
 import subprocess
 import tempfile
-import warnings
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import NO_BROWSER
 
 FLAGS = (
     "--headless=new",
@@ -49,14 +50,9 @@ def chromium():
     if not all(find()) and root and shutil.which("apt-get"):
         install()
     if not all(find()):
-        message = (
-            "THE REPORT WAS NOT TESTED IN A BROWSER: install chromium and chromedriver, "
-            "on Debian with apt-get install chromium chromium-driver."
-        )
         if os.environ.get("CI", "").lower() in ("1", "true"):
-            pytest.fail(message)
-        warnings.warn(message, stacklevel=1)
-        pytest.skip(message)
+            pytest.fail(NO_BROWSER)
+        pytest.skip(NO_BROWSER)
     return find()
 
 
