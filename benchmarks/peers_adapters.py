@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,9 @@ class Foreign(hn.Learner):
     def _act(self, context: Any) -> Any:
         return self._ask(context, 1)[0]
 
+    @abstractmethod
     def _ask(self, context: Any, copies: int) -> list[Any]:
-        raise NotImplementedError
+        """What the library would play now, so many times."""
 
 
 class ContextualBandits(Foreign):

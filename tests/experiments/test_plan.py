@@ -131,6 +131,7 @@ def test_names_with_a_dollar_stand_for_things():
         ("learners.ours.epsilon", -1.0, "learners.ours: .*epsilon"),
         ("learners.ours.seed", "$sede", r"nothing is called \$sede; did you mean 'seed'"),
         ("learners.ours.environments", ["plantde"], "no environment 'plantde'; did you mean"),
+        ("learners.ours.environments", "planted", "environments must be a list of names; got 'pl"),
         ("learners.ours.environments", [], None),
         ("learners.ours.name", "x", "learners.ours has its name already"),
         ("learners.uniform.type", "Hedge", r"Hedge needs actions \(or policies in the table of"),

@@ -103,6 +103,11 @@ def make_plan(
     points = _whole("points", table.get("points", _POINTS), 2)
     seeds = _seeds(table.get("seeds", 1))
     for learner, row in learners.items():
+        if not isinstance(row.get("environments", []), list | tuple):
+            raise ParameterError(
+                f"learners.{learner}.environments must be a list of names; got "
+                f"{row['environments']!r}."
+            )
         for wanted in row.get("environments", []):
             if wanted not in environments:
                 raise ParameterError(
@@ -163,7 +168,7 @@ def _first_cell(
     cell = Cell(world, None, policies, shared, 0, wanted, points, folder=where)
     if wanted is None:
         environment = cell.world()[0]
-        if environment.horizon is None and not getattr(environment, "finite", False):
+        if environment.horizon is None:
             raise ParameterError(
                 f"environments.{name} needs horizon, the number of rounds: "
                 f"{world['type']} has no end."
