@@ -42,6 +42,7 @@ STUDIES = (
     "predictable",
     "switching",
     "playout",
+    "storage",
     "runner",
     "peers",
 )

@@ -35,3 +35,23 @@ class MissingPackageError(HannanError, ImportError):
 
 class InfeasibleError(HannanError, ValueError):
     """A problem without any feasible action or policy."""
+
+
+class StorageError(HannanError, ValueError):
+    """A learner that cannot be written to a file, or a file that cannot be read."""
+
+
+class TruncatedFileError(StorageError):
+    """A file whose end is missing."""
+
+
+class DamagedFileError(StorageError):
+    """A file that was changed since it was written, or that no version of Hannan wrote."""
+
+
+class NewerFileError(StorageError):
+    """A file of a version of Hannan that came later."""
+
+
+class UntrustedError(StorageError):
+    """A file that names a class or function from outside which the caller did not vouch for."""

@@ -6,10 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from hannan.core.stored import Stored
+
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-class Parametrised:
+class Parametrised(Stored):
     """A class whose constructor stores each argument under its own name."""
 
     @property
@@ -18,6 +20,9 @@ class Parametrised:
         given = list(inspect.signature(type(self).__init__).parameters.values())[1:]
         # A class without a constructor of its own has that of `object`: (*args, **kwargs).
         return {p.name: getattr(self, p.name) for p in given if p.kind not in _VARIADIC}
+
+    def _makings(self) -> dict[str, Any]:
+        return dict(self.params)
 
     def clone(self, **changes: Any) -> Self:
         """A new object with the same parameters, some of them changed, and nothing learned.
@@ -33,7 +38,8 @@ class Parametrised:
         shown = []
         for name, value in self.params.items():
             default = signature.parameters[name].default
-            if value is not default and not (np.isscalar(value) and value == default):
+            plain = np.isscalar(value) or isinstance(value, tuple)
+            if value is not default and not (plain and value == default):
                 shown.append(f"{name}={short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 

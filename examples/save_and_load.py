@@ -1,0 +1,33 @@
+"""A service that is restarted in the middle: decisions wait for their outcomes across it."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import hannan as hn
+
+rng = np.random.default_rng(0)
+oracle = hn.oracles.AllPolicies(n_contexts=3, n_actions=4)
+learner = hn.ContextSemiBanditFTPL(oracle, predictor=hn.predictors.Mean(), seed=7)
+
+for _ in range(500):
+    context = int(rng.integers(3))
+    action = learner.act(context)
+    learner.update(float(rng.random() < (0.2 if action == context else 0.7)))
+
+decisions = learner.decide_many([0, 1, 2])  # shown to users; nobody has answered yet
+with tempfile.TemporaryDirectory() as folder:
+    file = Path(folder) / "learner.hannan"
+    learner.save(file)
+    print(f"saved {learner.rounds} rounds in {file.stat().st_size:,} bytes")
+    restarted = hn.load(file)
+
+print("waiting after the restart:", restarted.open_decisions)
+for decision in decisions:
+    cost = float(decision.action != decision.context)
+    learner.update(cost, decision=decision)
+    restarted.update(cost, decision=decision.id)
+
+same = all(learner.act(t % 3) == restarted.act(t % 3) for t in range(1000))
+print("the next 1,000 actions are the same:", same)

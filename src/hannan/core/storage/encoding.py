@@ -1,0 +1,164 @@
+"""Objects as a tree of plain values.
+
+Every value but None, booleans, numbers and strings becomes a table with one tag, such as
+{"tuple": […]} or {"class": …, "given": …, "learned": …}. What occurs a second time has an "id"
+where it stands first and is {"ref": id} elsewhere, so that what was shared stays shared.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.errors import StorageError
+from hannan.core.storage.arrays import Entry, packed
+from hannan.core.storage.graphs import KeptGraph, is_graph
+from hannan.core.storage.names import name_of
+from hannan.core.stored import Stored
+
+Node = Any
+_PLAIN = (bool, int, float, str)
+_TEXTS = {Fraction: "fraction", Decimal: "decimal", date: "date", datetime: "datetime"}
+_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
+
+
+class Encoder:
+    """Turns one learner into a tree, and its arrays into the body of a file.
+
+    Attributes
+    ----------
+    arrays
+        What the head says about each array.
+    body
+        Their bytes.
+    named
+        The classes and functions that the tree names, and packages that must be trusted.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: list[Entry] = []
+        self.body: list[memoryview] = []
+        self.named: list[Any] = []
+        self._nodes: dict[int, dict[str, Node]] = {}
+        self._alive: list[Any] = []  # so that no two objects have the same id()
+        self._shared = 0
+
+    def encode(self, value: Any, path: str) -> Node:
+        """The node of a value; `path` says in messages where it stands."""
+        if value is None or type(value) in _PLAIN:
+            return value
+        known = self._nodes.get(id(value))
+        if known is not None:
+            return {"ref": self._number(known)}
+        node: dict[str, Node] = {}
+        self._nodes[id(value)] = node
+        self._alive.append(value)
+        node |= self._made(value, path)
+        return node
+
+    def _number(self, node: dict[str, Node]) -> int:
+        if "id" not in node:
+            node["id"] = self._shared
+            self._shared += 1
+        return int(node["id"])
+
+    def _made(self, value: Any, path: str) -> dict[str, Node]:
+        if isinstance(value, Stored):
+            if value._unstorable is not None:
+                raise StorageError(f"A file cannot hold {path}: {value._unstorable}.")
+            if value._vouched is not None:
+                self.named.append(value._vouched)
+            return {
+                "class": self._name(type(value)),
+                "given": self._fields(value._makings(), path),
+                "learned": self._fields(value._learned(), path),
+            }
+        for kind, encode in _KINDS.items():
+            if type(value) is kind:
+                return encode(self, value, path)
+        if isinstance(value, np.generic):
+            return {"scalar": self._array(np.asarray(value))}
+        if isinstance(value, Enum):
+            return {"enum": name_of(type(value)), "value": value.value}
+        if isinstance(value, _CALLABLES):
+            return {"function": self._name(value)}
+        if _is_estimator(value):
+            params = value.get_params(deep=False)
+            return {"estimator": self._name(type(value)), "params": self._fields(params, path)}
+        if is_graph(value):
+            return self._made(KeptGraph.of(value), path)
+        if hasattr(value, "__array__"):
+            return self._ndarray(np.asarray(value), path)
+        raise StorageError(
+            f"A file cannot hold {path}, of type {type(value).__module__}.{type(value).__name__}: "
+            "only Hannan's own objects, arrays, plain values, scikit-learn estimators and "
+            "functions that have a name."
+        )
+
+    def _name(self, thing: Any) -> str:
+        if thing not in self.named:
+            self.named.append(thing)
+        return name_of(thing)
+
+    def _fields(self, values: Mapping[str, Any], path: str) -> dict[str, Node]:
+        return {name: self.encode(value, f"{path}.{name}") for name, value in values.items()}
+
+    def _items(self, values: Any, path: str) -> list[Node]:
+        return [self.encode(value, f"{path}[{i}]") for i, value in enumerate(values)]
+
+    def _pairs(self, values: Mapping[Any, Any], path: str) -> list[list[Node]]:
+        return [
+            [self.encode(key, path), self.encode(value, f"{path}[{key!r:.40}]")]
+            for key, value in values.items()
+        ]
+
+    def _ndarray(self, value: NDArray[Any], path: str) -> dict[str, Node]:
+        if value.dtype.kind in "OV":
+            return {"objects": self._items(value.ravel().tolist(), path), "shape": value.shape}
+        return {"array": self._array(value)}
+
+    def _array(self, value: NDArray[Any]) -> int:
+        entry, content = packed(value)
+        used = len(self.arrays)
+        self.arrays.append(entry)
+        self.body.append(content)
+        return used
+
+    def _generator(self, value: np.random.Generator, path: str) -> dict[str, Node]:
+        state = value.bit_generator.state
+        return {
+            "generator": type(value.bit_generator).__name__,
+            "state": self.encode(state, path),
+        }
+
+
+_KINDS: dict[type, Callable[[Encoder, Any, str], dict[str, Node]]] = {
+    **{kind: lambda self, value, path: {_TEXTS[type(value)]: str(value)} for kind in _TEXTS},
+    list: lambda self, value, path: {"list": self._items(value, path)},
+    tuple: lambda self, value, path: {"tuple": self._items(value, path)},
+    set: lambda self, value, path: {"set": self._items(value, path)},
+    frozenset: lambda self, value, path: {"frozenset": self._items(value, path)},
+    dict: lambda self, value, path: {"dict": self._pairs(value, path)},
+    Counter: lambda self, value, path: {"counter": self._pairs(value, path)},
+    deque: lambda self, value, path: {"deque": self._items(value, path), "most": value.maxlen},
+    range: lambda self, value, path: {"range": [value.start, value.stop, value.step]},
+    bytes: lambda self, value, path: {"bytes": self._array(np.frombuffer(value, np.uint8))},
+    np.ndarray: Encoder._ndarray,
+    np.random.Generator: Encoder._generator,
+}
+
+
+def _is_estimator(value: Any) -> bool:
+    """Whether it is one of scikit-learn's kind; without loading scikit-learn to find out."""
+    base = sys.modules.get("sklearn.base")
+    return base is not None and isinstance(value, base.BaseEstimator)

@@ -1,0 +1,108 @@
+"""Which classes and functions a file may name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import Any
+
+from hannan.core.errors import DamagedFileError, InputTypeError, UntrustedError
+
+_ROOMS = (
+    "adapters",
+    "baselines",
+    "bounds",
+    "core",
+    "detectors",
+    "learners",
+    "losses",
+    "networks",
+    "off_policy",
+    "oracles",
+    "perturbation",
+    "predictors",
+)
+_KNOWN = ("sklearn", *(f"hannan.{room}" for room in _ROOMS))
+
+
+def name_of(thing: Any) -> str:
+    """Module and name of a class or function: "package.module:Name"."""
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+class Names:
+    """Finds what a file names, where its caller trusts it."""
+
+    def __init__(self, trusted: Iterable[Any]) -> None:
+        self._modules: list[str] = []
+        self._things: dict[str, list[Any]] = {}
+        for item in trusted:
+            if isinstance(item, str):
+                self._modules.append(item)
+            elif hasattr(item, "__qualname__") and hasattr(item, "__module__"):
+                self._things.setdefault(name_of(item), []).append(item)
+            else:
+                raise InputTypeError(
+                    f"trusted= takes names of packages, functions and classes; got {item!r}."
+                )
+
+    def type_named(self, name: Any, base: type) -> Any:
+        """A class made from `base`, of Hannan, of scikit-learn or trusted."""
+        found = self._find(name, _KNOWN)
+        if not (isinstance(found, type) and issubclass(found, base)):
+            raise DamagedFileError(f"The file names {name!r:.200}, which is no {base.__name__}.")
+        return found
+
+    def require(self, package: str, made: type) -> None:
+        """Refuse unless the caller trusts the file to be read by this package."""
+        if package not in self._modules:
+            raise UntrustedError(
+                f"The file holds a {made.__name__}, part of which {package} reads itself. If you "
+                f"know where the file comes from, pass trusted=[{package!r}]."
+            )
+
+    def function(self, name: Any) -> Any:
+        """A function, or anything else outside, that the caller trusts."""
+        found = self._find(name, ())
+        if not callable(found):
+            raise DamagedFileError(f"The file names {name!r:.200}, which cannot be called.")
+        return found
+
+    def _find(self, name: Any, known: tuple[str, ...]) -> Any:
+        if not isinstance(name, str) or name.count(":") != 1:
+            raise DamagedFileError(f"The file names {name!r:.200}, which is no name of a class.")
+        given = self._things.get(name, [])
+        if len(given) > 1:
+            raise UntrustedError(
+                f"{len(given)} things in trusted= are called {name}: give the one that is meant."
+            )
+        if given:
+            return given[0]
+        module, _, attribute = name.partition(":")
+        if not any(_within(module, package) for package in (*known, *self._modules)):
+            raise UntrustedError(
+                f"The file names {name:.200}, which lies outside what files may name. If you know "
+                f"where it comes from, pass trusted=[{module.partition('.')[0][:80]!r}] or the "
+                "thing itself."
+            )
+        if not all(part.isidentifier() for part in attribute.split(".")):
+            raise UntrustedError(
+                f"{name:.200} cannot be imported, as it was made within a function: pass the thing "
+                "itself in trusted=[…]."
+            )
+        return _imported(module, attribute, name)
+
+
+def _within(module: str, package: str) -> bool:
+    return module == package or module.startswith(package + ".")
+
+
+def _imported(module: str, attribute: str, name: str) -> Any:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        reason = f"{error}"[:200]
+        raise DamagedFileError(f"{name:.200} is not there to be loaded: {reason}.") from None
+    return found

@@ -1,0 +1,362 @@
+"""A learner that was saved and loaded plays on bit for bit."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import hannan as hn
+from hannan.core.storage import reread
+from tests.test_contracts import FINITE, ORACLES
+
+TABLE = np.random.default_rng(0).integers(0, 3, size=(40, 6))
+LISTED = hn.oracles.FinitePolicies(TABLE, n_actions=3)
+ROWS = np.random.default_rng(1).random((8, 3)).round(2)
+
+
+def rounds(contexts, n_actions, count=36, seed=3):
+    """Contexts in turn, random losses."""
+    rng = np.random.default_rng(seed)
+    return [(contexts[t % len(contexts)], rng.random(n_actions)) for t in range(count)]
+
+
+def play(learner, some):
+    """The actions, and all they have left behind in numbers."""
+    actions = []
+    for context, losses in some:
+        action = learner.act(context)
+        full = learner.feedback is hn.Feedback.FULL
+        learner.update(losses if full else losses[action])
+        actions.append(np.atleast_1d(action).tolist())
+    return actions
+
+
+def assert_goes_on(learner, some, tmp_path, **loading):
+    """Half of the rounds, a file, and the other half by both."""
+    half = len(some) // 2
+    play(learner, some[:half])
+    late = []
+    if hasattr(learner, "decide"):
+        # Some cannot learn late as they are set.
+        with suppress(hn.InputTypeError, hn.ParameterError):
+            late = [learner.decide(some[half][0])]
+    path = tmp_path / "learner.hannan"
+    learner.save(path)
+    twin = hn.load(path, **loading)
+    for one in (learner, twin):
+        for decision in late:
+            losses = some[half][1]
+            full = one.feedback is hn.Feedback.FULL
+            one.update(losses if full else losses[decision.action], decision=decision)
+    rest = some[half + len(late) :]
+    assert play(learner, rest) == play(twin, rest)
+    assert (learner.rounds, learner.oracle_calls) == (twin.rounds, twin.oracle_calls)
+    if hasattr(learner, "certificate"):
+        assert repr(learner.certificate()) == repr(twin.certificate())  # nan is not nan
+    return twin
+
+
+@pytest.mark.parametrize("epsilon", ["adaptive", 0.4])
+@pytest.mark.parametrize("made", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+@pytest.mark.parametrize("name", ORACLES)
+def test_every_learner_with_every_oracle(name, made, epsilon, tmp_path):
+    oracle, contexts, _ = ORACLES[name]
+    given = list(oracle.contexts) if contexts is None else list(contexts)
+    top = float(oracle.n_actions) if oracle.takes_functions else 1.0
+    learner = made(oracle, given, epsilon=epsilon, seed=5, loss_range=(0.0, top))
+    changing = isinstance(oracle, hn.oracles.Switching)
+    some = rounds(given, oracle.n_actions, len(given) if changing else 36)
+    trusted = [f for f in map(oracle.params.get, ("solve", "independent")) if f is not None]
+    assert_goes_on(learner, some, tmp_path, trusted=trusted, noise_memory=2**10)
+
+
+BANDIT, FULL = hn.ContextSemiBanditFTPL, hn.ContextFTPL
+SETTINGS = {
+    "no seed": lambda: FULL(LISTED),
+    "no seed, bandit": lambda: BANDIT(LISTED),
+    "once": lambda: FULL(LISTED, epsilon=0.3, noise="once", seed=1),
+    "theorem": lambda: FULL(LISTED, epsilon="theorem", horizon=36, seed=1),
+    "theorem, bandit": lambda: BANDIT(LISTED, epsilon="theorem", horizon=36, seed=1),
+    "anytime": lambda: FULL(LISTED, epsilon="anytime", seed=1),
+    "anytime, bandit": lambda: BANDIT(LISTED, epsilon="anytime", seed=1),
+    "separator": lambda: FULL(LISTED, separator=range(6), seed=1),
+    "pool": lambda: BANDIT(LISTED, pool=range(6), seed=1),
+    "strict": lambda: BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=1),
+    "balanced": lambda: BANDIT(
+        LISTED, predictor=hn.predictors.Last(), trust="balanced", seed=1
+    ),
+    "baseline, signed": lambda: BANDIT(
+        LISTED, predictor=hn.predictors.ExponentialMean(), trust="baseline", residual="signed",
+        seed=1,
+    ),
+    "forecast": lambda: FULL(LISTED, predictor=hn.predictors.Last(), seed=1),
+    "separate": lambda: BANDIT(LISTED, resampling="separate", seed=1),
+    "exact": lambda: BANDIT(hn.oracles.AllPolicies(6, 3), resampling="exact", seed=1),
+    "playout": lambda: FULL(LISTED, [t % 6 for t in range(36)], perturbation="playout"),
+    "playout, bandit": lambda: BANDIT(
+        LISTED, pool=range(6), perturbation="playout", horizon=36
+    ),
+    "Discounted": lambda: hn.Discounted(FULL(LISTED, seed=1), 0.9),
+    "Restarting": lambda: hn.Restarting(
+        BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=1),
+        hn.detectors.Bernstein(delta=0.5, minimum=4),
+        predictor=hn.predictors.Mean(),
+    ),
+    "StronglyAdaptive": lambda: hn.StronglyAdaptive(FULL(LISTED, seed=1), shortest=2, seed=2),
+    "Restarting in Restarting": lambda: hn.Restarting(hn.Restarting(FULL(LISTED, seed=1))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_setting(name, tmp_path):
+    learner = SETTINGS[name]()
+    if "playout" in name:  # its contexts are announced, so no other round may come between
+        some = rounds(range(6), 3)
+        play(learner, some[:18])
+        learner.save(tmp_path / "x")
+        twin = hn.load(tmp_path / "x")
+        assert play(learner, some[18:]) == play(twin, some[18:])
+    else:
+        assert_goes_on(learner, rounds(range(6), 3), tmp_path)
+
+
+OPEN = {
+    "LinearPolicies": hn.oracles.LinearPolicies(3),
+    "LinearPolicies, Ridge": hn.oracles.LinearPolicies(3),
+    "Stumps": hn.oracles.Stumps(3),
+    "Stumps, edges": hn.oracles.Stumps(3, edges=[[0.2, 0.5], [0.4], [0.1, 0.6, 0.8]]),
+    "Trees": hn.oracles.Trees(3),
+    "Trees, deep": hn.oracles.Trees(3, depth=3),
+    "PredictThenOptimise": hn.oracles.PredictThenOptimise(
+        hn.oracles.LinearPolicies(4), hn.oracles.Subsets(4, 2)
+    ),
+    "Sklearn, regressor": hn.oracles.SklearnPolicies(Ridge(alpha=0.5), 3),
+    "Sklearn, pipeline": hn.oracles.SklearnPolicies(
+        make_pipeline(StandardScaler(), LogisticRegression(C=2.0, max_iter=30)), 3
+    ),
+}
+
+
+@pytest.mark.parametrize("made", [FULL, BANDIT])
+@pytest.mark.parametrize("name", OPEN)
+def test_an_open_world(name, made, tmp_path):
+    oracle = OPEN[name]
+    few = 16 if "Sklearn" in name else 36
+    extra = {}
+    if "Ridge" in name:
+        extra = {"predictor": hn.predictors.Ridge(alpha=0.1)}
+    known = {} if oracle.open_world else {"pool": ROWS}
+    learner = made(oracle, seed=2, **extra, **known)
+    assert_goes_on(learner, rounds(ROWS, oracle.n_actions, few), tmp_path)
+
+
+def test_loss_functions_in_the_totals_and_in_a_predictor(tmp_path):
+    learner = FULL(
+        hn.oracles.Submodular(4), predictor=hn.predictors.Last(), loss_range=(-5, 20), seed=0
+    )
+    rng = np.random.default_rng(0)
+    graph = [(0, 1), (1, 2), (2, 3), (0, 3)]
+    some = []
+    for _ in range(12):
+        tails, heads = np.array(graph).T
+        cut = hn.losses.Cut(tails, heads, rng.random(4), 4)
+        bend = hn.losses.ConcaveOfModular(rng.random(4), "sqrt")
+        size = hn.losses.ConcaveOfCardinality([0.0, 0.5, 0.8, 0.9, 0.9])
+        some.append((None, hn.losses.Sum([cut, bend, size, hn.losses.Linear(rng.random(4) - 1)])))
+    assert_goes_on(learner, some, tmp_path)
+
+
+def test_once_drawn_noise_along_a_walk(tmp_path):
+    oracle = hn.oracles.Switching(FINITE, 2, sequence=[0, 3, 1, 1, 2] * 6)
+    learner = FULL(oracle, epsilon=0.3, noise="once", seed=1)
+    some = rounds([0, 3, 1, 1, 2], 3, 30)
+    assert_goes_on(learner, some, tmp_path)
+
+
+def test_graphs_of_networkx(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.MultiDiGraph()
+    graph.add_nodes_from(["far", "d", "c", "b", "a"])
+    graph.add_edges_from([("a", "b"), ("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")])
+    for oracle in (
+        hn.oracles.Paths(graph, "a", "d"),
+        hn.oracles.SpanningTrees(networkx.petersen_graph()),
+    ):
+        learner = BANDIT(oracle, seed=0)
+        twin = assert_goes_on(learner, rounds([None], oracle.n_actions), tmp_path)
+        assert twin.oracle.edges == learner.oracle.edges
+
+
+def test_data_frames_as_contexts(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=["a", "b", "c"])
+    learner = FULL(hn.oracles.Stumps(3), contexts=frame, seed=0)
+    assert_goes_on(learner, rounds(ROWS, 3), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [Fraction(1, 3), Fraction(-2, 7), Fraction(5)],
+        [Decimal("0.10"), Decimal("-3"), Decimal("7.25")],
+        [date(2026, 1, 3), date(2025, 12, 24), date(2026, 11, 16)],
+        [datetime(2026, 1, 3, 4, 5, 6, 7), datetime(2025, 1, 1), datetime(2026, 1, 1)],
+        [("a", 1), ("b", 0), ("a", 2)],
+    ],
+    ids=lambda points: type(points[0]).__name__,
+)
+def test_contexts_of_many_kinds(points, tmp_path):
+    oracle = hn.oracles.PerContext(hn.oracles.AllPolicies(1, 3), points)
+    learner = FULL(oracle, contexts=points, seed=0)
+    twin = assert_goes_on(learner, rounds(points, 3), tmp_path)
+    assert twin.contexts == points
+    assert list(map(type, twin.contexts)) == list(map(type, points))
+
+
+def test_what_was_shared_stays_shared(tmp_path):
+    learner = hn.Restarting(FULL(LISTED, seed=0))
+    play(learner, rounds(range(6), 3))
+    twin = reread(learner)
+    assert twin.oracle is twin.learner.oracle is twin._player.oracle
+    assert twin._watch._learner is twin._player
+
+
+def test_a_round_that_act_opened_is_answered_after_loading(tmp_path):
+    for made in (FULL, BANDIT):
+        learner = made(LISTED, seed=0)
+        some = rounds(range(6), 3)
+        play(learner, some[:20])
+        action = learner.act(2)
+        learner.save(tmp_path / "x")
+        twin = hn.load(tmp_path / "x")
+        for one in (learner, twin):
+            one.update([0.1, 0.9, 0.4] if made is FULL else 0.7)
+        assert isinstance(action, int)
+        assert play(learner, some) == play(twin, some)
+        with pytest.raises(hn.OrderError):
+            twin.update(0.1)
+
+
+ELSEWHERE = """
+import sys
+import numpy as np, hannan as hn
+learner = hn.load(sys.argv[1], noise_memory=int(sys.argv[2]))
+rng = np.random.default_rng(9)
+played = []
+for t in range(200):
+    played.append(learner.act(t % 6))
+    learner.update(float(rng.random()))
+print(played)
+"""
+
+
+@pytest.mark.parametrize(("threads", "memory"), [("1", 1), ("2", 2**14), ("2", 2**26)])
+def test_another_process_with_other_threads_and_other_blocks(threads, memory, tmp_path):
+    learner = BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=7)
+    rng = np.random.default_rng(9)
+    play(learner, rounds(range(6), 3, 100))
+    learner.save(tmp_path / "x")
+    played = []
+    for t in range(200):
+        played.append(learner.act(t % 6))
+        learner.update(float(rng.random()))
+    limits = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads)
+    found = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, str(tmp_path / "x"), str(memory)],
+        capture_output=True, text=True, check=True, env={**os.environ, **limits},
+    )  # fmt: skip
+    assert found.stdout.strip() == str(played)
+
+
+def test_a_file_is_replaced_in_one_step(tmp_path, monkeypatch):
+    path = tmp_path / "x.hannan"
+    learner = FULL(LISTED, seed=0)
+    learner.save(path)
+    before = path.read_bytes()
+    play(learner, rounds(range(6), 3))
+
+    def broken(*args):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", broken)
+        with pytest.raises(hn.StorageError, match="No space left"):
+            learner.save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["x.hannan"]
+    learner.save(path)
+    assert hn.load(path).rounds == 36
+    with pytest.raises(hn.StorageError, match="cannot be written"):
+        learner.save(tmp_path / "no" / "folder")
+
+
+SAVING = """
+import sys
+import numpy as np, hannan as hn
+learner = hn.ContextFTPL(hn.oracles.AllPolicies(2000, 10), seed=0)
+while True:
+    learner.act(0)
+    learner.update(np.zeros(10))
+    learner.save(sys.argv[1])
+    print(learner.rounds, flush=True)
+"""
+
+
+def test_a_killed_process_leaves_a_whole_file(tmp_path):
+    path = tmp_path / "x.hannan"
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        saving = subprocess.Popen(
+            [sys.executable, "-c", SAVING, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        assert int(saving.stdout.readline()) == 1
+        time.sleep(float(rng.random()) * 0.05)
+        saving.send_signal(signal.SIGKILL)
+        saving.communicate()
+        assert hn.load(path).rounds >= 1
+
+
+def test_size_of_a_file():
+    table = np.random.default_rng(0).integers(0, 2, size=(10**5, 10))
+    learner = FULL(hn.oracles.FinitePolicies(table), seed=0)
+    play(learner, rounds(range(10), 2, 20))
+    from hannan.core.storage.encoding import Encoder
+    from hannan.core.storage.files import packed
+
+    size = sum(map(len, packed(learner, Encoder())))
+    assert size <= 1.2 * 8 * 10**5
+
+
+def test_sklearn_estimators_are_named_not_stored():
+    oracle = hn.oracles.SklearnPolicies(DecisionTreeClassifier(max_depth=1, random_state=3), 2)
+    learner = FULL(oracle, contexts=ROWS, seed=0)
+    play(learner, rounds(ROWS, 2, 8))
+    twin = reread(learner)
+    assert twin.oracle.estimator.get_params() == oracle.estimator.get_params()
+    assert not hasattr(twin.oracle.estimator, "tree_")
+
+
+def test_the_file_of_schema_1_can_be_read():
+    """Files stay readable: this one holds 40 rounds of a hinted bandit, and an open decision."""
+    learner = hn.load(Path(__file__).parent / "data" / "schema-1.hannan")
+    assert learner.rounds == 40
+    assert learner.open_decisions == [0]
+    learner.update(0.25, decision=0)
+    played = []
+    for t in range(12):
+        played.append(learner.act(t % 6))
+        learner.update(0.5)
+    assert played == [0, 2, 2, 0, 1, 0, 0, 1, 2, 0, 1, 0]
