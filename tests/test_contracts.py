@@ -1,8 +1,10 @@
 """Every oracle, learner and environment keeps its contract, and each check can fail."""
 
 import inspect
+import threading
 from pathlib import Path
 
+import coba
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
@@ -21,6 +23,7 @@ from hannan.checks import (
     check_oracle,
 )
 from hannan.checks.oracles import make_case
+from hannan.core.storage import storable
 from hannan.oracles.all_policies import TableObjective
 from tests import naive, problems
 
@@ -89,6 +92,11 @@ ORACLES = {
     "SpanningTrees": (hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (2, 3)]), None, ()),
     "Matroid": (hn.oracles.Matroid(4, lambda chosen: len(chosen) <= 2), None, ()),
     "Matchings": (hn.oracles.Matchings(2, 3), None, ()),
+    "Matchings, some pairs": (
+        hn.oracles.Matchings(2, 3, [(1, 2), (0, 0), (0, 1), (1, 1)]),
+        None,
+        (),
+    ),
     "Paths": (hn.oracles.Paths([(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)], 0, 3), None, ()),
     "PredictThenOptimise": (
         hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(4), hn.oracles.Subsets(4, 2)),
@@ -123,6 +131,9 @@ ADS = str(Path(__file__).parent / "data" / "ads.csv")
 ENVIRONMENTS = {
     "FromArrays": hn.environments.FromArrays([x for x, _ in STREAM], [v for _, v in STREAM]),
     "FromArrays, no contexts": hn.environments.FromArrays(None, np.eye(3)[[0, 2, 1] * 10]),
+    "FromArrays, changing actions": hn.environments.FromArrays(
+        None, np.eye(3)[[0, 2, 1] * 10], available=[[0, 1], None, [1, 2]] * 10
+    ),
     "PlantedPolicy": hn.environments.PlantedPolicy(FINITE),
     "PlantedPolicy, sets": hn.environments.PlantedPolicy(
         ORACLES["FunctionOracle, sets"][0], ["rain", "sun"]
@@ -173,6 +184,15 @@ ENVIRONMENTS = {
     "Delayed": hn.environments.Delayed(hn.environments.PlantedPolicy(FINITE), 3, law="geometric"),
     "Corrupted": hn.environments.Corrupted(
         hn.environments.PlantedPolicy(FINITE), 0.3, kind="noise", budget=40
+    ),
+    "FromCoba": hn.adapters.FromCoba(
+        coba.Environments.from_linear_synthetic(100, n_actions=3, n_action_features=0),
+        reward_range=(-1, 2),
+    ),
+    "FromCoba, offers change": hn.adapters.FromCoba(
+        coba.Environments.from_lambda(
+            60, lambda i: i % 4, lambda i, x: "abc"[i % 3 :] or "a", lambda i, x, a: float(a == "b")
+        )
     ),
 }
 
@@ -311,6 +331,11 @@ def test_parameters(name, check):
     check(EVERYTHING[name])
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_here_can_be_saved(name):
+    assert storable(LEARNERS[name][0].clone())
+
+
 def exported(*families):
     for family in families:
         for name in family.__all__:
@@ -405,6 +430,16 @@ class CountsRounds(BrokenObjective):
         super().add(context, losses + np.array([3.0, 0.0, 0.0]))
 
 
+class LosesItsTotals(BrokenObjective):
+    _scratch = frozenset({"totals"})
+
+
+class HoldsWhatNoFileCan(BrokenObjective):
+    def __init__(self, oracle):
+        super().__init__(oracle)
+        self.lock = threading.Lock()
+
+
 class MovesItsTies(BrokenObjective):
     asked = 0
 
@@ -430,6 +465,8 @@ BROKEN_OBJECTIVES = {
     CountsRounds: "check_zero_losses_change_nothing",
     MovesItsTies: "check_ties_break_the_same_way",
     SharesItsTotals: "check_copies_are_independent",
+    LosesItsTotals: "check_totals_survive_a_file",
+    HoldsWhatNoFileCan: "check_totals_survive_a_file",
     ChangesItsInput: "check_losses_are_not_changed",
 }
 
@@ -613,6 +650,37 @@ class LearnsLateBeforeChecking(hn.baselines.FollowTheLeader):
         super().update(loss, decision)
 
 
+class PlaysWhatIsGone(Good):
+    __doc__ = Good.__doc__
+
+    def act(self, context=None, available=None):
+        return super().act(context)
+
+
+class CopiesPlayWhatIsGone(Good):
+    __doc__ = Good.__doc__
+
+    def would_play(self, context=None, copies=1, seed=0, available=None):
+        return super().would_play(context, copies, seed)
+
+
+class DecidesOnWhatIsGone(Good):
+    __doc__ = Good.__doc__
+
+    def _chosen(self, context, available):
+        return super()._chosen(context, None)
+
+
+class TakesAnySet(Good):
+    __doc__ = Good.__doc__
+
+    def _check_available(self, available):
+        try:
+            return super()._check_available(available)
+        except hn.HannanError:
+            return None
+
+
 class Undocumented(hn.baselines.UniformRandom):
     pass
 
@@ -629,6 +697,10 @@ class Undocumented(hn.baselines.UniformRandom):
         AsksItself(3, seed=0),
         AnswersLateTwice(FINITE),
         LearnsLateBeforeChecking(FINITE),
+        PlaysWhatIsGone(3, seed=0),
+        CopiesPlayWhatIsGone(3, seed=0),
+        DecidesOnWhatIsGone(3, seed=0),
+        TakesAnySet(3, seed=0),
         Undocumented(3, seed=0),
         LearnsBeforeChecking(FINITE),
         KeepsItsMemory(FINITE),

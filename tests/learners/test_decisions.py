@@ -114,8 +114,9 @@ def test_an_open_round_keeps_the_scale_of_its_own_state():
         hn.oracles.AllPolicies(1, 3), epsilon="anytime", max_resamples=50, seed=0
     )
     learner._history.add(0, np.array([0.0, 2.0, 4.0]))
+    law = learner.propensities().probabilities  # of the round to come
     action = learner.act()
-    q = learner.propensities().probabilities[action]
+    q = law[action]
     before = learner._history.totals[0, action]
     learner.decide_many([None] * 20)
     assert abs(learner.propensities().probabilities[action] - q) > 0.03

@@ -1,3 +1,4 @@
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -33,3 +34,82 @@ def test_losses_come_flat():
     learner.act()
     with pytest.raises(HannanError, match="6 numbers"):
         learner.update(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_edges_leave_only_the_assignments_along_them(seed):
+    rng = np.random.default_rng(seed)
+    left, right = (int(n) for n in rng.integers(1, 5, size=2))
+    pairs = [(i, j) for i in range(left) for j in range(right) if rng.random() < 0.7]
+    rng.shuffle(pairs)
+    number = {tuple(pair): e for e, pair in enumerate(pairs)}
+    everywhere = [
+        [divmod(cell, right) for cell in cells]
+        for cells in naive_combinatorial.matchings(left, right)
+    ]
+    sets = [
+        {number[pair] for pair in chosen}
+        for chosen in everywhere
+        if all(pair in number for pair in chosen)
+    ]
+    if not sets:
+        with pytest.raises(HannanError):
+            hn.oracles.Matchings(left, right, pairs)
+        return
+    oracle = hn.oracles.Matchings(left, right, pairs)
+    assert oracle.n_actions == len(pairs)
+    assert oracle.log_size([None]) >= np.log(len(sets)) - 1e-9
+    naive_combinatorial.agrees(oracle, sets, rng)
+    chosen = oracle.objective().leader()(None)
+    assert oracle.pairs(chosen) == [tuple(pairs[j]) for j in np.atleast_1d(chosen)]
+    assert oracle.clone().edges is oracle.edges
+
+
+def test_a_bipartite_graph_is_read_from_its_attribute_or_from_one_side():
+    graph = nx.Graph()
+    graph.add_nodes_from(["late", "early"], bipartite=1)
+    graph.add_nodes_from(["Ann", "Bob", "Cid"], bipartite=0)
+    graph.add_edges_from([("late", "Ann"), ("Bob", "early"), ("Cid", "early")])
+    oracle = hn.oracles.Matchings.of(graph)
+    assert (oracle.n_left, oracle.n_right) == (3, 2)
+    assert [
+        (list(graph.edges)[e], pair) for e, pair in enumerate(oracle.edges)
+    ] == [
+        (("late", "Ann"), (0, 0)),
+        (("early", "Bob"), (1, 1)),
+        (("early", "Cid"), (2, 1)),
+    ]  # fmt: skip
+    other = hn.oracles.Matchings.of(graph, left=["late", "early"])
+    assert other.edges == [(j, i) for i, j in oracle.edges]
+    total = oracle.objective()
+    total.add(None, np.array([0.5, 0.9, 0.1]))
+    assert total.leader()(None).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("edges", "told"),
+    [
+        ([(0, 0), (1, 2)], r"below \(2, 2\). Got \(1, 2\)"),
+        ([(0, 0), (0, 0), (1, 1)], "different pairs"),
+        ([(0, 0), (1, 0)], "No assignment"),
+        ([], "pairs of integers"),
+        ([(0.5, 1)], "pairs of integers"),
+        ([(0, 1), (1,)], "pairs of integers"),
+        ("ab", "pairs of integers"),
+    ],
+)
+def test_bad_edges_are_refused(edges, told):
+    with pytest.raises(HannanError, match=told):
+        hn.oracles.Matchings(2, 2, edges)
+
+
+def test_graphs_that_are_not_bipartite_are_refused():
+    graph = nx.Graph([("a", "b"), ("b", "c")])
+    with pytest.raises(HannanError, match="'a' and 'b' are both on the left"):
+        hn.oracles.Matchings.of(graph, left=["a", "b"])
+    with pytest.raises(HannanError, match="both on the right"):
+        hn.oracles.Matchings.of(graph)
+    with pytest.raises(HannanError, match="'z', which is no node"):
+        hn.oracles.Matchings.of(graph, left=["a", "z"])
+    with pytest.raises(HannanError, match="different pairs"):
+        hn.oracles.Matchings.of(nx.MultiGraph([("a", "b"), ("a", "b")]), left=["a"])

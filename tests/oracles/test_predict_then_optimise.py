@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import hannan as hn
 from hannan.checks import check_oracle
@@ -57,6 +58,9 @@ def test_a_base_that_does_not_fit_is_refused():
         hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(3), hn.oracles.Subsets(4, 2))
     with pytest.raises(hn.ParameterError, match="without contexts"):
         hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(3), hn.oracles.AllPolicies(2, 3))
+    for model, base in ((Ridge(), hn.oracles.Subsets(3, 2)), (hn.oracles.LinearPolicies(3), "3")):
+        with pytest.raises(hn.InputTypeError, match="LinearPolicies as its model"):
+            hn.oracles.PredictThenOptimise(model, base)
 
 
 def test_a_round_of_zero_losses_counts_in_the_regressions():

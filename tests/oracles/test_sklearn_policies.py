@@ -4,12 +4,37 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    RadiusNeighborsRegressor,
+)
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hannan as hn
@@ -249,6 +274,98 @@ def test_too_few_rows_to_fit_give_the_best_constant():
         )
         == 0
     )
+
+
+def first_rounds(estimator, count=20):
+    """Play from the first row on, the third action being right only late and seldom."""
+    rng = np.random.default_rng(0)
+    learner = hn.ContextFTPL(SklearnPolicies(estimator, 3), epsilon=1.0, seed=0)
+    for _ in range(count):
+        x = rng.normal(size=2)
+        learner.act(x)
+        learner.update(1.0 - np.eye(3)[int(x[0] > 0) + int(x[0] > 1)])
+    return learner
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RidgeClassifier(),
+        SGDClassifier(),
+        LinearSVC(),
+        SVC(),
+        SVR(),
+        ExtraTreesClassifier(3),
+        AdaBoostClassifier(n_estimators=3),
+        BaggingClassifier(n_estimators=2),
+        GradientBoostingClassifier(n_estimators=2),
+        HistGradientBoostingClassifier(max_iter=2),
+        HistGradientBoostingRegressor(max_iter=2),
+        MLPClassifier((3,), max_iter=5),
+        BernoulliNB(),
+        VotingClassifier([("one", GaussianNB()), ("two", LogisticRegression())]),
+        TransformedTargetRegressor(Ridge()),
+        Pipeline([("none", "passthrough"), ("bayes", GaussianNB())]),
+        make_pipeline(PolynomialFeatures(2), make_pipeline(StandardScaler(), Ridge())),
+        make_pipeline(make_column_transformer((StandardScaler(), [0])), GaussianNB()),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_common_estimators_work_from_the_first_round_on(estimator):
+    plays = [[first_rounds(estimator).best_policy()(x) for x in ([-3.0, 0.0], [3.0, 0.0])]]
+    np.random.seed(4)  # noqa: NPY002
+    plays.append([first_rounds(estimator).best_policy()(x) for x in ([-3.0, 0.0], [3.0, 0.0])])
+    assert plays[0] == plays[1]
+    assert set(plays[0]) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (CalibratedClassifierCV(GaussianNB(), cv=2), "cross-validation"),
+        (HistGradientBoostingClassifier(early_stopping=True), "early stopping"),
+        (MultinomialNB(), r"cannot fit MultinomialNB\(\) on \d+ contexts of 2.*Negative values"),
+        (make_pipeline(make_column_transformer((StandardScaler(), ["age"])), Ridge()), "names"),
+        (DecisionTreeClassifier(max_depth="deep"), "'max_depth' parameter"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_estimators_that_cannot_learn_a_few_rows_are_named(estimator, message):
+    with pytest.raises(hn.ParameterError, match=f"(?s){message}") as caught:
+        first_rounds(estimator)
+    assert isinstance(caught.value.__cause__, ValueError | TypeError)
+
+
+def test_weights_find_their_way_into_what_takes_them():
+    inside = Means()
+    for estimator in (
+        GridSearchCV(inside, {}, cv=2),
+        make_pipeline(StandardScaler(), inside),
+        TransformedTargetRegressor(inside),
+        VotingRegressor([("one", inside), ("two", "drop")]),
+    ):
+        Means.asked.clear()
+        objective = SklearnPolicies(estimator, 2).objective()
+        for context in (*GRID, *GRID, GRID[0], GRID[0]):
+            objective.add(context, np.array([1.0, 0.0]))
+        objective.leader()
+        weights = Means.asked[-1][2]
+        assert sorted(weights / weights.min()) == [1.0, 1.0, 1.0, 2.0]
+    members = [("one", GaussianNB()), ("two", KNeighborsClassifier(1))]
+    with pytest.raises(hn.ParameterError, match="no sample_weight"):
+        SklearnPolicies(VotingClassifier(members), 2)
+
+
+# It warns of rows without neighbours, which is what is tested.
+@pytest.mark.filterwarnings("ignore:One or more samples have no neighbors:UserWarning")
+def test_where_nothing_is_predicted_the_best_constant_is_played():
+    objective = SklearnPolicies(RadiusNeighborsRegressor(0.5), 3).objective()
+    for context, best in zip(GRID, (1, 2, 2, 1), strict=True):
+        objective.add(context, 1.0 - np.eye(3)[best])
+    objective.add(GRID[0], np.array([1.0, 1.0, 0.5]))
+    leader = objective.leader()
+    assert [leader([v]) for v in (0.0, 1.1, 2.0, 3.2)] == [1, 2, 2, 1]
+    assert leader([9.0]) == leader.constant == 2
 
 
 def test_random_states_are_fixed_and_integers_kept():

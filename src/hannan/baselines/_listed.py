@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.core import Action, Feedback, LateLearner, Oracle, ParameterError
+from hannan.core.available import standing_in
 from hannan.core.learner import own_coins
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
@@ -30,6 +31,7 @@ class ListedPolicies(LateLearner):
     """A table of policies with a running total for each."""
 
     oracle: FinitePolicies
+    _scratch = frozenset({"oracle", "_columns", "_weights"})
 
     def __init__(
         self,
@@ -55,7 +57,9 @@ class ListedPolicies(LateLearner):
         self._weights = np.empty(self.oracle.n_policies)
         self._rng = own_coins(seed)
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
         """What copies of this learner would play on a context now: drawn from the same weights."""
         coins = self._coins(copies, seed)
         context = self._check_context(context)
@@ -64,6 +68,10 @@ class ListedPolicies(LateLearner):
         ends = twin._weigh(context).cumsum()
         targets = coins.random(copies) * ends[-1]
         codes = self._columns[context, [_first_above(ends, target) for target in targets]]
+        there = None if available is None else self._check_available(available)
+        if there is not None:
+            substitute = self._substitute(context, there)
+            codes = standing_in(there, substitute, self.oracle.n_actions)[codes]
         return [self.oracle.action(code) for code in codes]
 
     def _act(self, context: Any) -> Action:

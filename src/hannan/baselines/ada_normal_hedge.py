@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._listed import Mixture
 from hannan.core import Action
+from hannan.core.arrays import as_floats
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.normalhedge import weights
 from hannan.oracles import FinitePolicies
@@ -110,7 +111,7 @@ class AdaNormalHedge(Mixture):
         if prior is None:
             return np.full(N, 1.0 / N)
         try:
-            found = np.array(prior, dtype=np.float64)
+            found = as_floats(prior).copy()
         except (TypeError, ValueError):
             found = np.zeros(0)
         if found.shape != (N,) or not (np.isfinite(found) & (found > 0.0)).all():

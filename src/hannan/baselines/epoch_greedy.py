@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from hannan.baselines._bandit import Bandit
-from hannan.core import Action, Oracle, ParameterError, Policy
+from hannan.core import Action, Objective, Oracle, ParameterError, Policy
+from hannan.core.arrays import Contexts
 from hannan.core.learner import own_coins
 from hannan.core.validation import check_seed, refuse
 
@@ -75,11 +75,12 @@ class EpochGreedy(Bandit):
     """
 
     oracle: Oracle
+    _scratch = frozenset({"_leader", "_spread"})
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         log_size: float | None = None,
         seed: int | None = None,
@@ -99,6 +100,7 @@ class EpochGreedy(Bandit):
         self._K = oracle.n_actions
         self._total = oracle.objective()
         self._leader: Policy | None = None
+        self._led = False  # whether the leader of the total has been found
         self._left = 0  # rounds of following that remain
         self._spread = 2.0 * self._K * self._log_size()
         self._rng = own_coins(seed)
@@ -112,8 +114,12 @@ class EpochGreedy(Bandit):
             return int(self._rng.integers(self._K))
         if self._leader is None:
             self._leader = self._total.leader()
+            self._led = True
             self.oracle_calls += 1
         return self._leader(context)
+
+    def _restored(self) -> None:
+        self._leader = self._total.leader() if self._led else None
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         cost = self._scaled(loss)
@@ -124,8 +130,12 @@ class EpochGreedy(Bandit):
         estimate[action] = self._K * cost
         self._total.add(context, estimate)
         self._leader = None
+        self._led = False
         self.explored += 1
         self._left = self._following(self.explored)
+
+    def _past(self) -> Objective:
+        return self._total
 
     def _following(self, n: int) -> int:
         """s_n, how long the n-th leader is followed."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
 from hannan.core import Action, LateLearner, Predictor
+from hannan.core.available import IntArray
 from hannan.core.learner import own_coins
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.validation import check_integer, check_probability, check_seed
+from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed
 from hannan.predictors import Mean, Ridge
 
 _ANY = (-math.inf, math.inf)
@@ -25,8 +26,8 @@ class EpsilonGreedy(Bandit, LateLearner):
     .. math:: a_t = \arg\min_k \hat\ell_t(k) \quad\text{with probability } 1 - \varepsilon_t,
               \qquad \varepsilon_t = \varepsilon\, t^{-\delta},
 
-    else uniform over all K. Ties go to the smallest action. The predictor learns from every
-    round, whichever way its action was chosen.
+    else uniform over all K, or both among those that are there. Ties go to the smallest action.
+    The predictor learns from every round, whichever way its action was chosen.
 
     Parameters
     ----------
@@ -92,11 +93,25 @@ class EpsilonGreedy(Bandit, LateLearner):
         return row_or_name(context)
 
     def _act(self, context: Any) -> Action:
+        return self._drawn(self._estimate(context))
+
+    @property
+    def _ordered(self) -> bool:
+        return True
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        return int(available[self._drawn(self._estimate(context)[available])])
+
+    def _estimate(self, context: Any) -> FloatArray:
         mine = self._predictor(context)
         guess = getattr(mine, "estimate", mine.predict)(context)
-        greedy = int(check_guess(mine, guess, self.n_actions, _ANY).argmin())
+        return check_guess(mine, guess, self.n_actions, _ANY)
+
+    def _drawn(self, estimates: FloatArray) -> int:
+        """The place of the smallest, or now and then any."""
+        greedy = int(estimates.argmin())
         if self._rng.random() < self.epsilon * (self.rounds + 1) ** -self.decay:
-            return int(self._rng.integers(self.n_actions))
+            return int(self._rng.integers(len(estimates)))
         return greedy
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:

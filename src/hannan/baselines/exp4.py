@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._listed import ListedPolicies
 from hannan.core import Action, Feedback, ParameterError
+from hannan.core.available import IntArray
 from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 
@@ -54,6 +55,7 @@ class Exp4(ListedPolicies):
     """
 
     feedback = Feedback.SEMI
+    _scratch = frozenset({"_law"})
 
     def __init__(
         self,
@@ -69,6 +71,7 @@ class Exp4(ListedPolicies):
         if self.oracle.sets is not None:
             raise ParameterError("Exp4 is for single actions; got a table of sets.")
         self._probability = 1.0
+        self._law: FloatArray = np.ones(self.oracle.n_actions)  # of the last action, in any unit
 
     def _act(self, context: Any) -> Action:
         weights = self._weigh(context)
@@ -77,6 +80,7 @@ class Exp4(ListedPolicies):
         found = int(ends.searchsorted(self._rng.random() * ends[-1], side="right"))
         action = min(found, self.oracle.n_actions - 1)
         self._probability = float(mass[action] / ends[-1])
+        self._law = np.asarray(mass, dtype=np.float64)
         return action
 
     def _weigh(self, context: Any) -> FloatArray:
@@ -100,8 +104,10 @@ class Exp4(ListedPolicies):
     def _recall(self, kept: float) -> None:
         self._probability = kept
 
-    def _inverse_propensities(self) -> FloatArray:
-        return np.array([1.0 / self._probability])
+    def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
+        if alike is None:
+            return np.array([1.0 / self._probability])
+        return np.array([self._law.sum() / self._law[alike].sum()])
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, LateLearner, Oracle, Policy
+from hannan.core import Action, LateLearner, Objective, Oracle, Policy
+from hannan.core.available import IntArray
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_loss_range, check_losses
 
@@ -59,6 +60,18 @@ class FollowTheLeader(LateLearner):
         action = self._history.action(context, None, 0, 0.0)
         self.oracle_calls += 1
         return action
+
+    @property
+    def _ordered(self) -> bool:
+        return self._history.scored
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        action = self._history.among(context, available).action(context, None, 0, 0.0)
+        self.oracle_calls += 1
+        return int(action)
+
+    def _past(self) -> Objective:
+        return self._history
 
     def _twin(self, coins: np.random.Generator) -> Self:
         return copy.copy(self)

@@ -9,7 +9,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, ContextError, LateLearner, Oracle, ParameterError, Policy
+from hannan.core import (
+    Action,
+    ContextError,
+    LateLearner,
+    Objective,
+    Oracle,
+    ParameterError,
+    Policy,
+)
+from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -87,11 +96,12 @@ class KalaiVempala(LateLearner):
     """
 
     oracle: Oracle
+    _scratch = frozenset({"_perturbed", "_arrivals", "_block", "_H", "_rows"})
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         epsilon: float | None = None,
         horizon: int | None = None,
@@ -159,6 +169,9 @@ class KalaiVempala(LateLearner):
                 "noise. Declare it in contexts=."
             )
         return context
+
+    def _past(self) -> Objective:
+        return self._history
 
     def _twin(self, coins: np.random.Generator) -> Self:
         twin = copy.copy(self)

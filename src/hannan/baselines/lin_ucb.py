@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._bandit import Bandit, row_or_name
 from hannan.core import Action, ContextError, LateLearner
+from hannan.core.available import IntArray
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.oracles._features import as_numbers
 from hannan.predictors import Ridge
@@ -67,6 +68,8 @@ class LinUCB(Bandit, LateLearner):
     [li2010]
     """
 
+    _scratch = frozenset({"_rows"})
+
     def __init__(
         self,
         n_actions: int,
@@ -105,6 +108,13 @@ class LinUCB(Bandit, LateLearner):
 
     def _act(self, context: Any) -> Action:
         return int(self._model(context).lower(context).argmin())
+
+    @property
+    def _ordered(self) -> bool:
+        return True
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        return int(available[self._model(context).lower(context)[available].argmin()])
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         self._model(context).learn(context, action, self._scaled(loss))

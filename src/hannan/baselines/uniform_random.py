@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Action, LateLearner
+from hannan.core.available import IntArray
 from hannan.core.learner import own_coins
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
@@ -21,6 +22,8 @@ from hannan.core.validation import (
 
 class UniformRandom(LateLearner):
     r"""Play each of K actions with probability 1/K, whatever happens.
+
+    Where only some are there, each of them is as likely as the others.
 
     Parameters
     ----------
@@ -60,9 +63,19 @@ class UniformRandom(LateLearner):
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
         self._rng = own_coins(seed)
+        self._choices = self.n_actions
 
     def _act(self, context: Any) -> Action:
+        self._choices = self.n_actions
         return int(self._rng.integers(self.n_actions))
+
+    @property
+    def _ordered(self) -> bool:
+        return True
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        self._choices = len(available)
+        return int(available[self._rng.integers(self._choices)])
 
     def _twin(self, coins: np.random.Generator) -> Self:
         twin = copy.copy(self)
@@ -75,5 +88,5 @@ class UniformRandom(LateLearner):
     def _cost(self, action: Action, loss: Any) -> float:
         return loss_of(check_losses(loss, self.n_actions, self._range)[0], action)
 
-    def _inverse_propensities(self) -> FloatArray:
-        return np.array([float(self.n_actions)])
+    def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
+        return np.array([float(self._choices)])

@@ -13,6 +13,7 @@ import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
 from hannan.core import Action, LateLearner, MissingPackageError
+from hannan.core.available import IntArray
 from hannan.core.learner import own_coins
 from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 
@@ -24,7 +25,8 @@ class VowpalWabbit(Bandit, LateLearner):
 
     VW is given features of the context, an indicator for each action and the products of the two,
     so that each action has a linear model of its own. It answers with a law p over the actions; one
-    is drawn from it here, and VW learns from (action, loss, p(action)).
+    is drawn from it here, and VW learns from (action, loss, p(action)). Where only some actions are
+    there, VW is shown these alone.
 
     Parameters
     ----------
@@ -66,6 +68,8 @@ class VowpalWabbit(Bandit, LateLearner):
     """
 
     _shown: list[Any] | None
+    _scratch = frozenset({"_native", "_vw", "_shown", "_label", "_features", "_names", "_actions"})
+    _vouched = "vowpalwabbit"
 
     def __init__(
         self,
@@ -83,57 +87,92 @@ class VowpalWabbit(Bandit, LateLearner):
         self.seed = check_seed(self, seed)
         self._rng = own_coins(seed)
         self._probability = 1.0
+        self._there: IntArray | None = None  # what was shown to VW, but for None all
         self._start([] if seed is None else ["--random_seed", str(seed % 2**32)])
 
-    def probabilities(self, context: Any = None) -> FloatArray:
+    def probabilities(self, context: Any = None, available: Any = None) -> FloatArray:
         """The law of the action on a context, now."""
-        return self._law(self._examples(self._check_context(context)))
+        checked = self._check_context(context)
+        there = None if available is None else self._check_available(available)
+        law = self._law(self._examples(checked, there))
+        if there is None:
+            return law
+        whole = np.zeros(self.n_actions)
+        whole[there] = law
+        return whole
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
         """Draws from VW's law, by other coins."""
         coins = self._coins(copies, seed)
-        law = self.probabilities(context)
+        law = self.probabilities(context, available)
         return [_draw(law, u) for u in coins.random(copies)]
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name not in _NATIVE}
+        return {**state, "_model": self._model}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        model = state.pop("_model")
+        vars(self).update(state)
+        self._model = model
+
+    def _learned(self) -> dict[str, Any]:
+        return {**super()._learned(), "_model": self._model}
+
+    @property
+    def _model(self) -> bytes:
+        """VW's saved model."""
         with TemporaryDirectory() as folder:
             path = Path(folder, "model")
             self._vw.save(path)
-            return {**state, "model": path.read_bytes()}
+            return path.read_bytes()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        model = state.pop("model")
-        vars(self).update(state)
+    @_model.setter
+    def _model(self, content: bytes) -> None:
         with TemporaryDirectory() as folder:
             path = Path(folder, "model")
-            path.write_bytes(model)
+            path.write_bytes(content)
             self._start(["-i", str(path)])
 
     def _check_context(self, context: Any, ahead: int = 0) -> Any:
         return row_or_name(context)
 
     def _act(self, context: Any) -> Action:
-        examples = self._examples(context)
+        return self._act_on(context, None)
+
+    @property
+    def _ordered(self) -> bool:
+        return True
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        return int(available[self._act_on(context, available)])
+
+    def _act_on(self, context: Any, available: IntArray | None) -> int:
+        """The place of the action drawn among those shown to VW."""
+        examples = self._examples(context, available)
         law = self._law(examples)
-        action = _draw(law, self._rng.random())
-        self._shown, self._probability = examples, float(law[action])
-        return action
+        place = _draw(law, self._rng.random())
+        self._shown, self._there, self._probability = examples, available, float(law[place])
+        return place
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         label = f"{action}:{self._scaled(loss)!r}:{self._probability!r}"
-        examples = self._shown or self._examples(context)
+        examples = self._shown or self._examples(context, self._there)
+        place = action if self._there is None else int(np.searchsorted(self._there, action))
         # A label cannot be taken off an example again.
-        examples[1 + action] = self._example("a", [self._names + action], label)
+        examples[1 + place] = self._example("a", [self._names + action], label)
         self._vw.learn_multi(examples)
 
-    def _keep(self) -> float:
-        return self._probability
+    def _keep(self) -> tuple[float, IntArray | None]:
+        return self._probability, self._there
 
-    def _recall(self, kept: float) -> None:
-        self._probability, self._shown = kept, None
+    def _recall(self, kept: tuple[float, IntArray | None]) -> None:
+        self._probability, self._there = kept
+        self._shown = None
 
-    def _inverse_propensities(self) -> FloatArray:
+    def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
         return np.array([1.0 / self._probability])
 
     def _start(self, options: list[str]) -> None:
@@ -156,15 +195,18 @@ class VowpalWabbit(Bandit, LateLearner):
         self._vw.predict_multi(examples)
         return np.array(examples[0].get_action_scores())
 
-    def _examples(self, context: Any) -> list[Any]:
-        """What VW is shown: the context, then each action."""
+    def _examples(self, context: Any, available: IntArray | None = None) -> list[Any]:
+        """What VW is shown: the context, then each action that is there."""
         if isinstance(context, np.ndarray):
             features: list[Any] = list(zip(itertools.count(self._features), context.tolist()))
         elif context is None:
             features = []
         else:
             features = [self._vw.hash_feature(str(context), self._features)]
-        return [self._example("x", features, "shared"), *self._actions]
+        there = self._actions
+        if available is not None:
+            there = [self._actions[k] for k in available.tolist()]
+        return [self._example("x", features, "shared"), *there]
 
     def _example(self, space: str, features: list[Any], label: str = "") -> Any:
         # By hand, since VW's text format takes longer to write and read than to learn from.
@@ -184,7 +226,8 @@ _NATIVE = ("_vw", "_native", "_actions", "_shown")
 def _draw(law: FloatArray, u: float) -> int:
     """An action with its probability under the law."""
     ends = law.cumsum()
-    return min(int(ends.searchsorted(u * ends[-1], side="right")), len(law) - 1)
+    found = int(ends.searchsorted(u * ends[-1], side="right"))
+    return min(found, int(law.nonzero()[0][-1]))
 
 
 def _packages() -> tuple[Any, Any]:

@@ -4,13 +4,13 @@ G is what the noise itself costs: every regret bound here has the form stability
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hannan.core import Oracle, ParameterError
+from hannan.core.arrays import Contexts
+from hannan.core.stored import Stored
 from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
 
@@ -18,7 +18,7 @@ _STREAM = 1  # not the stream that learners play from
 
 
 @dataclass(frozen=True, slots=True)
-class Complexity:
+class Complexity(Stored):
     """A value of G with the standard error of its estimate (zero where it is exact)."""
 
     value: float
@@ -34,7 +34,7 @@ class Complexity:
 
 def laplace_complexity(
     oracle: Oracle,
-    contexts: Sequence[Any] | None = None,
+    contexts: Contexts | None = None,
     *,
     pairs: int | None = None,
     seed: int | None = 0,
@@ -90,6 +90,17 @@ def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:
 
     With :math:`x = u^2/(1-u^2)` the infimum is where :math:`2x - \log(1+x) = \log N/(dm)`.
 
+    Parameters
+    ----------
+    log_size
+        log N, or an upper bound on it.
+    d
+        The number of contexts.
+    m
+        The most elements an action chooses.
+
+    Examples
+    --------
     >>> round(chernoff_complexity(math.log(1000), d=50), 1)
     38.4
     """
@@ -103,12 +114,46 @@ def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:
 
 
 def closed_complexity(log_size: float, d: int, m: int = 1) -> float:
-    r""":math:`G \le 2\sqrt{dm \log N} + \log N`."""
+    r""":math:`G \le 2\sqrt{dm \log N} + \log N`.
+
+    Parameters
+    ----------
+    log_size
+        log N, or an upper bound on it.
+    d
+        The number of contexts.
+    m
+        The most elements an action chooses.
+
+    Examples
+    --------
+    >>> round(closed_complexity(math.log(1000), d=50), 1)
+    44.1
+    """
     return 2.0 * math.sqrt(d * m * log_size) + log_size
 
 
 def printed_complexity(log_size: float, d: int, m: int = 1) -> float:
-    r"""The paper's error constant :math:`10\sqrt{dm}\log N`, valid for N ≥ 2."""
+    r"""The paper's error constant :math:`10\sqrt{dm}\log N`, valid for N ≥ 2.
+
+    Parameters
+    ----------
+    log_size
+        log N, or an upper bound on it.
+    d
+        The number of contexts.
+    m
+        The most elements an action chooses.
+
+    Examples
+    --------
+    >>> round(printed_complexity(math.log(1000), d=50), 1)
+    488.5
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
     return 10.0 * math.sqrt(d * m) * log_size
 
 
@@ -118,6 +163,19 @@ def tabular_complexity(d: int, n_actions: int, m: int = 1, antichain: bool = Tru
     :math:`d \cdot E\max_j \zeta_j = d\,(\sum_{i \le K} (1-2^{-i})/i - 2^{-K}/K)` for single
     actions; for sets of elements the value for *all* sets, :math:`dK/2`.
 
+    Parameters
+    ----------
+    d
+        The number of contexts.
+    n_actions
+        K.
+    m
+        The most elements an action chooses.
+    antichain
+        Whether no action contains another one.
+
+    Examples
+    --------
     >>> tabular_complexity(6, 2), tabular_complexity(1, 10, m=3)
     (4.5, 5.0)
     """
@@ -132,6 +190,21 @@ def complexity_bound(
 ) -> float:
     """The smallest of the upper bounds on G that sizes alone give.
 
+    Parameters
+    ----------
+    log_size
+        log N, or an upper bound on it.
+    d
+        The number of contexts.
+    m
+        The most elements an action chooses.
+    n_actions
+        K, where it is known.
+    antichain
+        Whether no action contains another one.
+
+    Examples
+    --------
     >>> round(complexity_bound(6 * math.log(2), d=6), 2)
     11.39
     >>> complexity_bound(6 * math.log(2), d=6, n_actions=2)

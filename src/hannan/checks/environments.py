@@ -168,7 +168,10 @@ def _played(
 ) -> Iterator[Round]:
     environment.meet(AlwaysFirst())
     for this_round in environment.rounds(horizon, np.random.default_rng(0)):
-        this_round.reveal(choose())
+        action = choose()
+        if this_round.available is not None and action not in this_round.available:
+            action = int(this_round.available[0])
+        this_round.reveal(action)
         yield this_round
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hannan.checks._require import require
+from hannan.checks.availability import check_only_what_is_there_is_played
 from hannan.checks.environments import AlwaysFirst
 from hannan.checks.oracles import is_feasible
 from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
@@ -24,6 +25,7 @@ from hannan.core import (
     Round,
 )
 from hannan.core.policy import same_action
+from hannan.core.storage import reread, storable
 from hannan.core.validation import FloatArray
 from hannan.experiments import play
 
@@ -238,6 +240,35 @@ def check_late_losses_are_learned_once(
     )
 
 
+def check_saving_changes_nothing(learner: Learner, environment: Environment, horizon: int) -> None:
+    """A learner that was saved in the middle of a game, with rounds open, goes on bit for bit.
+
+    One that holds what no file can hold, such as a predictor of another library, is let off.
+    """
+    rounds = _rounds(environment, horizon)
+    half = len(rounds) // 2
+    player: Any = learner.clone()
+    _plays(player, rounds[:half])
+    waiting = []
+    if _learns_late(learner, environment):
+        waiting = [player.decide(context) for context, _ in rounds[half : half + 2]]
+    player.act(rounds[half][0])
+    if not storable(player):
+        return
+    twin = reread(player)
+    for decision, (_, losses) in zip(waiting, rounds[half:], strict=False):
+        for one in (player, twin):
+            one.update(_feedback(one, decision.action, losses), decision=decision.id)
+    _require_same_run(
+        learner,
+        _plays(player, rounds[half + len(waiting) :]),
+        _plays(twin, rounds[half + len(waiting) :]),
+        "one that was saved and loaded differs",
+    )
+    same = player.rounds == twin.rounds and player.oracle_calls == twin.oracle_calls
+    require(same, f"{learner!r} counts otherwise after it was saved and loaded.")
+
+
 LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
     check_acts_before_any_update,
     check_actions_are_feasible,
@@ -250,6 +281,8 @@ LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
     check_inputs_are_not_changed,
     check_asking_copies_changes_nothing,
     check_late_losses_are_learned_once,
+    check_only_what_is_there_is_played,
+    check_saving_changes_nothing,
 )
 
 
@@ -259,6 +292,21 @@ def check_average_regret_falls(
     """Average regret at 4T is below three quarters of that at T, up to three standard errors.
 
     Regret of order √T would halve it. Games run over seeds 0, 1, … of learner and environment.
+
+    Parameters
+    ----------
+    learner, environment
+        Who plays where; regret is measured against the environment's own policies.
+    horizon
+        T.
+    seeds
+        Number of games.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.LeaderPunisher(hn.oracles.AllPolicies(2, 2))
+    >>> hn.checks.check_average_regret_falls(hn.ContextFTPL(world.oracle), world, 100, seeds=4)
     """
     gaps = []
     for seed in range(seeds):
@@ -281,7 +329,7 @@ def _rounds(environment: Environment, horizon: int) -> list[tuple[Any, FloatArra
     rounds: Iterator[Round] = environment.rounds(horizon, np.random.default_rng(0))
     listed = []
     for this_round in rounds:
-        this_round.reveal(0)
+        this_round.reveal(0 if this_round.available is None else int(this_round.available[0]))
         listed.append((this_round.context, this_round.losses.copy()))
     return listed
 

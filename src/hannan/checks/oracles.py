@@ -10,8 +10,10 @@ import numpy as np
 
 from hannan.checks._require import require
 from hannan.checks.parameters import PARAMETER_CHECKS
-from hannan.core import Noise, Objective, Oracle, Policy
+from hannan.core import Noise, Objective, Oracle, Policy, StorageError
+from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of, same_action
+from hannan.core.storage import reread
 from hannan.core.validation import FloatArray
 from hannan.perturbation import seed_key
 
@@ -62,7 +64,7 @@ OracleCheck = Callable[[Case], None]
 
 def check_oracle(
     oracle: Oracle,
-    contexts: Sequence[Any] | None = None,
+    contexts: Contexts | None = None,
     policies: Sequence[Policy] = (),
     seed: int = 0,
 ) -> None:
@@ -98,7 +100,7 @@ def check_oracle(
 
 def make_case(
     oracle: Oracle,
-    contexts: Sequence[Any] | None = None,
+    contexts: Contexts | None = None,
     policies: Sequence[Policy] = (),
     seed: int = 0,
 ) -> Case:
@@ -263,6 +265,33 @@ def check_copies_are_independent(case: Case) -> None:
     _require_same_plays(case, later, twin, "adding to the original changes its copy")
 
 
+def check_totals_survive_a_file(case: Case) -> None:
+    """A total that was saved and loaded in the middle of a game goes on bit for bit."""
+    if case.oracle._unstorable is not None:
+        return
+    total, noise = case.oracle.objective(), case.noise()
+    total.expect(case.contexts)
+    early, late = np.array_split(np.arange(16), 2)
+    rounds = [(x, 0.1 * losses) for x, losses in case.rounds(16)]
+    for t in early:
+        context, losses = rounds[t]
+        total.settle(context, losses, noise, int(t), _SCALE)
+    try:
+        twin, noise_again = reread(total), case.noise(2**10)
+    except StorageError as error:
+        raise AssertionError(f"{case}: {error}") from error
+    for t in late:
+        context, losses = rounds[t]
+        played = total.settle(context, losses, noise, int(t), _SCALE)
+        again = twin.settle(context, losses, noise_again, int(t), _SCALE)
+        values = total.minima(noise, int(t), 1, _SCALE), twin.minima(noise_again, int(t), 1, _SCALE)
+        require(
+            same_action(played, again) and np.array_equal(*values, equal_nan=True),
+            f"{case}: a total that was saved and loaded goes on otherwise. What it keeps beside "
+            "what `objective()` makes must be in plain attributes; `_scratch` names the others.",
+        )
+
+
 def check_draws_are_functions_of_their_number(case: Case) -> None:
     """A draw is the same in any order, whatever memory the noise has."""
     total = case.total(case.rounds())
@@ -326,6 +355,7 @@ ORACLE_CHECKS: tuple[OracleCheck, ...] = (
     check_ties_break_the_same_way,
     check_duplicating_is_doubling,
     check_copies_are_independent,
+    check_totals_survive_a_file,
     check_draws_are_functions_of_their_number,
     check_noise_is_fresh,
     check_losses_are_not_changed,

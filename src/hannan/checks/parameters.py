@@ -51,7 +51,24 @@ def check_repr_evaluates_back(thing: Parametrised) -> None:
 
 
 def check_docstring(cls: type, sections: Sequence[str] = SECTIONS) -> None:
-    """The docstring of the class itself has these sections."""
+    """The docstring of the class itself has these sections.
+
+    Parameters
+    ----------
+    cls
+        The class.
+    sections
+        Titles, each underlined in the docstring; by default those that learners need.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> hn.checks.check_docstring(hn.oracles.Paths, ["Parameters", "Examples"])
+    >>> hn.checks.check_docstring(hn.oracles.Paths, ["Guarantee"])
+    Traceback (most recent call last):
+    ...
+    AssertionError: The docstring of Paths has no section 'Guarantee'.
+    """
     text = inspect.cleandoc(cls.__dict__.get("__doc__") or "")
     lines = text.splitlines()
     for section in sections:

@@ -4,14 +4,19 @@ from hannan.core.decision import Decision
 from hannan.core.environment import Environment, Feedback, Round
 from hannan.core.errors import (
     ContextError,
+    DamagedFileError,
     DecisionError,
     HannanError,
     InfeasibleError,
     InputTypeError,
     LossError,
     MissingPackageError,
+    NewerFileError,
     OrderError,
     ParameterError,
+    StorageError,
+    TruncatedFileError,
+    UntrustedError,
 )
 from hannan.core.late import LateLearner
 from hannan.core.learner import Learner
@@ -19,10 +24,12 @@ from hannan.core.loss import LossFunction
 from hannan.core.oracle import Noise, Objective, Oracle
 from hannan.core.policy import Action, Policy
 from hannan.core.predictor import Predictor
+from hannan.core.storage import load
 
 __all__ = [
     "Action",
     "ContextError",
+    "DamagedFileError",
     "Decision",
     "DecisionError",
     "Environment",
@@ -35,6 +42,7 @@ __all__ = [
     "LossError",
     "LossFunction",
     "MissingPackageError",
+    "NewerFileError",
     "Noise",
     "Objective",
     "Oracle",
@@ -43,4 +51,8 @@ __all__ = [
     "Policy",
     "Predictor",
     "Round",
+    "StorageError",
+    "TruncatedFileError",
+    "UntrustedError",
+    "load",
 ]

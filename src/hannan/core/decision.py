@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from hannan.core.errors import DecisionError
 from hannan.core.policy import Action, same_action
+from hannan.core.stored import Stored
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision:
+class Decision(Stored):
     """What was decided for a context, under an id that feedback refers to later."""
 
     id: int
@@ -22,6 +23,8 @@ class Decision:
     """For each chosen element an estimate of 1/q, q its probability of being chosen, drawn from
     the state at decision time: inverse propensities, unbiased up to the known truncation. Empty
     where the learner has no use for them."""
+    available: NDArray[np.intp] | None = None
+    """The actions that were there, sorted; None where all were."""
 
 
 def open_number(

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hannan.core.errors import OrderError
+from hannan.core.available import IntArray, check_available
+from hannan.core.errors import OrderError, ParameterError
 from hannan.core.oracle import Oracle
 from hannan.core.params import Parametrised, short
 from hannan.core.policy import Action, loss_of
@@ -37,16 +38,37 @@ class Round:
         a mean loss is Σ weight · loss / Σ weight.
     current
         The action that was really taken, where data tell what a present system did.
+    available
+        The actions that are there, sorted; None where all are. What the losses say of others does
+        not matter.
+
+    Examples
+    --------
+    >>> this_round = Round("rain", np.array([0.2, 0.7]))
+    >>> this_round.losses
+    Traceback (most recent call last):
+    ...
+    hannan.core.errors.OrderError: The losses of a round are hidden until an action is revealed...
+    >>> this_round.reveal(1, Feedback.SEMI), this_round.loss
+    (0.7, 0.7)
     """
 
-    __slots__ = ("_losses", "action", "context", "current", "delay", "weight")
+    __slots__ = ("_losses", "action", "available", "context", "current", "delay", "weight")
 
     def __init__(
-        self, context: Any, losses: FloatArray, delay: int = 0, current: Action | None = None
+        self,
+        context: Any,
+        losses: FloatArray,
+        delay: int = 0,
+        current: Action | None = None,
+        available: Any = None,
     ) -> None:
         self.context = context
         self.delay = delay
         self.current = current
+        self.available: IntArray | None = (
+            None if available is None else check_available(self, available, len(losses))
+        )
         self.weight = 1.0
         self._losses = losses
         self.action: Action | None = None
@@ -56,21 +78,31 @@ class Round:
     ) -> FloatArray | float | None:
         """Tell the round what was played; returns the feedback the rule allows.
 
-        None means that nothing can be told: the learner does not learn from the round.
+        None means that nothing can be told: the learner does not learn from the round. The loss
+        of an action that was not there is NaN.
         """
+        if self.available is not None and not (self.available == action).any():
+            raise ParameterError(
+                f"Action {action!r} was played, and only {self.available.tolist()} were there: "
+                "pass round.available to act(context, available=...)."
+            )
         self.action = action
         if feedback is Feedback.FULL:
-            return self._losses
+            return self._losses if self.available is None else self._completed(np.nan)
         if isinstance(action, int | np.integer):
             return float(self._losses[action])
         return self._losses[action]
 
     @property
     def losses(self) -> FloatArray:
-        """All losses; only once the learner has acted."""
+        """All losses; only once the learner has acted.
+
+        An action that was not there counts with the loss of the one played: so a policy is
+        compared with the learner in those rounds alone in which its action was there.
+        """
         if self.action is None:
             raise OrderError("The losses of a round are hidden until an action is revealed to it.")
-        return self._losses
+        return self._losses if self.available is None else self._completed(self.loss)
 
     @property
     def loss(self) -> float:
@@ -83,6 +115,12 @@ class Round:
     def current_loss(self) -> float | None:
         """The loss of the action that was really taken; None where nothing tells of one."""
         return None if self.current is None else loss_of(self.losses, self.current)
+
+    def _completed(self, value: float) -> FloatArray:
+        """The losses, with one value for all actions that were not there."""
+        found = np.full(len(self._losses), value)
+        found[self.available] = self._losses[self.available]
+        return found
 
     def __repr__(self) -> str:
         facts = [] if self.context is None else [f"context {_brief(self.context)}"]
@@ -102,7 +140,10 @@ class Environment(Parametrised, ABC):
     """
 
     oblivious: ClassVar[bool] = True
-    """Whether the rounds never depend on what is played."""
+    """Whether the rounds never depend on what is played, nor what policies are charged in them.
+
+    That is: not where rounds say which actions are available.
+    """
 
     oracle: Oracle | None = None
     """A policy class to measure regret against, where the environment was made from one."""

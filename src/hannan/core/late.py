@@ -9,19 +9,25 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.arrays import as_rows
+from hannan.core.available import IntArray
 from hannan.core.decision import Decision, context_key, open_number
+from hannan.core.errors import ParameterError
 from hannan.core.learner import Learner
 from hannan.core.policy import Action
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
 
 @dataclass(slots=True)
-class OpenRound:
+class OpenRound(Stored):
     """A round in flight, with what the learner needs of the moment it was decided."""
 
     context: Any
     action: Action
     kept: Any
+    stands: IntArray | None = None  # what is played for each action, where some were not there
+    chosen: int = -1  # what the learner chose then, for which `action` was played
 
 
 class LateLearner(Learner):
@@ -43,8 +49,13 @@ class LateLearner(Learner):
         self._numbered: tuple[Any, Action] | None = None
         self._delayed = False  # whether a round was learned while others were open
 
-    def decide(self, context: Any = None) -> Decision:
+    def decide(self, context: Any = None, available: Any = None) -> Decision:
         """An action as a ticket, to be answered by `update(loss, decision=…)` at any time.
+
+        Parameters
+        ----------
+        context, available
+            As for `act`.
 
         Examples
         --------
@@ -55,13 +66,27 @@ class LateLearner(Learner):
         >>> learner.open_decisions
         [0]
         """
-        return self._decide(self._check_context(context, int(self._open is not None)))
+        checked = self._check_context(context, int(self._open is not None))
+        there = None if available is None else self._check_available(available)
+        return self._decide(checked, there)
 
-    def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
-        """A decision for each of several contexts, all from the same state."""
+    def decide_many(
+        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+    ) -> list[Decision]:
+        """A decision for each of several contexts, all from the same state.
+
+        Parameters
+        ----------
+        contexts
+            As for `act`.
+        available
+            For each of them what is there, or None.
+        """
         first = int(self._open is not None)
-        checked = [self._check_context(context, i) for i, context in enumerate(contexts, first)]
-        return [self._decide(context) for context in checked]
+        given = enumerate(as_rows(contexts), first)
+        checked = [self._check_context(context, i) for i, context in given]
+        there = check_each(self, available, len(checked))
+        return [self._decide(context, some) for context, some in zip(checked, there, strict=True)]
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn the losses of a round.
@@ -85,7 +110,10 @@ class LateLearner(Learner):
         now = self._keep()
         self._recall(ticket.kept)
         try:
-            self._update(ticket.context, ticket.action, loss)
+            if ticket.stands is None:
+                self._update(ticket.context, ticket.action, loss)
+            else:
+                self._update_restricted(ticket.context, ticket.chosen, loss, ticket.stands)
         finally:
             self._recall(now)
         del self._tickets[number]
@@ -113,18 +141,24 @@ class LateLearner(Learner):
     def _recall(self, kept: Any) -> None:
         """Put back what `_keep` took."""
 
-    def _inverse_propensities(self) -> FloatArray:
-        """The inverse propensities of what `_act` chose, where they are known."""
+    def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
+        """The inverse propensities of what `_act` chose, where they are known.
+
+        Of all choices `alike` together, where the same was played for each of them.
+        """
         return np.empty(0)
 
-    def _decide(self, context: Any) -> Decision:
+    def _decide(self, context: Any, available: IntArray | None = None) -> Decision:
         now, draw = self._keep(), self._draw
         if self._open is not None and self._numbered is not self._open:
             self._advance()  # the open round's number is not to be used again
         self._aside, self._open = self._open, None
         try:
-            action = self._act(context)
-            kept, weights = self._keep(), self._inverse_propensities()
+            ticket = self._chosen(context, available)
+            alike = None
+            if ticket.stands is not None and not self._ordered:
+                alike = np.flatnonzero(ticket.stands == ticket.action)
+            weights = self._inverse_propensities(alike)
         except BaseException:
             self._draw = draw
             raise
@@ -135,8 +169,15 @@ class LateLearner(Learner):
         self._advance()
         number = self._next_id
         self._next_id += 1
-        self._tickets[number] = OpenRound(context, action, kept)
-        return Decision(number, context, action, weights)
+        self._tickets[number] = ticket
+        return Decision(number, context, ticket.action, weights, available)
+
+    def _chosen(self, context: Any, available: IntArray | None) -> OpenRound:
+        if available is None:
+            action = self._act(context)
+            return OpenRound(context, action, self._keep())
+        chosen, stands = self._act_restricted(context, available)
+        return OpenRound(context, int(stands[chosen]), self._keep(), stands, chosen)
 
     def _advance(self) -> None:
         """Go on to the next number of noise: `_act` may draw its coins by the number `_draw`.
@@ -159,3 +200,16 @@ class LateLearner(Learner):
 
     def _context_key(self, context: Any) -> Hashable:
         return context_key(context) if self.oracle is None else self.oracle.key(context)
+
+
+def check_each(learner: Any, available: Any, count: int) -> list[IntArray | None]:
+    """What is there on each of several contexts, checked."""
+    if available is None:
+        return [None] * count
+    given = list(available)
+    if len(given) != count:
+        raise ParameterError(
+            f"decide_many needs available= for each of {count} contexts, a list with None where "
+            f"all actions are there; got {len(given)}."
+        )
+    return [None if some is None else learner._check_available(some) for some in given]

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import copy
+import os
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from hannan.core.arrays import as_array
+from hannan.core.available import (
+    IntArray,
+    awake,
+    best_awake,
+    cheapest,
+    check_available,
+    filled_in,
+    noted,
+    standing_in,
+)
 from hannan.core.environment import Feedback
-from hannan.core.errors import OrderError
-from hannan.core.oracle import Oracle
+from hannan.core.errors import OrderError, ParameterError
+from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
-from hannan.core.validation import check_integer
+from hannan.core.storage import save
+from hannan.core.validation import FloatArray, check_integer
 
 _OWN = 0x6F776E  # sets a learner's coins apart from those of a world with the same seed
 _COINS = 0x636F696E  # sets the coins of `would_play` apart from both
@@ -34,21 +47,53 @@ class Learner(Parametrised, ABC):
     Subclasses write `_act` and `_update`; here is only the order of calls. A refused call
     changes nothing. A second `act` before `update` starts the round anew: the unanswered
     context is dropped.
+
+    Where only some actions are there, `act(context, available=…)`, a learner with an order of its
+    own among actions (`_ordered`) plays the best of them, by `_act_among`. For all others the
+    game is the plain one with other losses: a substitute, fixed before any coin is drawn, stands
+    in for every action that is not there.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
     oracle: Oracle | None = None
+    _scratch = frozenset({"_range", "_width"})
 
     def __init__(self) -> None:
         self.rounds = 0
         self.oracle_calls = 0
         self._open: tuple[Any, Action] | None = None
+        self._stands: IntArray | None = None  # what is played for each action in the open round
+        self._record: FloatArray | None = None  # losses seen in restricted rounds: sums, counts
+        self._sorted = 0  # restricted rounds played by an order of one's own
 
-    def act(self, context: Any = None) -> Action:
-        """The action for this context: an int, or the sorted indices of the chosen elements."""
+    def act(self, context: Any = None, available: Any = None) -> Action:
+        """The action for this context: an int, or the sorted indices of the chosen elements.
+
+        Parameters
+        ----------
+        context
+            x, as the policy class takes it.
+        available
+            The actions that are there in this round, for problems of single actions: distinct
+            integers, or K booleans. None where all are.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> learner = hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), seed=0)
+        >>> learner.act(available=[1, 2])
+        1
+        >>> learner.update([float("nan"), 0.9, 0.1])
+        >>> learner.act(available=[1, 2])
+        2
+        """
         context = self._check_context(context)
+        if available is not None and (there := self._check_available(available)) is not None:
+            chosen, stands = self._act_restricted(context, there)
+            self._open, self._stands = (context, chosen), stands
+            return int(stands[chosen])
         action = self._act(context)
-        self._open = (context, action)
+        self._open, self._stands = (context, action), None
         return action
 
     def update(self, loss: Any) -> None:
@@ -58,8 +103,11 @@ class Learner(Parametrised, ABC):
                 "update() needs a round to answer: call act(context) first, then update(loss) once."
             )
         context, action = self._open
-        self._update(context, action, loss)
-        self._open = None
+        if self._stands is None:
+            self._update(context, action, loss)
+        else:
+            self._update_restricted(context, action, loss, self._stands)
+        self._open = self._stands = None
         self.rounds += 1
 
     def reset(self) -> None:
@@ -77,7 +125,23 @@ class Learner(Parametrised, ABC):
         state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
         return self.clone(seed=int(state[0] >> np.uint64(1)))
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file: parameters, totals, position in the noise, open rounds.
+
+        `hannan.load(path)` gives a learner that plays on bit for bit as this one would have. The
+        file holds numbers and names, nothing that could be executed; a file that is there already
+        is replaced in one step.
+
+        Parameters
+        ----------
+        path
+            Where to; "….hannan" is a good name.
+        """
+        save(self, path)
+
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
         """What copies of this learner would play on a context now: same past, other coins.
 
         Independent draws from the law of the action that `act(context)` would return, given all
@@ -92,6 +156,8 @@ class Learner(Parametrised, ABC):
             How many to ask.
         seed
             Of the copies' coins, which are never those of the learner, whatever its own seed.
+        available
+            As for `act`.
 
         Examples
         --------
@@ -101,7 +167,7 @@ class Learner(Parametrised, ABC):
         [0, 0, 0]
         """
         coins = self._coins(copies, seed)
-        return [self._twin(coins).act(context) for _ in range(copies)]
+        return [self._twin(coins).act(context, available) for _ in range(copies)]
 
     def _coins(self, copies: int, seed: int) -> np.random.Generator:
         check_integer("would_play", "copies", copies, 1)
@@ -150,6 +216,84 @@ class Learner(Parametrised, ABC):
     def _check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
         return context if self.oracle is None else self.oracle.at(self._clock + ahead, context)
+
+    # Rounds in which only some actions are there --------------------------------------------
+
+    @property
+    def _ordered(self) -> bool:
+        """Whether the learner has an order of its own among actions, and `_act_among` with it."""
+        return False
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        """The best of these actions in the learner's own order."""
+        raise NotImplementedError
+
+    @property
+    def _size(self) -> int | None:
+        """K, where it is known."""
+        source = self if self.oracle is None else self.oracle
+        known: int | None = getattr(source, "n_actions", None)
+        return known
+
+    def _past(self) -> Objective | None:
+        """The total of what was learned, where one is kept."""
+        return None
+
+    def _check_available(self, available: Any) -> IntArray | None:
+        who, oracle = type(self).__name__, self.oracle
+        single = oracle is None or (oracle.max_chosen == 1 and not oracle.takes_functions)
+        if not single or getattr(oracle, "sets", None) is not None:
+            raise ParameterError(
+                f"available= is for choices of one action, and {type(oracle).__name__} chooses "
+                "sets, which have constraints of their own: build an oracle with the elements "
+                "that are there, or give the others large losses."
+            )
+        if self._size is None:
+            raise ParameterError(
+                f"available= needs the number of actions, which {who} does not know yet: give "
+                f"{type(oracle).__name__} its n_actions=."
+            )
+        return check_available(self, available, self._size)
+
+    def _act_restricted(self, context: Any, available: IntArray) -> tuple[int, IntArray]:
+        """The learner's own choice, and what is played for each choice."""
+        assert self._size is not None
+        if self._ordered:
+            played = self._act_among(context, available)
+            return played, standing_in(available, played, self._size)
+        substitute = self._substitute(context, available)
+        chosen = self._act(context)
+        assert isinstance(chosen, int)
+        return chosen, standing_in(available, substitute, self._size)
+
+    def _substitute(self, context: Any, available: IntArray) -> int:
+        """What is played for actions that are not there: a function of the past alone.
+
+        What the best policy so far does among those whose action is there; where that cannot be
+        told, the action with the smallest mean loss in restricted rounds, unseen ones first.
+        """
+        past, found = self._past(), None
+        if past is not None:
+            span = getattr(self, "loss_range", None) or (0.0, 1.0)
+            found = best_awake(past, context, available, max(map(abs, span)))
+            self.oracle_calls += 1
+        return cheapest(self._record, available) if found is None else found
+
+    def _update_restricted(self, context: Any, action: Action, loss: Any, stands: IntArray) -> None:
+        """Learn the losses of what is played for each action."""
+        full = self.feedback is Feedback.FULL
+        losses = filled_in(loss, stands) if full else loss
+        self._update(context, action, losses)
+        if self._ordered:
+            self._sorted += 1
+        elif full:
+            there = awake(stands)
+            self._record = noted(self._record, len(stands), there, losses[there])
+        else:
+            seen = float(as_array(losses).ravel()[0])
+            self._record = noted(self._record, len(stands), stands[action], seen)
+
+    # What subclasses write ------------------------------------------------------------------
 
     @abstractmethod
     def _act(self, context: Any) -> Action: ...

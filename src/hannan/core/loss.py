@@ -15,6 +15,9 @@ class LossFunction(Parametrised, ABC):
     n_actions: int
     """K, the number of elements."""
 
+    def _learned(self) -> dict[str, Any]:
+        return {}  # a function is what it was made as
+
     @abstractmethod
     def __call__(self, action: Action) -> float:
         """The loss of choosing these elements."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core.arrays import as_rows
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
 
@@ -23,7 +25,7 @@ class Noise(Protocol):
         """Fake losses of one draw, [d, K], at scale 1."""
 
 
-class Objective(ABC):
+class Objective(Stored, ABC):
     r"""Running total of losses, :math:`\pi \mapsto \sum_t \ell_t(\pi(x_t))`, and its minimisers.
 
     Kept in whatever space makes the argmin cheapest. Noise is linear too: draw n at scale s adds
@@ -34,9 +36,13 @@ class Objective(ABC):
     """
 
     oracle: Oracle
+    _scratch = frozenset({"_tilted"})
 
     draws_in_batches: bool = True
     """Whether several draws at once are cheaper than one after the other."""
+
+    scored: bool = False
+    """Whether leaders have a score for each action on a context, so that `among` answers."""
 
     @property
     def n_actions(self) -> int:
@@ -44,18 +50,26 @@ class Objective(ABC):
         assert self.oracle.n_actions is not None
         return self.oracle.n_actions
 
+    def _makings(self) -> dict[str, Any]:
+        return {"oracle": self.oracle}
+
+    @classmethod
+    def _anew(cls, **makings: Any) -> Self:
+        total = makings["oracle"].objective()
+        return total if type(total) is cls else cls(**makings)
+
     @abstractmethod
     def copy(self) -> Objective:
         """An independent copy of the total."""
 
-    def expect(self, contexts: Sequence[Any]) -> None:  # noqa: B027
+    def expect(self, contexts: Sequence[Any]) -> None:
         """Told before the first round which contexts the noise will sit on, where that is known."""
 
     @abstractmethod
     def add(self, context: Any, losses: FloatArray) -> None:
         """Add one round."""
 
-    def observe(self, context: Any) -> None:  # noqa: B027
+    def observe(self, context: Any) -> None:
         """Add one round in which every loss was zero; most totals do not change."""
 
     @abstractmethod
@@ -98,6 +112,14 @@ class Objective(ABC):
         twin = self.copy()
         twin.add(context, losses)
         return twin
+
+    def among(self, context: Any, available: NDArray[np.intp]) -> Objective:
+        """This total where only some actions are there on a context, until it is changed.
+
+        For questions about what is chosen on that context: the action of the leader's best score
+        among these, ties to the smallest. Only where `scored`.
+        """
+        raise NotImplementedError
 
     def perturbed(self, contexts: Sequence[Any], losses: FloatArray) -> Objective:
         """This total with fake losses on several contexts, [d, K], until either is changed."""
@@ -206,6 +228,9 @@ class Oracle(Parametrised, ABC):
     eagerness: float = 1.0
     """Factor on G that suits self-tuning; regret is bounded whatever it is."""
 
+    def _learned(self) -> dict[str, Any]:
+        return {}  # a class is what it was made as
+
     @property
     def fixed_size(self) -> bool:
         """Whether all actions choose equally many elements, so that none contains another."""
@@ -251,9 +276,12 @@ class Oracle(Parametrised, ABC):
         return self.check_context(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """Several contexts at once, without repetition, in order of first appearance."""
+        """Several contexts at once, without repetition, in order of first appearance.
+
+        A frame gives its rows, and a column its values.
+        """
         found: dict[Hashable, Any] = {}
-        for context in contexts:
+        for context in as_rows(contexts):
             checked = self.check_context(context)
             found.setdefault(self.key(checked), checked)
         return list(found.values())

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.arrays import as_floats
 from hannan.core.errors import InputTypeError, LossError
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
@@ -55,7 +56,10 @@ def adopt(predictor: Any) -> Any:
 
 def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRange) -> FloatArray:
     """A guess for each element, moved into the range of the losses."""
-    found = np.asarray(guess, dtype=np.float64)
+    try:
+        found = as_floats(guess)
+    except (TypeError, ValueError):
+        found = np.empty(0)
     low, high = extremes(found) if found.shape == (n_actions,) else (np.nan, np.nan)
     if low >= loss_range[0] and high <= loss_range[1]:
         return found

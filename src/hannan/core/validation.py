@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core.arrays import as_floats
 from hannan.core.errors import InputTypeError, LossError, ParameterError
 from hannan.kernels.losses import extremes
 
@@ -76,7 +77,7 @@ def check_losses(
     """A loss vector as float64, with its smallest and largest entry."""
     if type(losses) is not np.ndarray or losses.dtype != np.float64:
         try:
-            losses = np.asarray(losses, dtype=np.float64)
+            losses = as_floats(losses)
         except (TypeError, ValueError):
             raise InputTypeError(f"losses must be numbers, {what}; got {_shown(losses)}.") from None
     if losses.ndim != 1 or (losses.shape[0] != length and length is not None):

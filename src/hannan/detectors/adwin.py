@@ -14,7 +14,8 @@ class Adwin(Detector):
 
     Keeps a window of recent values and cuts off its older part whenever the means of the two
     parts differ by more than a Bernstein bound. Only a cut after which the mean is higher is an
-    alarm: errors that fall are no reason to forget what made them fall.
+    alarm: errors that fall are no reason to forget what made them fall. A learner with this
+    detector can be pickled, not saved.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ class Adwin(Detector):
     ----------
     [bifet2007]
     """
+
+    _unstorable = "river's ADWIN cannot be taken apart; detectors.Bernstein can be saved"
 
     def __init__(
         self,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Environment, Oracle, ParameterError, Policy
+from hannan.core.arrays import Contexts, as_rows
 from hannan.core.validation import FloatArray, check_probability
 from hannan.perturbation import seed_key
 
@@ -38,8 +39,8 @@ class PlantedWorld(DrawnContexts):
 
     oracle: Oracle
 
-    def __init__(self, oracle: Oracle, contexts: Sequence[Any] | None) -> None:
-        known = oracle.contexts if contexts is None else contexts
+    def __init__(self, oracle: Oracle, contexts: Contexts | None) -> None:
+        known = oracle.contexts if contexts is None else as_rows(contexts)
         who = type(self).__name__
         if known is None or len(known) == 0:
             raise ParameterError(
@@ -71,9 +72,7 @@ class PlantedWorld(DrawnContexts):
 class GoodAndBad(PlantedWorld):
     """A planted world with one probability of a loss on good elements and one on the others."""
 
-    def __init__(
-        self, oracle: Oracle, contexts: Sequence[Any] | None, good: float, bad: float
-    ) -> None:
+    def __init__(self, oracle: Oracle, contexts: Contexts | None, good: float, bad: float) -> None:
         super().__init__(oracle, contexts)
         self.good = check_probability(self, "good", good)
         self.bad = check_probability(self, "bad", bad)

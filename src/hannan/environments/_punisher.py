@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from hannan.core import Action, Oracle, ParameterError
+from hannan.core.arrays import Contexts, as_rows
 from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed
 from hannan.environments._planted import DrawnContexts
 
@@ -21,7 +22,7 @@ class Punisher(DrawnContexts):
     def __init__(
         self,
         oracle: Oracle | None,
-        contexts: Sequence[Any] | None,
+        contexts: Contexts | None,
         n_actions: int | None,
         n_contexts: int,
         features: int | None,
@@ -67,9 +68,9 @@ class Punisher(DrawnContexts):
             )
         return check_integer(self, "n_actions", n_actions, 1)
 
-    def _check_contexts(self, contexts: Sequence[Any] | None) -> list[Any]:
+    def _check_contexts(self, contexts: Contexts | None) -> list[Any]:
         who, oracle = type(self).__name__, self.oracle
-        found = contexts
+        found = None if contexts is None else as_rows(contexts)
         if self.features is not None:
             if contexts is not None:
                 raise ParameterError(f"{who} takes contexts= or features=, not both.")

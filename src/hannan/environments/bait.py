@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from hannan.core import Oracle, Round
+from hannan.core.arrays import Contexts
 from hannan.core.validation import check_probability
 from hannan.environments._planted import PlantedWorld
 
@@ -47,7 +47,7 @@ class Bait(PlantedWorld):
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         early: float = 0.9,
         late: float = 0.1,

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hannan.core import ContextError, Environment, LossError, Oracle, ParameterError, Round
+from hannan.core.arrays import as_array
 from hannan.core.validation import FloatArray, check_choice, check_integer, check_positive, refuse
 from hannan.environments._scaling import RunningStandard, RunningUnit, unit
 
@@ -27,9 +28,9 @@ class Classification(Environment):
     Parameters
     ----------
     rows
-        Features [n, p], finite numbers.
+        Features [n, p], an array or a frame of finite numbers.
     labels
-        The class of each row, from 0 to K - 1.
+        The class of each row, from 0 to K - 1, an array or a column.
     n_actions
         K; by default the largest label and one more.
     shuffle
@@ -58,8 +59,8 @@ class Classification(Environment):
 
     def __init__(
         self,
-        rows: ArrayLike,
-        labels: ArrayLike,
+        rows: Any,
+        labels: Any,
         *,
         n_actions: int | None = None,
         shuffle: bool = True,
@@ -176,9 +177,9 @@ class Classification(Environment):
             yield from rng.permutation(n).tolist()
 
 
-def _check_rows(owner: object, rows: ArrayLike) -> NDArray[Any]:
+def _check_rows(owner: object, rows: Any) -> NDArray[Any]:
     try:
-        table = np.asarray(rows)
+        table = as_array(rows)
     except ValueError:
         raise refuse(owner, "rows", "numbers [n, p]", rows) from None
     if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "fiub":
@@ -191,9 +192,9 @@ def _check_rows(owner: object, rows: ArrayLike) -> NDArray[Any]:
 
 
 def _check_labels(
-    owner: object, labels: ArrayLike, n_rows: int, n_actions: int | None
+    owner: object, labels: Any, n_rows: int, n_actions: int | None
 ) -> NDArray[np.intp]:
-    found = np.asarray(labels)
+    found = as_array(labels)
     if found.ndim != 1 or len(found) != n_rows or found.dtype.kind not in "iub":
         raise refuse(owner, "labels", f"{n_rows} integers, one for each row", labels)
     if n_actions is None:

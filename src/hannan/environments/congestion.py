@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.core import Environment, Oracle, ParameterError, Round
+from hannan.core.arrays import as_floats
 from hannan.core.validation import FloatArray, check_integer, check_probability, refuse
 from hannan.networks import RoadNetwork
 
@@ -109,7 +110,10 @@ def _usual_flow(owner: Environment, network: RoadNetwork, flow: ArrayLike | None
     if flow is None and network.flow is None:
         return np.where(np.isfinite(network.capacity), 0.9 * network.capacity, 0.0)
     given = network.flow if flow is None else flow
-    found = np.asarray(given, dtype=np.float64)
+    try:
+        found = as_floats(given)
+    except (TypeError, ValueError):
+        found = np.empty(0)
     if found.shape != (network.n_links,) or not (np.isfinite(found) & (found >= 0.0)).all():
         accepted = f"{network.n_links} finite numbers, not negative"
         raise refuse(owner, "flow", accepted, flow)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from hannan.core import InputTypeError, Oracle, OrderError, Round
+from hannan.core.arrays import Contexts
 from hannan.core.validation import check_integer
 from hannan.environments._punisher import Punisher, Tally
 
@@ -60,7 +61,7 @@ class CopyPunisher(Punisher):
     def __init__(
         self,
         oracle: Oracle | None = None,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         n_actions: int | None = None,
         n_contexts: int = 20,

@@ -160,6 +160,8 @@ class _Permuted(WrappedRound):
         if inner.current is not None:
             there = np.argsort(places)[inner.current]
             self.current = int(there) if there.ndim == 0 else np.sort(there)
+        if inner.available is not None:
+            self.available = np.sort(np.argsort(places)[inner.available])
 
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from hannan.core import Oracle, Round
+from hannan.core.arrays import Contexts
 from hannan.environments._punisher import Punisher, Tally
 
 
@@ -51,7 +51,7 @@ class FrequencyPunisher(Punisher):
     def __init__(
         self,
         oracle: Oracle | None = None,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         n_actions: int | None = None,
         n_contexts: int = 20,

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from hannan.core import Environment, LossError, ParameterError, Round
-from hannan.core.validation import FloatArray
+from hannan.core import Environment, InputTypeError, LossError, ParameterError, Round
+from hannan.core.arrays import as_array, as_floats, as_rows, is_frame
+from hannan.core.available import IntArray, check_available
+from hannan.core.validation import FloatArray, refuse
 
 
 class FromArrays(Environment):
     """The rounds of two arrays, in order: an oblivious adversary.
 
+    Where actions come and go, the rounds are fixed too, but the best policy is not: where its
+    action is not there it is charged what the learner played.
+
     Parameters
     ----------
     contexts
-        T contexts (rows, if they are feature vectors), or None for a problem without contexts.
+        T contexts: a list, an array, or a column; the rows of a two-dimensional array or a frame,
+        if they are feature vectors; None for a problem without contexts.
     losses
-        Array [T, K] of finite numbers.
+        Array or frame [T, K] of finite numbers.
+    available
+        For each round the actions that are there: booleans [T, K], or a list with for each round
+        a list of actions, or None for all. What `losses` holds for others does not matter.
 
     Examples
     --------
@@ -28,31 +36,45 @@ class FromArrays(Environment):
     >>> environment = hn.environments.FromArrays([0, 1, 0], [[0, 1], [1, 0], [0, 1]])
     >>> environment.horizon, environment.n_actions
     (3, 2)
+    >>> world = hn.environments.FromArrays(None, [[0.5, 0], [0.5, np.nan]], available=[None, [0]])
+    >>> hn.play(hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2)), world).actions
+    array([0, 0])
     """
 
-    def __init__(self, contexts: Sequence[Any] | None, losses: ArrayLike) -> None:
+    def __init__(self, contexts: Any, losses: Any, *, available: Any = None) -> None:
         self.contexts_given = contexts
         self.losses = losses
-        table = np.array(losses, dtype=np.float64)
+        self.available = available
+        self.oblivious = available is None  # type: ignore[misc]
+        try:
+            table = as_floats(losses).copy()
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"FromArrays needs losses [T, K], all numbers: {error}.") from None
         if table.ndim != 2 or 0 in table.shape:
             raise ParameterError(
                 f"FromArrays needs losses [T, K]; got an array of shape {table.shape}."
             )
-        if not np.isfinite(table).all():
-            row = int(np.argmin(np.isfinite(table).all(axis=1)))
+        self._available = self._check_rows(available, *table.shape)
+        finite = np.isfinite(table)
+        for row, there in enumerate(self._available or ()):
+            finite[row] |= there is not None and ~np.isin(np.arange(table.shape[1]), there)
+        if not finite.all():
+            row = int(np.argmin(finite.all(axis=1)))
             raise LossError(f"Losses must be finite; row {row} is {table[row]}.")
-        if contexts is not None and len(contexts) != len(table):
+        listed = [None] * len(table) if contexts is None else list(as_rows(contexts))
+        if len(listed) != len(table):
             raise ParameterError(
-                f"FromArrays got {len(contexts)} contexts for {len(table)} rows of losses."
+                f"FromArrays got {len(listed)} contexts for {len(table)} rows of losses."
             )
         self._losses: FloatArray = table
-        self._contexts: list[Any] = [None] * len(table) if contexts is None else _listed(contexts)
+        self._contexts: list[Any] = listed
         self.n_actions = int(table.shape[1])
 
     @property
     def params(self) -> dict[str, Any]:
         """Constructor arguments by name."""
-        return {"contexts": self.contexts_given, "losses": self.losses}
+        given = {"contexts": self.contexts_given, "losses": self.losses}
+        return {**given, "available": self.available}
 
     @property
     def horizon(self) -> int:
@@ -70,11 +92,22 @@ class FromArrays(Environment):
             raise ParameterError(
                 f"FromArrays holds {len(self._losses)} rounds; {horizon} were asked for."
             )
-        for context, losses in zip(self._contexts[:horizon], self._losses, strict=False):
-            yield Round(context, losses)
+        if self._available is None:
+            for context, losses in zip(self._contexts[:horizon], self._losses, strict=False):
+                yield Round(context, losses)
+        else:
+            rows = zip(self._contexts[:horizon], self._losses, self._available, strict=False)
+            for context, losses, there in rows:
+                yield Round(context, losses, available=there)
 
-
-def _listed(contexts: Sequence[Any]) -> list[Any]:
-    if isinstance(contexts, np.ndarray) and contexts.ndim == 1:
-        return list(contexts.tolist())
-    return list(contexts)
+    def _check_rows(self, available: Any, T: int, K: int) -> list[IntArray | None] | None:
+        if available is None:
+            return None
+        try:
+            rows = list(as_array(available) if is_frame(available) else available)
+        except TypeError:
+            rows = []
+        if len(rows) != T:
+            accepted = f"booleans [{T}, {K}], or {T} lists of actions"
+            raise refuse(self, "available", accepted, available)
+        return [None if row is None else check_available(self, row, K) for row in rows]

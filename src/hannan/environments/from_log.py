@@ -19,7 +19,7 @@ from hannan.core.validation import (
     check_probability,
     refuse,
 )
-from hannan.environments._columns import Labels, Numbers, check_range, read
+from hannan.environments._columns import Labels, Numbers, Table, check_range, read
 from hannan.environments._features import Categorical, Features
 from hannan.environments._files import first_rows, open_table
 from hannan.environments._tabular import Tabular
@@ -188,11 +188,16 @@ class FromLog(Tabular):
         self._outcome = self._check_outcome()
         features = Features(self, context, categorical, scale)
         columns = [action, self._outcome, *self._propensity_column]
-        found = self._open(open_table(path), features, columns, action if actions is None else None)
+        table = self._table_at(path)
+        found = self._open(table, features, columns, action if actions is None else None)
         self.actions: list[Any] = found if actions is None else list(actions)
         if not self.actions:
             raise refuse(self, "actions", "a list of the actions there are", actions)
         self.n_actions = len(self.actions)
+
+    def _table_at(self, path: str | PathLike[str]) -> Table:
+        """The rows; those of other kinds of files are read elsewhere."""
+        return open_table(path)
 
     @cached_property
     def smallest_propensity(self) -> float:
@@ -245,6 +250,8 @@ class FromLog(Tabular):
         numbers = Numbers([self._outcome, *self._propensity_column])
         parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
         full = self.method == "importance"
+        # The log itself may come from a generator with the same seed.
+        coins = rng if full else rng.spawn(1)[0]
         for first, batch in first_rows(self._table, self._columns, horizon):
             logged, values, *found = read(self._table.source, parts, batch, first)
             losses = self._losses(values[:, 0], first)
@@ -252,7 +259,7 @@ class FromLog(Tabular):
             if self._propensity_column:
                 p = self._propensities(values[:, 1], first)
             estimates = self._estimates(logged, losses, p, means.before(losses))
-            weights = 1.0 / p if full else self._coins(p, rng)
+            weights = 1.0 / p if full else self._coins(p, coins)
             contexts = stream.contexts(found, len(losses))
             columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
             for row in zip(*columns, strict=True):

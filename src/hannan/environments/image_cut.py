@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Environment, Round
+from hannan.core.arrays import as_array
 from hannan.core.validation import check_integer, check_positive, check_probability, refuse
 from hannan.losses import Cut
 
@@ -58,7 +59,7 @@ class ImageCut(Environment):
         smoothness: float = 0.05,
         blur: float = 0.5,
     ) -> None:
-        self.pictures = np.array(pictures)
+        self.pictures = as_array(pictures).copy()
         if (
             self.pictures.dtype != bool
             or self.pictures.ndim not in (2, 3)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.core import Environment, Oracle, ParameterError, Round
-from hannan.core.validation import check_positive, refuse
+from hannan.core.arrays import as_array, as_floats
+from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.environments.congestion import check_links
 
 
@@ -22,8 +24,8 @@ class MeasuredSpeeds(Environment):
     Parameters
     ----------
     speeds
-        Array [T, S]: a row for each round, a column for each link or, with `sensors`, for each
-        sensor.
+        Array or frame [T, S]: a row for each round, a column for each link or, with `sensors`,
+        for each sensor.
     length
         The length of each link.
     oracle
@@ -49,7 +51,7 @@ class MeasuredSpeeds(Environment):
 
     def __init__(
         self,
-        speeds: ArrayLike,
+        speeds: Any,
         length: ArrayLike,
         oracle: Oracle | None = None,
         *,
@@ -60,7 +62,7 @@ class MeasuredSpeeds(Environment):
         self.length = length
         self.sensors = sensors
         self.slowest = check_positive(self, "slowest", slowest)
-        self._length = np.asarray(length, dtype=np.float64)
+        self._length = self._numbers("length", length)
         good = self._length.ndim == 1 and len(self._length) > 0
         if not good or not (np.isfinite(self._length) & (self._length >= 0.0)).all():
             raise refuse(self, "length", "finite numbers, one for each link", length)
@@ -68,7 +70,7 @@ class MeasuredSpeeds(Environment):
             raise refuse(self, "length", "positive for one link at least", length)
         self.n_actions = len(self._length)
         self.oracle = check_links(self, oracle, self.n_actions)
-        table = np.asarray(speeds, dtype=np.float64)
+        table = self._numbers("speeds", speeds)
         if table.ndim != 2 or 0 in table.shape:
             raise ParameterError(
                 f"MeasuredSpeeds needs speeds [T, S]; got an array of shape {table.shape}."
@@ -100,6 +102,12 @@ class MeasuredSpeeds(Environment):
         speed = self._speeds[t][self._sensors].mean(axis=1)
         return np.asarray(self._length / np.maximum(speed, self.slowest))
 
+    def _numbers(self, name: str, given: Any) -> FloatArray:
+        try:
+            return as_floats(given)
+        except (TypeError, ValueError):
+            raise refuse(self, name, "an array of numbers", given) from None
+
     def _columns(self, sensors: ArrayLike | None, n_columns: int) -> np.ndarray:
         if sensors is None:
             if n_columns != self.n_actions:
@@ -108,7 +116,7 @@ class MeasuredSpeeds(Environment):
                     "say with sensors= which columns belong to each link."
                 )
             return np.arange(n_columns)[:, None]
-        found = np.asarray(sensors)
+        found = as_array(sensors)
         if found.ndim == 1:
             found = found[:, None]
         good = found.ndim == 2 and found.shape[0] == self.n_actions and found.shape[1] > 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from hannan.core import Oracle, Round
+from hannan.core.arrays import Contexts
 from hannan.environments._planted import GoodAndBad
 
 
@@ -38,7 +38,7 @@ class PlantedPolicy(GoodAndBad):
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         good: float = 0.3,
         bad: float = 0.5,

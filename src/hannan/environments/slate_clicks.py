@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from hannan.core import Oracle, Round
+from hannan.core.arrays import Contexts
 from hannan.core.validation import check_probability
 from hannan.environments._planted import PlantedWorld
 
@@ -49,7 +49,7 @@ class SlateClicks(PlantedWorld):
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         appeal: float = 0.6,
         dull: float = 0.2,

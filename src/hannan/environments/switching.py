@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from hannan.core import Oracle, Round
+from hannan.core.arrays import Contexts
 from hannan.core.validation import check_integer
 from hannan.environments._planted import GoodAndBad
 
@@ -40,7 +40,7 @@ class Switching(GoodAndBad):
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
         *,
         switches: int = 3,
         good: float = 0.3,

@@ -10,18 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from hannan.core import Environment, Learner, Oracle, ParameterError, Predictor
+from hannan.core import ParameterError
+from hannan.experiments.plugins import BASES, Registered, registered
 
-_BASES = {
-    "learners": Learner,
-    "baselines": Learner,
-    "environments": Environment,
-    "oracles": Oracle,
-    "predictors": Predictor,
-    "detectors": object,
-    "networks": object,
-}
-KINDS = tuple(_BASES)
+KINDS = tuple(BASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +30,12 @@ class Entry:
 
 @cache
 def entries(kind: str) -> tuple[Entry, ...]:
-    """The classes of a kind, in alphabetical order."""
+    """Hannan's own classes of a kind, in alphabetical order."""
     package = importlib.import_module(f"hannan.{kind}")
     found = []
     for name in sorted(package.__all__):
         made = getattr(package, name)
-        if inspect.isclass(made) and issubclass(made, _BASES[kind]) and not _is_contract(made):
+        if inspect.isclass(made) and issubclass(made, BASES[kind]) and not _is_contract(made):
             found.append(Entry(kind, name, (made.__doc__ or "").strip().splitlines()[0], made))
     return tuple(found)
 
@@ -51,7 +43,9 @@ def entries(kind: str) -> tuple[Entry, ...]:
 def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     """The class or constructor of this name: "Paths", "oracles.Switching", "Paths.towards".
 
-    A name with a colon, "package.module:Name", is imported from outside.
+    Other packages may have registered classes: those come after all of Hannan's own, so that
+    what is installed never changes what a name means; "package.Name" is always theirs. A name with
+    a colon, "package.module:Name", is imported as it stands.
 
     Parameters
     ----------
@@ -68,9 +62,32 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     for place in order:
         for entry in entries(place):
             if entry.name == wanted:
-                return _constructor(entry, constructor)
+                return _constructor(entry.made, wanted, constructor)
+    theirs = _registered_as(rest if kind in KINDS else name, order)
+    if theirs is not None:
+        return _constructor(_loaded(theirs[0]), theirs[0].name, theirs[1])
     known = [entry.name for place in order for entry in entries(place)]
+    known += [entry.name for place in order for entry in registered(place)]
     raise ParameterError(f"there is no {wanted!r}{nearest(wanted, known)}")
+
+
+def outside_module(name: str) -> str | None:
+    """The module outside of Hannan that a name leads to, once it was found; else None."""
+    if ":" in name:
+        return name.partition(":")[0]
+    try:
+        made = find(name)
+    except ParameterError:
+        return None
+    module = str(getattr(made, "__module__", ""))
+    return None if module.partition(".")[0] in ("", "hannan") else module
+
+
+def short_name(entry: Registered) -> str:
+    """The shortest name that finds a registered class: its own, if that is nobody else's."""
+    ours = {own.name for kind in KINDS for own in entries(kind)}
+    theirs = [other for other in registered(entry.kind) if other.name == entry.name]
+    return entry.qualified if entry.name in ours or len(theirs) > 1 else entry.name
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:
@@ -90,18 +107,42 @@ def _is_contract(made: type) -> bool:
     return inspect.isabstract(made) or getattr(made, "_is_protocol", False)
 
 
-def _constructor(entry: Entry, name: str) -> Any:
+def _constructor(made: Any, owner: str, name: str) -> Any:
     if not name:
-        return entry.made
-    made = getattr(entry.made, name, None)
+        return made
     methods = [
-        key
-        for key, value in inspect.getmembers(entry.made, inspect.ismethod)
-        if not key.startswith("_")
+        key for key, value in inspect.getmembers(made, inspect.ismethod) if not key.startswith("_")
     ]
     if name not in methods:
-        raise ParameterError(f"{entry.name} has no constructor {name!r}{nearest(name, methods)}")
-    return made
+        raise ParameterError(f"{owner} has no constructor {name!r}{nearest(name, methods)}")
+    return getattr(made, name)
+
+
+def _registered_as(name: str, kinds: Iterable[str]) -> tuple[Registered, str] | None:
+    """What packages have registered under a name, and the constructor that is asked for."""
+    for kind in kinds:
+        found = []
+        for entry in registered(kind):
+            for own in (entry.name, entry.qualified):
+                if name == own or name.startswith(f"{own}."):
+                    found.append((entry, name[len(own) + 1 :]))
+        if len(found) > 1:
+            choices = " or ".join(repr(entry.qualified) for entry, _ in found)
+            raise ParameterError(
+                f"{len(found)} packages have {kind} called {name!r}: say which, {choices}."
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def _loaded(entry: Registered) -> type:
+    try:
+        return entry.load()
+    except ImportError as error:
+        raise ParameterError(
+            f"{entry.name!r} of the package {entry.package!r} cannot be had: {error}."
+        ) from None
 
 
 def _outside(name: str) -> Any:

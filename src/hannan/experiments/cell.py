@@ -222,6 +222,11 @@ def look_back(
     leaders = []
     rounds = 0
     for this_round in environment.rounds(_rounds(horizon), world_rng(seed)):
+        if this_round.available is not None:
+            raise ParameterError(
+                f"{type(environment).__name__} says which actions are there, so what a policy is "
+                "charged depends on what was played: its `oblivious` has to be False."
+            )
         this_round.reveal(0)
         best.add(this_round)
         rounds += 1

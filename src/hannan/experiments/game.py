@@ -54,7 +54,8 @@ class Game:
                 self._decide(t, this_round)
             else:
                 # A second `act` drops the round before: what is never told is never learned.
-                told = this_round.reveal(learner.act(this_round.context), self.feedback)
+                action = learner.act(this_round.context, **_restriction(this_round))
+                told = this_round.reveal(action, self.feedback)
                 if told is not None:
                     learner.update(told)
             while late and late[0][0] <= t:
@@ -72,12 +73,17 @@ class Game:
                 "rounds later."
             )
         learner: Any = self.learner
-        decision = learner.decide(this_round.context)
+        decision = learner.decide(this_round.context, **_restriction(this_round))
         told = this_round.reveal(decision.action, self.feedback)
         if told is None:
             learner.forget(decision)
         else:
             heapq.heappush(self._late, (t + this_round.delay, t, told, decision))
+
+
+def _restriction(this_round: Round) -> dict[str, Any]:
+    """What a learner is told besides the context, where not all actions are there."""
+    return {} if this_round.available is None else {"available": this_round.available}
 
 
 def _nested(learner: Any) -> Iterator[Learner]:

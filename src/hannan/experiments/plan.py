@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hannan.core import HannanError, ParameterError
-from hannan.experiments.catalogue import nearest
+from hannan.experiments.catalogue import nearest, outside_module
 from hannan.experiments.cell import Cell
 
 _KEYS = (
@@ -47,6 +47,11 @@ class Plan:
 
 def read_plan(path: str | Path) -> Plan:
     """Read an experiment file (TOML), and make sure that everything in it can be made.
+
+    Parameters
+    ----------
+    path
+        The file. Relative paths in it start from its folder.
 
     Examples
     --------
@@ -95,6 +100,17 @@ def make_plan(
         What to call it, unless the table says.
     folder
         Where relative paths in it start from, and modules of one's own are looked for.
+
+    Examples
+    --------
+    >>> from hannan.experiments import make_plan
+    >>> plan = make_plan({
+    ...     "horizon": 100,
+    ...     "environments": {"jams": {"type": "FrequencyPunisher", "n_actions": 3}},
+    ...     "learners": {"chance": {"type": "UniformRandom"}},
+    ... })
+    >>> [cell.label for cell in plan.cells], plan.rounds
+    (['chance on jams, seed 0'], 100)
     """
     _refuse_unknown("the experiment", table, _KEYS)
     environments = _tables(table, "environments")
@@ -227,8 +243,8 @@ def _digests(value: Any, folder: str, found: dict[str, str]) -> None:
         file = None
         if key == "path" and isinstance(inner, str):
             file = Path(folder, inner)
-        elif key == "type" and isinstance(inner, str) and ":" in inner:
-            module = sys.modules.get(inner.partition(":")[0])
+        elif key == "type" and isinstance(inner, str):
+            module = sys.modules.get(outside_module(inner) or "")
             file = Path(getattr(module, "__file__", None) or "")
         if file is not None and file.is_file():
             with file.open("rb") as stream:

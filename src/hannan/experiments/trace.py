@@ -35,6 +35,17 @@ class Trace:
         Calls the learner made to its oracle during the game.
     first
         The number of the first round: not 0 if the learner had played before.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.FromArrays([0, 0, 0], [[0, 1], [0, 1], [1, 0]])
+    >>> learner = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2))
+    >>> trace = hn.play(learner, world, horizon=3)
+    >>> trace
+    <trace of 3 rounds, mean loss 0.333>
+    >>> trace.actions.tolist(), trace.losses.tolist(), trace.regret()
+    ([0, 0, 0], [0.0, 0.0, 1.0], 0.0)
     """
 
     def __init__(self, oracle: Oracle | None, first: int = 0) -> None:

@@ -16,13 +16,16 @@ from typing import Any
 
 from hannan.core import Predictor
 from hannan.core.predictor import adopt, check_guess
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
 PRESETS = ("strict", "balanced", "baseline")
 
 
-class Advice:
+class Advice(Stored):
     """What a learner does with a predictor: see `ContextSemiBanditFTPL`, parameter `trust`."""
+
+    _scratch = frozenset({"_key"})
 
     def __init__(
         self,

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+from hannan.core import Learner
+from hannan.core.stored import Stored
+
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Stored):
     """Statements about a full-information learner's regret so far, each None where void.
 
     `float(certificate)` is the headline: the measured bound if there is one, else the a-priori
@@ -54,7 +57,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
-class SemiBanditCertificate:
+class SemiBanditCertificate(Stored):
     """What can be said about pseudo-regret when only chosen elements' losses are seen.
 
     None of these is a guarantee for this run: each is an *estimate* whose expectation bounds
@@ -96,3 +99,18 @@ class SemiBanditCertificate:
             lines.append(f"- expected regret over the whole horizon is at most {self.a_priori:.6g}")
         lines += [f"- note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+
+def came_and_went(learner: Learner) -> list[str]:
+    """What regret means where not all actions were always there."""
+    if learner._sorted:
+        return [
+            "actions came and went, and the best-scored of those there was played: no theorem "
+            "applies, and a policy whose action was not there is charged what was played"
+        ]
+    if learner._record is not None:
+        return [
+            "actions came and went: a policy whose action was not there is charged what stood in "
+            "for it"
+        ]
+    return []

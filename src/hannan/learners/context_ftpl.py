@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,15 +17,17 @@ from hannan.core import (
     ParameterError,
     Predictor,
 )
+from hannan.core.arrays import Contexts
+from hannan.core.available import IntArray, awake
 from hannan.core.policy import loss_of
-from hannan.core.validation import check_choice, check_losses, check_positive, check_probability
+from hannan.core.validation import check_choice, check_losses, check_positive
 from hannan.learners import promise
-from hannan.learners.certificate import Certificate
 from hannan.learners.forecast import TRUST, Forecast
-from hannan.learners.late_experts import LateExperts
+from hannan.learners.speaking_experts import SpeakingExperts
+from hannan.learners.substituted import restricted, settle
 
 
-class ContextFTPL(LateExperts):
+class ContextFTPL(SpeakingExperts):
     r"""Contextual follow the perturbed leader, full information (Algorithm 2).
 
     Each round draws a fake loss vector with independent Laplace(ε) coordinates for every context
@@ -93,6 +93,9 @@ class ContextFTPL(LateExperts):
     With "playout", contexts fixed in advance or independent draws from the pool:
     `bounds.playout`, :math:`\sqrt{2\pi T \log N}` for single actions.
     [syrgkanis2016, Theorems 2 and 5], [cesabianchi2011]
+    Where actions come and go all of it holds against policies whose missing actions are replaced
+    as the learner's own; but with classes that score actions (`AllPolicies`) only if what is there
+    depends on the context alone. [kanade2014]
 
     Examples
     --------
@@ -117,16 +120,16 @@ class ContextFTPL(LateExperts):
 
     References
     ----------
-    [syrgkanis2016], [cesabianchi2011]
+    [syrgkanis2016], [cesabianchi2011], [kanade2014]
     """
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
-        separator: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
+        separator: Contexts | None = None,
         *,
-        pool: Sequence[Any] | None = None,
+        pool: Contexts | None = None,
         perturbation: str = "laplace",
         epsilon: float | str = "adaptive",
         horizon: int | None = None,
@@ -173,16 +176,24 @@ class ContextFTPL(LateExperts):
         self.oracle_calls += 1
         return action
 
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        total = self._prospect(context, self._stand_ins(context, available))
+        action = total.action(context, self._fakes, self._draw, self._scale)
+        self.oracle_calls += 1
+        return int(action)
+
     def _cost(self, action: Action, loss: Any) -> float:
         return loss_of(self._check_loss(loss)[0], action)
 
-    def _prospect(self, context: Any) -> Objective:
+    def _prospect(self, context: Any, stands: IntArray | None = None) -> Objective:
         if self._anytime and self._open is None:
             self._widen(self._kappa * self._width**2 * (1 + self._pending))
         if self._playout is not None:  # all the noise there is: `_scale` stays 0
-            return self._history.perturbed(*self._playout.noise.fakes(self.rounds))
+            total = self._history.perturbed(*self._playout.noise.fakes(self.rounds))
+            return restricted(total, context, stands)
         guess = None if self._forecast is None else self._forecast.look_ahead(context)
-        return self._history if guess is None else self._history.tilted(context, guess)
+        total = self._history if guess is None else self._history.tilted(context, guess)
+        return restricted(total, context, stands)
 
     def _twin(self, coins: np.random.Generator) -> Self:
         twin = super()._twin(coins)
@@ -202,7 +213,10 @@ class ContextFTPL(LateExperts):
         losses, lowest, highest = self._check_loss(loss)
         low, high = lowest, highest
         suffered = unforeseen = loss_of(losses, action)
+        there = None if self._stands is None else awake(self._stands)
         if self._forecast is not None:
+            if self._stands is not None and self._ordered:
+                self._forecast.replace(self._stands)
             low, high = self._forecast.surprises(losses, low, high)
             unforeseen = self._forecast.surprise(losses, action)
         sized = self._sized
@@ -214,7 +228,7 @@ class ContextFTPL(LateExperts):
             self._sized = sized
             raise
         if self._forecast is not None:
-            self._forecast.learn(context, losses, lowest, highest)
+            self._forecast.learn(context, losses, lowest, highest, there)
         self._loss += suffered
         self._stability += self._stability_bound(low, high)
         self._last_scale = self._scale
@@ -238,59 +252,12 @@ class ContextFTPL(LateExperts):
             # Instability may show, and then G is asked for. If the oracle fails at that, it must
             # be now, while nothing has been changed.
             _ = self.complexity
-        foreseeing = self._history.settle(context, losses, self._fakes, self._draw, self._scale)
+        draw, stands = (self._fakes, self._draw, self._scale), self._stands
+        foreseeing = settle(self._history, context, losses, draw, stands)
         self.oracle_calls += 1
         if self._forecast is not None:
             return unforeseen - self._forecast.surprise(losses, foreseeing)
         return unforeseen - loss_of(losses, foreseeing)
-
-    def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What can be said about regret so far.
-
-        Parameters
-        ----------
-        confidence
-            Probability of the high-probability statement.
-        """
-        check_probability(self, "confidence", confidence)
-        regret = self._loss - float(self._history.plain().minima(None, 0, 1, 0.0)[0])
-        known: dict[str, Any] = {
-            "rounds": self.rounds,
-            "loss": self._loss,
-            "realised_regret": regret,
-        }
-        notes = []
-        if not self._covered:
-            notes.append("contexts were not known in advance: no theorem applies")
-        if not self.oracle.exact:
-            notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
-        if self.noise == "once":
-            notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
-        if self._delayed:
-            notes.append("losses came late: no bound is kept for that")
-        if self._forecast is not None:
-            known["prediction_error"] = self._forecast.squared_error
-        covered = self._covered and self.oracle.exact and not self._delayed
-        if not covered or (self.noise == "once" and self._adaptive):
-            return Certificate(**known, notes=tuple(notes))
-        if self._playout is not None:
-            notes.append("contexts must be fixed in advance or drawn from the pool given")
-            return Certificate(**known, a_priori=self._playout_bound(), notes=tuple(notes))
-        error = promise.error(self)
-        measured = self._D + error if self._adaptive else None
-        certain = None
-        if measured is not None and math.isfinite(self._width) and confidence < 1.0:
-            spread = math.sqrt(self.rounds * -math.log1p(-confidence) / 2.0)
-            certain = measured + self._deviation * spread
-        return Certificate(
-            **known,
-            measured=measured,
-            a_priori=self._stability + error,
-            high_probability=certain,
-            confidence=confidence,
-            theorem_5=promise.theorem_5(self),
-            notes=tuple(notes),
-        )
 
     def regret_bound(self) -> float | None:
         """What theory promises for expected regret so far, for any adversary; None if nothing."""
@@ -298,11 +265,6 @@ class ContextFTPL(LateExperts):
 
     def _worst_case(self, rounds: int, restarts: int) -> float | None:
         return promise.experts_worst_case(self, rounds, restarts)
-
-    @property
-    def forecaster(self) -> Any:
-        """The predictor at work, where there is one."""
-        return None if self._forecast is None else self._forecast.predictor
 
     def _check_loss(self, loss: Any) -> tuple[Any, float, float]:
         """The loss in the form the oracle takes, and the range to bound instability with."""
@@ -355,11 +317,6 @@ class ContextFTPL(LateExperts):
         if self.oracle.max_chosen == 1 or self.oracle.takes_functions:
             return guesses * (high - low)
         return guesses * self.oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
-
-    @property
-    def _deviation(self) -> float:
-        r"""The range of what a round adds to loss - D: :math:`Q(\pi_t) + (f-Q)(\hat\pi_t)`."""
-        return self._width if self._forecast is None else 1.5 * self._width
 
     @property
     def _nonnegative(self) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hannan.bounds import Bound, semi_bandit
 from hannan.core import Action, Feedback, Objective, Oracle, Predictor
-from hannan.core.policy import loss_of
+from hannan.core.arrays import Contexts
+from hannan.core.available import IntArray, noted
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -20,6 +20,7 @@ from hannan.core.validation import (
 )
 from hannan.learners import promise
 from hannan.learners.advice import PRESETS, Advice
+from hannan.learners.measuring_bandit import MeasuringBandit
 from hannan.learners.resampling import (
     MODES,
     drawn_weights,
@@ -27,11 +28,12 @@ from hannan.learners.resampling import (
     no_law,
     second_moment,
 )
-from hannan.learners.speaking_bandit import SpeakingBandit, check_setting
+from hannan.learners.speaking_bandit import check_setting
+from hannan.learners.substituted import restricted
 from hannan.learners.tickets import Ticket
 
 
-class ContextSemiBanditFTPL(SpeakingBandit):
+class ContextSemiBanditFTPL(MeasuringBandit):
     r"""Contextual follow the perturbed leader, semi-bandit feedback (Algorithm 3).
 
     Plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but sees only the losses of the chosen
@@ -98,7 +100,8 @@ class ContextSemiBanditFTPL(SpeakingBandit):
     With an exact oracle, losses in [0, 1] and immediate feedback, against adaptive adversaries,
     pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned; with
     epsilon="theorem" `bounds.semi_bandit`; with "playout" and contexts fixed in advance or drawn
-    from the pool `bounds.playout_bandit`. [syrgkanis2016, Theorem 3]
+    from the pool `bounds.playout_bandit`. Where actions come and go, as for `ContextFTPL`.
+    [syrgkanis2016, Theorem 3]
 
     Examples
     --------
@@ -122,14 +125,15 @@ class ContextSemiBanditFTPL(SpeakingBandit):
     """
 
     feedback = Feedback.SEMI
+    _scratch = frozenset({"_theorem"})
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None = None,
-        separator: Sequence[Any] | None = None,
+        contexts: Contexts | None = None,
+        separator: Contexts | None = None,
         *,
-        pool: Sequence[Any] | None = None,
+        pool: Contexts | None = None,
         perturbation: str = "laplace",
         epsilon: float | str = "adaptive",
         horizon: int | None = None,
@@ -198,11 +202,12 @@ class ContextSemiBanditFTPL(SpeakingBandit):
 
     # The round, as in Algorithm 3 ---------------------------------------------------------
 
-    def _choose(self, context: Any, pending: int) -> Ticket:
+    def _choose(self, context: Any, pending: int, available: IntArray | None = None) -> Ticket:
         """Draw the perturbed leader of the loss estimates so far and note the state."""
+        stands = self._stand_ins(context, available)
         if self._playout is not None:
-            return self._choose_played_out(context, pending)
-        ticket = self._next_ticket(context, pending)
+            return self._choose_played_out(context, pending, stands)
+        ticket = self._next_ticket(context, pending, stands)
         ticket.action = self._played(ticket).action(context, self._fakes, self._draw, self._scale)
         self._draw += 1
         self.oracle_calls += 1
@@ -210,28 +215,34 @@ class ContextSemiBanditFTPL(SpeakingBandit):
         self._delayed |= pending > 0
         return ticket
 
-    def _next_ticket(self, context: Any, pending: int) -> Ticket:
+    def _next_ticket(self, context: Any, pending: int, stands: IntArray | None) -> Ticket:
         """The round to come, before its action is drawn."""
         n = self._decided + 1
         hint, baseline = self._advise(context, n)
+        if stands is not None and not self._ordered:
+            hint = None if hint is None else hint[stands]
+            baseline = None if baseline is None else baseline[stands]
         if self._anytime:
             m = self.oracle.max_chosen
             spread = m * (self._moment * self._K + m * pending)
             self._widen(self._kappa * spread * self._range[1] ** 2)
             self._unrest += self._drift(pending)
-        return Ticket(context, -1, self._limit(n), self._scale, hint, baseline)
+        return Ticket(context, -1, self._limit(n), self._scale, hint, baseline, stands=stands)
 
-    def _prospect(self, context: Any) -> Objective:
-        return self._played(self._next_ticket(context, len(self._tickets)))
+    def _prospect(self, context: Any, stands: IntArray | None = None) -> Objective:
+        return self._played(self._next_ticket(context, len(self._tickets), stands))
 
     def _played(self, ticket: Ticket) -> Objective:
         """The totals whose perturbed leader is played: with the hint or the baseline included."""
         tilt = ticket.baseline if ticket.hint is None else ticket.hint
-        return self._history if tilt is None else self._history.tilted(ticket.context, tilt)
+        total = self._history if tilt is None else self._history.tilted(ticket.context, tilt)
+        return restricted(total, ticket.context, ticket.stands)
 
     def _learn(self, ticket: Ticket, losses: Any) -> None:
         """Complete the losses to an estimate of all of them, and add it to the totals."""
         context, action = ticket.context, ticket.action
+        if ticket.stands is not None and self._ordered:
+            ticket.baseline = self._with_those_away(ticket, losses)
         surprise = losses
         if ticket.baseline is not None:
             surprise = losses - ticket.baseline[action]
@@ -241,7 +252,7 @@ class ContextSemiBanditFTPL(SpeakingBandit):
             if ticket.weights is None:
                 self._weigh(ticket, surprise)
             residual = np.zeros(self._K)
-            residual[action] = ticket.weights * surprise
+            residual[self._alike(ticket)] = ticket.weights * surprise
             self._absorb(ticket, residual)
             self._variance += self._variance_of(ticket, surprise)
         elif ticket.baseline is not None:
@@ -250,11 +261,33 @@ class ContextSemiBanditFTPL(SpeakingBandit):
             self._history.observe(context)
         if self._advice is not None:
             self._advice.learn(context, action, losses)
+        if ticket.stands is not None:
+            self._note(action, losses)
         self._loss += _total(losses)
         self._last_scale = ticket.scale
         self._see(context)
         if ticket.limit:
             self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
+
+    def _alike(self, ticket: Ticket) -> Any:
+        """The choices that lead to what was played: all of them get its estimate."""
+        if ticket.stands is None or self._ordered:
+            return ticket.action
+        return np.flatnonzero(ticket.stands == ticket.action)
+
+    def _with_those_away(self, ticket: Ticket, loss: float) -> FloatArray:
+        """The baseline, and for actions that were not there the loss of what was played.
+
+        Scores decided without them, so they neither gain nor lose by having been away.
+        """
+        base = np.zeros(self._K) if ticket.baseline is None else ticket.baseline
+        return np.where(ticket.stands == np.arange(self._K), base, loss)
+
+    def _note(self, action: Any, loss: float) -> None:
+        if self._ordered:
+            self._sorted += 1
+        else:
+            self._record = noted(self._record, self._K, action, loss)
 
     def _weigh(self, ticket: Ticket, needed: Any = None) -> None:
         """Draw the weights W of the chosen elements, with mean (1 - (1-q)^L)/q.
@@ -288,67 +321,6 @@ class ContextSemiBanditFTPL(SpeakingBandit):
         )
         self._draw += used
         self.oracle_calls += used
-
-    def _absorb(self, ticket: Ticket, residual: FloatArray) -> None:
-        """Add baseline + residual; measure with an independent draw what instability costs."""
-        context, base = ticket.context, ticket.baseline
-        estimate = residual if base is None else base + residual
-        if not self._adaptive and ticket.hint is None:
-            self._history.add(context, estimate)
-            return
-        draw, scale = self._draw, self._scale
-        before = self._history if base is None else self._history.tilted(context, base)
-        if self.resampling in ("auto", "exact"):
-            q = before.law(context, self._fakes, scale)
-            if q is not None:
-                self._absorb_exactly(ticket, residual, estimate, q)
-                return
-        calm = before.action(context, self._fakes, draw, scale)
-        self.oracle_calls += 1
-        boldness = 0.0
-        if ticket.hint is not None:
-            bold = self._played(ticket).action(context, self._fakes, draw, scale)
-            boldness = loss_of(estimate, bold) - loss_of(estimate, calm)
-            self.oracle_calls += 1
-        at_first = loss_of(residual, calm)
-        instability = 0.0
-        if at_first == 0.0 and not self._signed:
-            # The new leader then suffers nothing either: it would not have been preferred.
-            self._history.add(context, estimate)
-        else:
-            if self._adaptive:
-                _ = self._G  # found now, so that a failing oracle leaves the totals alone
-            after = self._history.settle(context, estimate, self._fakes, draw, scale)
-            self.oracle_calls += 1
-            instability = max(0.0, at_first - loss_of(residual, after))
-        self._draw += 1
-        self._measured(ticket, boldness, instability)
-
-    def _absorb_exactly(
-        self, ticket: Ticket, residual: FloatArray, estimate: FloatArray, calm: FloatArray
-    ) -> None:
-        """The same with laws in place of draws: `calm` is the law of the unhinted action."""
-        context, scale = ticket.context, self._scale
-        after = self._history.tilted(context, estimate).law(context, self._fakes, scale)
-        assert after is not None
-        instability = max(0.0, float(residual @ (calm - after)))
-        self.oracle_calls += 2
-        boldness = 0.0
-        if ticket.hint is not None:
-            bold = self._played(ticket).law(context, self._fakes, scale)
-            assert bold is not None
-            boldness = float(estimate @ (bold - calm))
-            self.oracle_calls += 1
-        self._history.add(context, estimate)
-        self._measured(ticket, boldness, instability)
-
-    def _measured(self, ticket: Ticket, boldness: float, instability: float) -> None:
-        """Charge the hint's budget with what it cost, and self-tuning with the instability."""
-        if ticket.hint is not None and self._advice is not None:
-            self._advice.S += boldness
-            self._advice.over += instability
-        if self._adaptive:
-            self._tune(instability)
 
     def regret_bound(self) -> float | None:
         """What theory promises for pseudo-regret so far, for any adversary; None if nothing."""

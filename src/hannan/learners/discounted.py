@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from hannan.bounds import Complexity
 from hannan.core import Action, Learner, LossError, LossFunction, Oracle, ParameterError, Policy
+from hannan.core.available import IntArray
 from hannan.core.validation import FloatArray, check_probability, refuse
 from hannan.learners.certificate import Certificate
 from hannan.learners.context_ftpl import ContextFTPL
@@ -134,16 +135,39 @@ class Discounted(Learner):
         return context  # the inner learner looks at it
 
     def _act(self, context: Any) -> Action:
+        return self._act_inside(context, None)
+
+    @property
+    def _ordered(self) -> bool:
+        return self._inner._ordered
+
+    @property
+    def _size(self) -> int | None:
+        return self._inner._size
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        return int(self._act_inside(context, available))
+
+    def _act_inside(self, context: Any, available: IntArray | None) -> Action:
         if self._age * self._rate > math.log(_HEAVIEST):
             self._inner._check_context(context)  # while nothing has been changed
             self._renew()
-        action = self._inner.act(context)
+        action = self._inner.act(context, available)
         self.oracle_calls = self._inner.oracle_calls
         return action
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+    def _substitute(self, context: Any, available: IntArray) -> int:
+        return self._inner._substitute(self._inner._check_context(context), available)
+
+    def _update_restricted(self, context: Any, action: Action, loss: Any, stands: IntArray) -> None:
+        super()._update_restricted(context, action, loss, stands)
+        self._inner._record = self._record  # what the inner learner looks for a substitute in
+
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
         """What copies of this learner would play on a context now; weights in any unit will do."""
-        return self._inner.would_play(context, copies, seed)
+        return self._inner.would_play(context, copies, seed, available)
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         if isinstance(loss, LossFunction):

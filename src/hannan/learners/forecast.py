@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, LossFunction, Predictor
+from hannan.core.available import IntArray
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
+from hannan.core.stored import Stored
 from hannan.core.validation import LossRange
 from hannan.kernels.losses import extremes
 
 TRUST = ("earned", "always")
 
 
-class Forecast:
+class Forecast(Stored):
     r"""The guess :math:`Q_t` for the round to come, and :math:`\sum_t \|f_t - Q_t\|_*^2`.
 
     A guess is made from the context and the past before any noise of the round is looked at.
@@ -65,8 +67,15 @@ class Forecast:
         """Bounds on f - Q over all actions, given those on f."""
         return self._gap(losses, self.guess, low, high)
 
-    def learn(self, context: Any, losses: Any, low: float, high: float) -> None:
-        """Count the errors, given bounds on f, and pass the losses on."""
+    def replace(self, stands: IntArray) -> None:
+        """Guess for each action what is guessed of the one played in its place."""
+        self.guess = self.guess if self.guess is None else self.guess[stands]
+        self._offered = self._offered if self._offered is None else self._offered[stands]
+
+    def learn(
+        self, context: Any, losses: Any, low: float, high: float, there: IntArray | None = None
+    ) -> None:
+        """Count the errors, given bounds on f, and pass on the losses of the actions there."""
         error = max(map(abs, self.surprises(losses, low, high)))
         if self._m > 1 and isinstance(losses, np.ndarray):
             guess = 0.0 if self.guess is None else self.guess
@@ -80,7 +89,10 @@ class Forecast:
         self._without += (high - low) ** 2
         if not self._n_actions:
             self.prepare(len(losses))
-        self.predictor.learn(context, np.arange(self._n_actions), losses)
+        if there is None:
+            self.predictor.learn(context, np.arange(self._n_actions), losses)
+        else:
+            self.predictor.learn(context, there, losses[there])
 
     def _gap(self, losses: Any, guess: Any, low: float, high: float) -> tuple[float, float]:
         if guess is None:

@@ -8,10 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, InputTypeError, Learner, Oracle, Policy, Predictor
+from hannan.core import Action, InputTypeError, Learner, Objective, Oracle, Policy, Predictor
+from hannan.core.available import awake
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
-from hannan.learners.certificate import Certificate
+from hannan.learners.certificate import Certificate, came_and_went
 from hannan.learners.forecast import TRUST, Forecast
 from hannan.perturbation import seed_key
 
@@ -112,6 +113,9 @@ class FTPL(Learner):
         self.oracle_calls += 1
         return action
 
+    def _past(self) -> Objective:
+        return self._history
+
     def _twin(self, coins: np.random.Generator) -> Self:
         twin = copy.copy(self)
         twin._key = coins.integers(2**64, dtype=np.uint64)
@@ -122,7 +126,8 @@ class FTPL(Learner):
         losses, low, high = check_losses(loss, self.oracle.n_actions, self._range)
         self._history.add(context, losses)
         if self._forecast is not None:
-            self._forecast.learn(context, losses, low, high)
+            there = None if self._stands is None else awake(self._stands)
+            self._forecast.learn(context, losses, low, high, there)
         self._loss += loss_of(losses, action)
 
     @property
@@ -136,15 +141,14 @@ class FTPL(Learner):
 
     def certificate(self) -> Certificate:
         """The regret realised so far; a law given as code has no bound that could be computed."""
+        inexact = [] if self.oracle.exact else ["the oracle is inexact: true regret may be larger"]
         regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
         return Certificate(
             rounds=self.rounds,
             loss=self._loss,
             realised_regret=regret,
             prediction_error=None if self._forecast is None else self._forecast.squared_error,
-            notes=()
-            if self.oracle.exact
-            else ("the oracle is inexact: true regret may be larger",),
+            notes=tuple(inexact + came_and_went(self)),
         )
 
     def _generator(self) -> np.random.Generator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Self
 
@@ -22,6 +22,8 @@ from hannan.core import (
     ParameterError,
     Policy,
 )
+from hannan.core.arrays import Contexts
+from hannan.core.available import IntArray, standing_in
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -57,13 +59,16 @@ class PerturbedLeader(Learner):
 
     oracle: Oracle
     _eager = 1.0  # factor on G in ε = G/D
+    _scratch = frozenset(
+        {"_fakes", "_perturbed", "_arrivals", "_covered", "_playout", "_kappa", "_estimated"}
+    )
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Sequence[Any] | None,
-        separator: Sequence[Any] | None,
-        pool: Sequence[Any] | None,
+        contexts: Contexts | None,
+        separator: Contexts | None,
+        pool: Contexts | None,
         perturbation: str,
         epsilon: float | str,
         horizon: int | None,
@@ -136,13 +141,17 @@ class PerturbedLeader(Learner):
             twin._complexity = self._complexity
         return twin
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
         """What copies of this learner would play on a context now: same past, other noise."""
         if self._playout is not None:
-            return super().would_play(context, copies, seed)
+            return super().would_play(context, copies, seed, available)
         context = self._check_context(context)
+        there = None if available is None else self._check_available(available)
         twin = self._twin(self._coins(copies, seed))
-        total = twin._prospect(context)
+        stands = twin._stand_ins(context, there)
+        total = twin._prospect(context, stands)
         return [total.action(context, twin._fakes, n, twin._scale) for n in range(copies)]
 
     def _twin(self, coins: np.random.Generator) -> Self:
@@ -154,6 +163,26 @@ class PerturbedLeader(Learner):
         if self._playout is not None:
             twin._playout = self._playout.reseeded(twin._key)
         return twin
+
+    @property
+    def _ordered(self) -> bool:
+        return self._history.scored
+
+    @property
+    def _size(self) -> int | None:
+        return None if self._sized is None else self._sized.n_actions
+
+    def _past(self) -> Objective:
+        return self._history
+
+    def _stand_ins(self, context: Any, available: IntArray | None) -> IntArray | None:
+        """What is played for each action; with scores the substitute is open until the draw."""
+        if available is None:
+            return None
+        assert self._size is not None
+        first = int(available[0])
+        substitute = first if self._ordered else self._substitute(context, available)
+        return standing_in(available, substitute, self._size)
 
     @property
     def complexity(self) -> Complexity:
@@ -207,7 +236,7 @@ class PerturbedLeader(Learner):
         """Whether what enters the totals is linear and never negative."""
 
     @abstractmethod
-    def _prospect(self, context: Any) -> Objective:
+    def _prospect(self, context: Any, stands: IntArray | None = None) -> Objective:
         """The totals whose perturbed leader the round to come will follow, its ε being set."""
 
     @abstractmethod
@@ -283,6 +312,15 @@ class PerturbedLeader(Learner):
             self._make_fakes()
             if self._adaptive and self._D > 0.0 and self._G > 0.0:
                 self._scale = self._D / (self._eager * self._G)
+
+    def _restored(self) -> None:
+        """Noise is a function of the key and of X: it is not kept, but made again."""
+        if self._reservoir is not None:
+            self._perturbed = self.oracle.check_contexts(self._reservoir.contexts)
+        if self._playout is not None:
+            self._playout = self._playout.reseeded(self._key)
+        elif not self._adaptive or self._D > 0.0 or self._fakes is not None:
+            self._make_fakes()
 
     def _context_set(self) -> list[Any]:
         choices = {"contexts": self.contexts, "separator": self.separator, "pool": self.pool}

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import ContextError, Oracle, ParameterError
+from hannan.core.arrays import Contexts, as_rows
 from hannan.perturbation import FuturePlayout
 
 
@@ -31,8 +32,8 @@ class Playout:
     def __init__(
         self,
         oracle: Oracle,
-        sequence: Sequence[Any] | None,
-        pool: Sequence[Any] | None,
+        sequence: Contexts | None,
+        pool: Contexts | None,
         horizon: int | None,
     ) -> None:
         self.oracle = oracle
@@ -40,6 +41,7 @@ class Playout:
         if sequence is None and pool is None:
             sequence = _own_sequence(oracle, horizon)
         given = pool if sequence is None else sequence
+        given = None if given is None else as_rows(given)
         if given is None or len(given) == 0:
             raise ParameterError(
                 "perturbation='playout' needs the future: give contexts=, all contexts in the "

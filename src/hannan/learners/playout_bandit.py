@@ -9,8 +9,10 @@ import numpy as np
 
 from hannan.bounds import playout_bandit
 from hannan.core import ParameterError
+from hannan.core.available import IntArray, awake
 from hannan.core.validation import FloatArray
 from hannan.learners.playout import Playout
+from hannan.learners.substituted import restricted
 from hannan.learners.tickets import Ticket, TicketedLeader
 
 
@@ -27,26 +29,38 @@ class PlayoutBandit(TicketedLeader):
         assert self.oracle.n_actions is not None
         return self.oracle.n_actions
 
-    def _choose_played_out(self, context: Any, pending: int) -> Ticket:
+    def _choose_played_out(
+        self, context: Any, pending: int, stands: IntArray | None = None
+    ) -> Ticket:
         assert self._playout is not None
         time = self.rounds + self._forgotten + pending
-        law = self._law_played_out(context, time)
+        law = self._law_played_out(context, time, stands)
         ends = np.cumsum(law)
         coin = self._playout.noise.coin(time) * ends[-1]
-        action = int(min(np.searchsorted(ends, coin, side="right"), self._K - 1))
+        last = int(np.flatnonzero(law)[-1])
+        action = int(min(np.searchsorted(ends, coin, side="right"), last))
         self.oracle_calls += 1
         self._decided += 1
         self._delayed |= pending > 0
-        return Ticket(context, action, 0, 0.0, None, None, 1.0 / float(law[action]))
+        return Ticket(context, action, 0, 0.0, None, None, 1.0 / float(law[action]), stands)
 
-    def _law_played_out(self, context: Any, time: int) -> FloatArray:
+    def _law_played_out(
+        self, context: Any, time: int, stands: IntArray | None = None
+    ) -> FloatArray:
         """The probability of each action in a round to come, given its noise."""
         assert self._playout is not None
         noise = self._playout.noise
         past = self._history.perturbed(*noise.fakes(time))
         assert noise.rate is not None
         law = np.full(self._K, noise.rate / self._K)
-        law[past.action(context, None, 0, 0.0)] += 1.0 - noise.rate
+        if stands is not None and self._ordered:
+            there = awake(stands)
+            law[:] = 0.0
+            law[there] = noise.rate / len(there)
+        elif stands is not None:
+            law = np.bincount(stands, law, self._K)
+        leader = restricted(past, context, stands).action(context, None, 0, 0.0)
+        law[leader] += 1.0 - noise.rate
         return law
 
     def _play_out(self, future: Playout) -> None:

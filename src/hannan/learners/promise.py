@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from hannan.learners.context_ftpl import ContextFTPL
     from hannan.learners.context_semi_bandit_ftpl import ContextSemiBanditFTPL
     from hannan.learners.perturbed_leader import PerturbedLeader
+    from hannan.learners.speaking_experts import SpeakingExperts
 
 
 def stands(learner: PerturbedLeader) -> bool:
     """Whether a theorem speaks of this learner at all, whatever the adversary does."""
-    return learner._covered and learner.oracle.exact and learner.noise == "fresh"
+    covered = learner._covered and not learner._sorted
+    return covered and learner.oracle.exact and learner.noise == "fresh"
 
 
 # Full information ---------------------------------------------------------------------------
@@ -39,7 +41,7 @@ def experts(learner: ContextFTPL) -> float | None:
     return learner._stability + error(learner) if worst is None else worst
 
 
-def error(learner: ContextFTPL) -> float:
+def error(learner: SpeakingExperts) -> float:
     """G/ε of the last round, with three standard errors where G is an estimate."""
     noise = learner._last_scale * learner._estimate().upper if learner._last_scale else 0.0
     return noise + learner._history.preference
@@ -68,9 +70,9 @@ def experts_worst_case(learner: ContextFTPL, rounds: int, restarts: int) -> floa
     return share * bound.value + (restarts + 1) * learner._history.preference
 
 
-def theorem_5(learner: ContextFTPL) -> float | None:
+def theorem_5(learner: SpeakingExperts) -> float | None:
     """Theorem 5 as printed, with the errors observed and the best ε for them."""
-    if learner._forecast is None or learner._n_actions is None:
+    if learner._forecast is None or learner._size is None:
         return None
     log_size = learner.oracle.log_size(learner._perturbed)
     if log_size is None or log_size < math.log(2.0):
@@ -78,7 +80,7 @@ def theorem_5(learner: ContextFTPL) -> float | None:
     return predictable(
         learner._forecast.squared_error,
         d=len(learner._perturbed),
-        n_actions=learner._n_actions,
+        n_actions=learner._size,
         log_size=log_size,
         m=learner.oracle.max_chosen,
         setting=learner._setting,

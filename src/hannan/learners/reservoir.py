@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.stored import Stored
 
-class Reservoir:
+
+class Reservoir(Stored):
     """A uniform sample of at most `capacity` of the contexts seen.
 
     `offer` says when the sample should be looked at anew: whenever the number of contexts seen

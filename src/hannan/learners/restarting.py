@@ -8,7 +8,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
+from hannan.core.arrays import as_rows
+from hannan.core.available import IntArray, awake, filled_in, standing_in
 from hannan.core.decision import context_key, open_number
+from hannan.core.late import check_each
+from hannan.core.stored import Stored
 from hannan.core.validation import check_integer, refuse
 from hannan.detectors import Bernstein
 from hannan.learners.certificate import Certificate, SemiBanditCertificate
@@ -132,26 +136,47 @@ class Restarting(Learner):
     # The round --------------------------------------------------------------------------
 
     def _act(self, context: Any) -> Action:
-        action: Action = self._player.act(context)
+        return self._act_inside(context)
+
+    @property
+    def _ordered(self) -> bool:
+        return True  # the learner at work sees to it
+
+    @property
+    def _size(self) -> int | None:
+        known: int | None = self._player._size
+        return known
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        return int(self._act_inside(context, available))
+
+    def _act_inside(self, context: Any, available: IntArray | None = None) -> Action:
+        action: Action = self._player.act(context, available)
         self._acted_in = len(self.restarts)
         self._count_calls()
         return action
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
         """What copies of the learner at work would play on a context now."""
-        found: list[Action] = self._player.would_play(self._check_context(context), copies, seed)
+        checked = self._check_context(context)
+        found: list[Action] = self._player.would_play(checked, copies, seed, available)
         return found
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
+        there = None if self._stands is None else awake(self._stands)
         if self._acted_in < len(self.restarts):
             self._drop(action, loss)
         else:
-            self._learn(context, action, loss)
+            self._learn(context, action, loss, there)
 
-    def _learn(self, context: Any, action: Action, loss: Any, **answer: Any) -> None:
+    def _learn(
+        self, context: Any, action: Action, loss: Any, there: IntArray | None, **answer: Any
+    ) -> None:
         expected = self._watch.expect(context, action)
         self._player.update(loss, **answer)
-        self._news = context, action, loss, expected
+        self._news = context, action, loss, expected, there
         self._count_calls()
 
     def _look_for_drift(self) -> None:
@@ -184,24 +209,27 @@ class Restarting(Learner):
 
     # Decisions, where the learner makes them --------------------------------------------
 
-    def decide(self, context: Any = None) -> Decision:
+    def decide(self, context: Any = None, available: Any = None) -> Decision:
         """An action as a ticket, to be answered by `update(loss, decision=…)` at any time.
 
         One answered only after a restart counts as a round, but nothing is learned from it.
         """
         player = self._able("decide")
-        made: Decision = player.decide(self._check_context(context))
+        made: Decision = player.decide(self._check_context(context), available)
         self._count_calls()
         number = self._next_id
         self._next_id += 1
         self._tickets[number] = _Ticket(made, len(self.restarts))
         return dataclasses.replace(made, id=number)
 
-    def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
+    def decide_many(
+        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+    ) -> list[Decision]:
         """A decision for each of several contexts, all from the same state."""
         self._able("decide")
-        checked = [self._check_context(context, i) for i, context in enumerate(contexts)]
-        return [self.decide(context) for context in checked]
+        checked = [self._check_context(context, i) for i, context in enumerate(as_rows(contexts))]
+        there = check_each(self, available, len(checked))
+        return [self.decide(context, some) for context, some in zip(checked, there, strict=True)]
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn what was seen, and look for drift.
@@ -222,9 +250,10 @@ class Restarting(Learner):
     def _answer(self, number: int, loss: Any) -> None:
         ticket = self._tickets[number]
         if ticket.segment < len(self.restarts):
-            self._drop(ticket.action, loss)
+            self._drop(ticket.action, ticket.complete(loss, self._size))
         else:
-            self._learn(ticket.context, ticket.action, loss, decision=ticket.decision.id)
+            there, number_there = ticket.decision.available, ticket.decision.id
+            self._learn(ticket.context, ticket.action, loss, there, decision=number_there)
         del self._tickets[number]
         self.rounds += 1
 
@@ -242,10 +271,12 @@ class Restarting(Learner):
         """Ids of the decisions not answered yet."""
         return list(self._tickets)
 
-    def propensities(self, context: Any = None, draws: int = 1000) -> Propensities:
+    def propensities(
+        self, context: Any = None, draws: int = 1000, available: Any = None
+    ) -> Propensities:
         """The probability of each element to be chosen on a context now."""
         player = self._able("propensities")
-        found: Propensities = player.propensities(self._check_context(context), draws=draws)
+        found: Propensities = player.propensities(self._check_context(context), draws, available)
         return found
 
     # What can be said -------------------------------------------------------------------
@@ -329,7 +360,7 @@ class Restarting(Learner):
 
 
 @dataclasses.dataclass(slots=True)
-class _Ticket:
+class _Ticket(Stored):
     """A decision of the learner that played in a segment, under the number it has there."""
 
     decision: Decision
@@ -342,6 +373,13 @@ class _Ticket:
     @property
     def action(self) -> Action:
         return self.decision.action
+
+    def complete(self, loss: Any, n_actions: int | None) -> Any:
+        """The loss, with what was played for actions that were not there."""
+        there, action = self.decision.available, self.decision.action
+        if there is None or n_actions is None or not isinstance(action, int):
+            return loss
+        return filled_in(loss, standing_in(there, action, n_actions))
 
 
 def _add_up(certificates: Sequence[Any], notes: Sequence[str]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import abstractmethod
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from hannan.core import Objective, ParameterError
 from hannan.core.validation import FloatArray, check_integer
 from hannan.learners.advice import Advice
-from hannan.learners.certificate import SemiBanditCertificate
+from hannan.learners.certificate import SemiBanditCertificate, came_and_went
 from hannan.learners.playout_bandit import PlayoutBandit
 from hannan.learners.propensities import Propensities
 from hannan.learners.tickets import Ticket
@@ -42,7 +43,9 @@ class SpeakingBandit(PlayoutBandit):
         """The predictor at work, which has learned all that was seen, or None."""
         return None if self._advice is None else self._advice.predictor
 
-    def propensities(self, context: Any = None, draws: int = 1000) -> Propensities:
+    def propensities(
+        self, context: Any = None, draws: int = 1000, available: Any = None
+    ) -> Propensities:
         """The probability of each element to be chosen on a context now.
 
         Exact where the oracle can compute it; else from `draws` draws of a stream of their own,
@@ -50,20 +53,22 @@ class SpeakingBandit(PlayoutBandit):
         """
         context = self._check_context(context)
         check_integer(self, "draws", draws, 2)
+        there = None if available is None else self._check_available(available)
+        ahead = copy.copy(self)  # where ε is set for the round to come, as `act` would set it
+        stands = ahead._stand_ins(context, there)
         if self._playout is not None:
-            return Propensities(self._law_played_out(context, self._clock), np.zeros(self._K), 0)
-        hint, baseline = self._advise(context, self._decided + 1)
-        ticket = Ticket(context, -1, 1, self._scale, hint, baseline)
-        played = self._played(ticket)
-        if self._scale == 0.0:
+            law = self._law_played_out(context, self._clock, stands)
+            return Propensities(law, np.zeros(self._K), 0)
+        played, scale = ahead._prospect(context, stands), ahead._scale
+        if scale == 0.0:
             q = played.chosen(context, None, 0, 1, 0.0)[0].astype(np.float64)
             return Propensities(q, np.zeros(self._K), 0)
-        exact = played.law(context, self._fakes, self._scale)
+        exact = played.law(context, self._fakes, scale)
         if exact is not None:
             return Propensities(exact, np.zeros(self._K), 0)
         own = self.oracle.noise(self._perturbed, self._key, _PROPENSITY_STREAM, self.noise_memory)
         first = self._decided * draws
-        q = played.chosen(context, own, first, draws, self._scale).mean(axis=0)
+        q = played.chosen(context, own, first, draws, scale).mean(axis=0)
         return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
 
     def certificate(self) -> SemiBanditCertificate:
@@ -81,8 +86,11 @@ class SpeakingBandit(PlayoutBandit):
             notes.append("the oracle is inexact: no theorem applies")
         if advice is not None and advice.trust != "strict":
             notes.append("a baseline may over-predict, which nobody can observe: estimates void")
+        if self._sorted:
+            notes += came_and_went(self)
         if notes:
             return SemiBanditCertificate(**known, notes=tuple(notes))
+        notes += came_and_went(self)
         comparator = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
         if self._playout is not None:
             notes.append("contexts must be fixed in advance or drawn from the pool given")

@@ -10,8 +10,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, Feedback, Learner, LossFunction, Oracle, ParameterError, Policy
+from hannan.core import (
+    Action,
+    Feedback,
+    Learner,
+    LossFunction,
+    Objective,
+    Oracle,
+    ParameterError,
+    Policy,
+)
+from hannan.core.available import IntArray, standing_in
 from hannan.core.policy import loss_of
+from hannan.core.stored import Stored
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -21,12 +32,12 @@ from hannan.core.validation import (
     refuse,
 )
 from hannan.kernels.normalhedge import weights
-from hannan.learners.certificate import Certificate
+from hannan.learners.certificate import Certificate, came_and_went
 from hannan.perturbation import seed_key
 
 
 @dataclass(slots=True)
-class Copy:
+class Copy(Stored):
     """A copy of the learner on one interval of rounds, counted from 1."""
 
     learner: Any
@@ -120,6 +131,7 @@ class StronglyAdaptive(Learner):
     """
 
     oracle: Oracle
+    _growing = frozenset({"_mixture"})
 
     def __init__(self, learner: Learner, *, shortest: int = 8, seed: int | None = None) -> None:
         super().__init__()
@@ -160,6 +172,7 @@ class StronglyAdaptive(Learner):
         notes = ["on every stretch of rounds the bound is that of its copies, plus their mixing"]
         if not self.oracle.exact:
             notes.append("the oracle is inexact: true regret may be larger")
+        notes += came_and_went(self)
         return Certificate(
             rounds=self.rounds, loss=self._loss, realised_regret=regret, notes=tuple(notes)
         )
@@ -174,8 +187,25 @@ class StronglyAdaptive(Learner):
         return None if copy is None else copy + self._width * math.sqrt(3.0 * T * slack)
 
     def _act(self, context: Any) -> Action:
+        return self._act_inside(context, None)
+
+    @property
+    def _ordered(self) -> bool:
+        return self.learner._ordered
+
+    @property
+    def _size(self) -> int | None:
+        return self._n_actions
+
+    def _past(self) -> Objective:
+        return self._history
+
+    def _act_among(self, context: Any, available: IntArray) -> int:
+        return int(self._act_inside(context, available))
+
+    def _act_inside(self, context: Any, available: IntArray | None) -> Action:
         self._wake()
-        actions: list[Action] = [copy.learner.act(context) for copy in self._awake]
+        actions: list[Action] = [copy.learner.act(context, available) for copy in self._awake]
         self._mixture = self._probabilities()
         self._actions = actions
         self._told = 0
@@ -184,10 +214,14 @@ class StronglyAdaptive(Learner):
         drawn = int(ends.searchsorted(self._uniform() * ends[-1], side="right"))
         return actions[min(drawn, len(actions) - 1)]
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Action]:
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
         """What copies of this learner would play on a context now: same past, other coins."""
         coins = self._coins(copies, seed)
         context = self._check_context(context)
+        there = None if available is None else self._check_available(available)
+        inside = there if self._ordered else None
         twin = copying.copy(self)
         twin._awake = [replace(each) for each in self._awake]  # waking changes a prior
         twin._wake()
@@ -195,10 +229,16 @@ class StronglyAdaptive(Learner):
         drawn = ends.searchsorted(coins.random(copies) * ends[-1], side="right").tolist()
         drawn = [min(j, len(ends) - 1) for j in drawn]
         answers = {
-            j: iter(twin._awake[j].learner.would_play(context, n, int(coins.integers(2**63))))
+            j: iter(
+                twin._awake[j].learner.would_play(context, n, int(coins.integers(2**63)), inside)
+            )
             for j, n in Counter(drawn).items()
         }
-        return [next(answers[j]) for j in drawn]
+        actions = [next(answers[j]) for j in drawn]
+        if there is None or self._ordered or self._size is None:
+            return actions
+        stands = standing_in(there, twin._substitute(context, there), self._size)
+        return [int(stands[action]) for action in actions]
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         losses = loss

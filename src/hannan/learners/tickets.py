@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Decision
+from hannan.core.arrays import as_rows
+from hannan.core.available import IntArray
 from hannan.core.decision import open_number
+from hannan.core.late import check_each
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.learners.perturbed_leader import PerturbedLeader
 
 
 @dataclass(slots=True)
-class Ticket:
+class Ticket(Stored):
     """A round in flight: all that its loss estimate will need."""
 
     context: Any
@@ -26,6 +30,7 @@ class Ticket:
     hint: FloatArray | None
     baseline: FloatArray | None
     weights: Any = None  # one for each chosen element; a number for a single action
+    stands: IntArray | None = None  # what is played for each action, where some were not there
 
 
 class TicketedLeader(PerturbedLeader):
@@ -51,7 +56,7 @@ class TicketedLeader(PerturbedLeader):
         self._delayed = False
 
     @abstractmethod
-    def _choose(self, context: Any, pending: int) -> Ticket:
+    def _choose(self, context: Any, pending: int, available: IntArray | None = None) -> Ticket:
         """Decide on a context while `pending` other rounds are open."""
 
     @abstractmethod
@@ -66,15 +71,18 @@ class TicketedLeader(PerturbedLeader):
     def _check_loss(self, action: Action, loss: Any) -> Any:
         """The losses of the chosen elements, checked."""
 
-    def decide(self, context: Any = None) -> Decision:
+    def decide(self, context: Any = None, available: Any = None) -> Decision:
         """An action as a ticket, to be answered by `update(loss, decision=…)` at any time.
 
-        The weights are drawn now, from the state the action was drawn from.
+        The weights are drawn now, from the state the action was drawn from, and are those of the
+        action played among what is `available`.
         """
         open_now = self._current is not None
         pending = len(self._tickets) + open_now
         before = self._draw, self.oracle_calls, self._decided, self._delayed
-        ticket = self._choose(self._check_context(context, int(open_now)), pending)
+        checked = self._check_context(context, int(open_now))
+        there = None if available is None else self._check_available(available)
+        ticket = self._choose(checked, pending, there)
         try:
             if ticket.weights is None:
                 self._weigh(ticket)
@@ -85,13 +93,20 @@ class TicketedLeader(PerturbedLeader):
         self._next_id += 1
         self._tickets[number] = ticket
         weights = np.atleast_1d(np.array(ticket.weights, dtype=np.float64))
-        return Decision(number, ticket.context, ticket.action, weights)
+        return Decision(number, ticket.context, ticket.action, weights, there)
 
-    def decide_many(self, contexts: Iterable[Any]) -> list[Decision]:
-        """A decision for each of several contexts, all from the same state."""
+    def decide_many(
+        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+    ) -> list[Decision]:
+        """A decision for each of several contexts, all from the same state.
+
+        `available` says for each of them what is there, or None.
+        """
         first = int(self._current is not None)
-        checked = [self._check_context(context, i) for i, context in enumerate(contexts, first)]
-        return [self.decide(context) for context in checked]
+        given = enumerate(as_rows(contexts), first)
+        checked = [self._check_context(context, i) for i, context in given]
+        there = check_each(self, available, len(checked))
+        return [self.decide(context, some) for context, some in zip(checked, there, strict=True)]
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn what the chosen elements cost: a number, or one for each chosen element.
@@ -134,6 +149,15 @@ class TicketedLeader(PerturbedLeader):
         # A round that was open is dropped, so it is not waited for.
         self._current = self._choose(context, pending=len(self._tickets))
         return self._current.action
+
+    def _act_restricted(self, context: Any, available: IntArray) -> tuple[int, IntArray]:
+        self._current = ticket = self._choose(context, len(self._tickets), available)
+        assert ticket.stands is not None
+        assert isinstance(ticket.action, int)
+        return ticket.action, ticket.stands
+
+    def _update_restricted(self, context: Any, action: Action, loss: Any, stands: IntArray) -> None:
+        self._update(context, action, loss)  # the ticket knows what was there
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         assert self._current is not None

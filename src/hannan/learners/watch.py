@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossError, LossFunction
+from hannan.core.available import IntArray
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt
+from hannan.core.stored import Stored
 from hannan.core.validation import check_loss_range
 from hannan.kernels.losses import extremes
 
 
-class Watch:
+class Watch(Stored):
     r"""Shows a detector how wrong predictions of what was played are, on the scale [0, 1].
 
     The prediction is the `estimate` of the predictor given, else of the learner's own, made
@@ -65,12 +67,22 @@ class Watch:
             expected = np.clip(guess[action], low, high)
         return expected
 
-    def drift(self, context: Any, action: Action, loss: Any, expected: Any) -> bool:
-        """Whether the detector, told what the action did cost, finds that the world changed."""
+    def drift(
+        self,
+        context: Any,
+        action: Action,
+        loss: Any,
+        expected: Any,
+        there: IntArray | None = None,
+    ) -> bool:
+        """Whether the detector, told what the action did cost, finds that the world changed.
+
+        With all losses known, those of the actions that were `there` are learned; None: all.
+        """
         if not isinstance(loss, LossFunction):
             loss = np.asarray(loss, dtype=np.float64)
         if self._own is not None:
-            self._teach(context, action, loss)
+            self._teach(context, action, loss, there)
         value = self._value(action, loss, expected)
         if value is None:
             return False
@@ -100,12 +112,13 @@ class Watch:
             mean = (expected - self._range[0]) / self._width
         return (error * error - mean * (1.0 - mean) + 0.25) / 1.25
 
-    def _teach(self, context: Any, action: Action, loss: Any) -> None:
+    def _teach(self, context: Any, action: Action, loss: Any, there: IntArray | None) -> None:
         if self._K is None:
             self._K = len(loss)
             self._prepare(self._K)
         if self._full:
-            self._own.learn(context, np.arange(self._K), loss)
+            some = np.arange(self._K) if there is None else there
+            self._own.learn(context, some, loss if there is None else loss[there])
         else:
             self._own.learn(context, action, loss.item() if isinstance(action, int) else loss)
 

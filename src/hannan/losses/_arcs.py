@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
 Indices = NDArray[np.int64]
 
 
-class Arcs:
+class Arcs(Stored):
     """Arcs sorted by tail and head, without repetition; with each arc the one back is listed.
 
     Where arcs go never changes, so sums on the same arcs share it; capacities are replaced,
     never written into.
     """
+
+    _scratch = frozenset({"tails", "heads", "start", "mates"})
+
+    def _makings(self) -> dict[str, Any]:
+        return {"n": self.n, "keys": self.keys}
 
     def __init__(self, n: int, keys: Indices) -> None:
         self.n = n

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hannan.core import Action, InputTypeError, LossError, LossFunction, ParameterError
+from hannan.core.arrays import as_array, as_floats
 from hannan.core.validation import FloatArray, refuse
 from hannan.losses._terms import Mask, Terms
 
@@ -57,7 +58,7 @@ def check_numbers(
 ) -> FloatArray:
     """A one-dimensional array of finite numbers."""
     try:
-        found = np.array(values, dtype=np.float64)
+        found = as_floats(values).copy()
     except (TypeError, ValueError):
         raise InputTypeError(
             f"The {name!r} parameter of {type(owner).__name__} must be numbers; got {values!r}."
@@ -78,13 +79,13 @@ def check_numbers(
 
 def check_indices(owner: object, name: str, values: Any, n: int) -> Any:
     """A one-dimensional array of integers below n."""
-    found = np.array(values)
+    found = as_array(values)
     if found.size == 0:
         found = found.astype(np.int64).reshape(0)
     if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
         raise refuse(owner, name, f"a sequence of integers from 0 to {n - 1}", values)
     if found.size and (found.min() < 0 or found.max() >= n):
         raise refuse(owner, name, f"a sequence of integers from 0 to {n - 1}", values)
-    found = found.astype(np.int64)
+    found = found.astype(np.int64)  # a copy
     found.flags.writeable = False
     return found

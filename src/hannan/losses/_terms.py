@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import LossError, LossFunction
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.losses._arcs import Arcs
 
@@ -20,7 +21,7 @@ NAMED: dict[str, Callable[[Any], Any]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 
 
 @dataclass(frozen=True, slots=True)
-class Bend:
+class Bend(Stored):
     """A ↦ g(w(A)): a concave function of non-negative weights added up."""
 
     weights: FloatArray
@@ -45,7 +46,7 @@ def bent(g: str | Callable[[float], float], caps: FloatArray, sums: FloatArray) 
     return found.reshape(sums.shape)
 
 
-class Terms:
+class Terms(Stored):
     r"""A function of subsets A of n elements, as a sum of terms of a few kinds:
 
     .. math:: c + w(A) + \sum_{u \in A, v \notin A} c_{uv} + h(|A|) + \sum_i p_i\, g_i(w_i(A))
@@ -54,6 +55,9 @@ class Terms:
     The first four kinds add up number by number, so a sum of any length takes the room of one
     function. Of the last two equal terms are counted and different ones listed.
     """
+
+    _scratch = frozenset({"_groups"})
+    _growing = frozenset({"capacities"})
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -85,8 +89,11 @@ class Terms:
         return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Objects read back from elsewhere have other addresses.
         self.__dict__.update(state)
+        self._restored()
+
+    def _restored(self) -> None:
+        # Objects read back from elsewhere have other addresses.
         self.bends = {bend.key: (bend, count) for bend, count in self.bends.values()}
         self.others = {id(f): (f, count) for f, count in self.others.values()}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hannan.core import InputTypeError
+from hannan.core.arrays import Contexts, as_array, as_list
 from hannan.core.validation import refuse
 from hannan.losses._set_loss import SetLoss, check_indices, check_numbers
 from hannan.losses._terms import Bend, Terms
@@ -36,9 +36,9 @@ class Coverage(SetLoss):
     (0.75, 0.875, 0.625, (0.0, 0.875))
     """
 
-    def __init__(self, covers: Sequence[Any], weights: Any = None) -> None:
+    def __init__(self, covers: Contexts, weights: Any = None) -> None:
         try:
-            lists = [np.asarray(items) for items in covers]
+            lists = [as_array(items) for items in as_list(covers)]
         except TypeError:
             raise InputTypeError(
                 f"Coverage needs a list of items for each element; got {covers!r}."

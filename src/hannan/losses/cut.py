@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from hannan.core import InputTypeError, ParameterError
 from hannan.core.validation import check_integer, refuse
 from hannan.losses._arcs import Arcs
 from hannan.losses._set_loss import SetLoss, check_indices, check_numbers
@@ -72,6 +73,52 @@ class Cut(SetLoss):
             raise refuse(self, "directed", "True or False", directed)
         self.directed = bool(directed)
         self.terms = self._gather()
+
+    @classmethod
+    def of(
+        cls,
+        graph: Any,
+        capacity: str | None = "capacity",
+        modular: Any = None,
+        offset: float = 0.0,
+    ) -> Self:
+        """The cut function of a graph.
+
+        Parameters
+        ----------
+        graph
+            A graph of networkx, directed or not. Its nodes, in the order of `graph.nodes`, are the
+            elements 0, 1, …
+        capacity
+            The attribute of an edge that holds its capacity; None where all have capacity 1.
+        modular, offset
+            As above.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> import networkx as nx
+        >>> roads = nx.DiGraph()
+        >>> roads.add_edge("a", "b", capacity=0.25)
+        >>> roads.add_edge("b", "c", capacity=0.5)
+        >>> f = hn.losses.Cut.of(roads)
+        >>> f([0]), f([0, 1]), f([2])
+        (0.25, 0.5, 0.0)
+        """
+        if not hasattr(graph, "edges") or not hasattr(graph, "is_directed"):
+            raise InputTypeError(f"Cut.of needs a graph of networkx; got {graph!r}.")
+        number = {node: i for i, node in enumerate(graph.nodes)}
+        tails, heads, sizes = [], [], []
+        for u, v, data in graph.edges(data=True):
+            if capacity is not None and capacity not in data:
+                raise ParameterError(
+                    f"The edge from {u!r} to {v!r} has no {capacity!r}. Name the attribute that "
+                    "holds capacities, or give capacity=None where all are 1."
+                )
+            tails.append(number[u])
+            heads.append(number[v])
+            sizes.append(1.0 if capacity is None else data[capacity])
+        return cls(tails, heads, sizes, len(number), modular, offset, graph.is_directed())
 
     def _gather(self) -> Terms:
         terms = Terms(self.n)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import ParameterError
+from hannan.core.arrays import as_floats, as_list, missing
 from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 
 
@@ -67,13 +68,16 @@ class RoadNetwork:
         flow: ArrayLike | None = None,
         zones: Iterable[Hashable] = (),
     ) -> None:
-        self.tail = _names(tail)
-        self.head = _names(head)
+        self.tail: list[Any] = as_list(tail)
+        self.head: list[Any] = as_list(head)
         if len(self.tail) != len(self.head) or not self.tail:
             raise ParameterError(
                 "RoadNetwork needs a tail and a head for each link, one link at least; got "
                 f"{len(self.tail)} tails and {len(self.head)} heads."
             )
+        for ends in self.links:
+            if any(map(missing, ends)):
+                raise ParameterError(f"RoadNetwork got a link with a missing end: {ends}.")
         self.free_flow_time = self._column("free_flow_time", free_flow_time)
         self.b = self._column("b", b)
         self.power = self._column("power", power)
@@ -128,7 +132,7 @@ class RoadNetwork:
 
     def travel_time(self, flow: ArrayLike) -> FloatArray:
         """The time each link takes at these flows."""
-        load = np.asarray(flow, dtype=np.float64) / self.capacity
+        load = as_floats(flow) / self.capacity
         return np.asarray(self.free_flow_time * (1.0 + self.b * load**self.power))
 
     def closer(
@@ -173,7 +177,7 @@ class RoadNetwork:
 
     def _column(self, name: str, values: ArrayLike, infinite: bool = False) -> FloatArray:
         try:
-            given = np.asarray(values, dtype=np.float64)
+            given = as_floats(values)
             column = np.broadcast_to(given, (self.n_links,)).copy()
         except (TypeError, ValueError):
             accepted = f"numbers, one for each of the {self.n_links} links"
@@ -184,11 +188,6 @@ class RoadNetwork:
             got = f"{column[link]:g} for link {self._link(link)}"
             raise refuse(self, name, "finite and not negative", got)
         return column
-
-
-def _names(nodes: Iterable[Hashable]) -> list[Any]:
-    given = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
-    return list(given)
 
 
 def _distances(

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, ParameterError
+from hannan.core.arrays import as_floats, columns_of, is_frame
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import histograms as kernel
 from hannan.kernels.lanes import WIDTH
 
 
-class Grid:
+class Grid(Stored):
     """The edges of every feature: a context lies below an edge or from it on.
 
     Parameters
@@ -25,6 +27,12 @@ class Grid:
     lowest
         For each feature its smallest value where edges and that are all values known, else nan.
     """
+
+    _scratch = frozenset({"n_features", "n_cuts", "edges", "_lowest", "_floors", "key"})
+
+    def _makings(self) -> dict[str, Any]:
+        cuts = zip(self.edges, self.n_cuts, strict=True)
+        return {"edges": [own[:n][::-1].copy() for own, n in cuts], "lowest": self._lowest}
 
     def __init__(self, edges: Sequence[FloatArray], lowest: FloatArray | None = None) -> None:
         self.n_features = len(edges)
@@ -114,7 +122,8 @@ def given_grid(owner: object, edges: Any) -> Grid:
     """Edges as a user gives them, checked."""
     name = type(owner).__name__
     try:
-        found = [np.array(own, dtype=np.float64) for own in edges]
+        listed = [column for _, column in columns_of(edges)] if is_frame(edges) else edges
+        found = [as_floats(own).copy() for own in listed]
     except (TypeError, ValueError):
         found = []
     if not found or any(own.ndim != 1 for own in found):

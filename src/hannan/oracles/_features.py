@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Oracle
+from hannan.core.arrays import as_floats, columns_of, is_frame
 from hannan.core.validation import FloatArray
 
 
@@ -53,13 +54,20 @@ def check_row(context: Any) -> FloatArray:
 def as_numbers(given: Any, ndim: int) -> FloatArray:
     """A frame, array or sequence as contiguous float64, with negative zeros made positive."""
     try:
-        found = np.ascontiguousarray(given, dtype=np.float64) + 0.0
+        found = np.ascontiguousarray(as_floats(given)) + 0.0
     except (TypeError, ValueError):
+        if isinstance(given, Mapping):
+            raise ContextError(
+                f"Features are known by their order, not by names; got {str(given)[:100]}. Give "
+                "the values as a list, always in the same order."
+            ) from None
         raise ContextError(
             f"Features must be numbers; got {str(given)[:100]!r}. Encode categories as numbers."
         ) from None
     if found.ndim == 1 and ndim == 2:
         found = found[:, None]
+    if ndim == 1 and len(found) == 1 and is_frame(given):
+        found = found[0]
     if found.ndim != ndim or found.size == 0:
         what = "one row of features" if ndim == 1 else "rows of features, a two-dimensional array"
         raise ContextError(f"Expected {what}; got an array of shape {found.shape}.")
@@ -68,9 +76,11 @@ def as_numbers(given: Any, ndim: int) -> FloatArray:
 
 def _not_finite(table: FloatArray, given: Any) -> ContextError:
     row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
-    names = getattr(given, "columns", getattr(given, "index", None))
+    names: Any = getattr(given, "index", None)
+    if is_frame(given):
+        names = [name for name, _ in columns_of(given)]
     known = names is not None and not callable(names) and len(names) > column
-    name = f" ({names[column]!r})" if known else ""  # type: ignore[index]
+    name = f" ({names[column]!r})" if known else ""
     return ContextError(
         f"Features must be finite; feature {column}{name} of row {row} is {table[row, column]}. "
         "Fill in or drop missing values first."

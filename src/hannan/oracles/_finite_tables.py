@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InputTypeError, ParameterError
+from hannan.core.arrays import as_array
 from hannan.core.validation import check_integer, check_seed
 from hannan.oracles.paths import Paths
 
@@ -16,14 +17,14 @@ def as_table(
     actions: ArrayLike, n_actions: int | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
     """The table of codes, the sets behind the codes (None for single elements), and K."""
-    given = np.asarray(actions)
+    given = as_array(actions)
     if given.ndim == 1:
         given = given[:, None]
     if given.ndim not in (2, 3) or 0 in given.shape:
         raise ParameterError(
             "FinitePolicies needs a table of actions, [N, d] or [N, d, m] integers or [N, d, K] "
             "booleans, with at least one policy and one context; got an array of shape "
-            f"{np.shape(actions)}."
+            f"{given.shape}."
         )
     if given.dtype == bool and given.ndim == 3:
         width = given.shape[2]
@@ -31,6 +32,12 @@ def as_table(
             raise ParameterError(f"A table of {width} booleans a context has n_actions={width}.")
         inclusion = given
     else:
+        if given.dtype.kind == "f" and np.isnan(given).any():
+            row, column = (int(i) for i in np.argwhere(np.isnan(given))[0][:2])
+            raise ParameterError(
+                f"FinitePolicies needs an action in every cell; that of policy {row} on context "
+                f"{column} is missing."
+            )
         if not np.issubdtype(given.dtype, np.integer):
             raise InputTypeError(
                 f"FinitePolicies needs integer actions; got a table of type {given.dtype}."
@@ -43,7 +50,7 @@ def as_table(
                 f"{low if low < 0 else top}."
             )
         if given.ndim == 2:
-            return given.copy(), None, width
+            return given.copy(order="K"), None, width
         inclusion = np.zeros((*given.shape[:2], width), dtype=bool)
         np.put_along_axis(inclusion, given.astype(np.intp), True, axis=2)
         if (inclusion.sum(axis=2) != given.shape[2]).any():

@@ -232,6 +232,11 @@ class TableTotals(FormulaObjective):
     linear in the variables, searching is then cheaper than going through the table.
     """
 
+    _scratch = frozenset({"tree"})
+
+    def _restored(self) -> None:
+        formulas.build(self.scores, self.tree)
+
     def __init__(self, oracle: Formulas) -> None:
         super().__init__(oracle)
         self._bits = table_bits(oracle.n)
@@ -288,6 +293,9 @@ class TableTotals(FormulaObjective):
 
 class RowTotals(FormulaObjective):
     """The weight of every distinct context; leaders by branch and bound."""
+
+    _scratch = frozenset({"_placed"})
+    _growing = frozenset({"_masks", "_totals"})
 
     def __init__(self, oracle: Formulas) -> None:
         super().__init__(oracle)

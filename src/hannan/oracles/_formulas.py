@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hannan.core import ContextError, Oracle
+from hannan.core.arrays import as_array, as_scalar, is_frame
 from hannan.core.validation import check_integer, refuse
 from hannan.oracles._formula_totals import (
     FormulaNoise,
@@ -78,7 +79,11 @@ class Formulas(Oracle):
                 f"A context given as a number holds {self.n} bits, 0 to {self._all}; "
                 f"got {context!r}."
             )
-        row = np.asarray(context)
+        if hasattr(context, "as_py"):
+            return self.check_context(as_scalar(context))
+        row = as_array(context)
+        if is_frame(context) and len(row) == 1:
+            row = row[0]
         if row.shape != (self.n,):
             raise ContextError(
                 f"A context of {self!r} is a row of {self.n} bits; got {_shown(context)}."
@@ -94,9 +99,7 @@ class Formulas(Oracle):
 
     def check_contexts(self, contexts: Any) -> list[int]:
         """The distinct rows of a two-dimensional array or a frame, as numbers."""
-        return super().check_contexts(
-            np.asarray(contexts) if hasattr(contexts, "__array__") else contexts
-        )
+        return super().check_contexts(as_array(contexts) if is_frame(contexts) else contexts)
 
     def objective(self) -> FormulaObjective:
         """An empty total."""

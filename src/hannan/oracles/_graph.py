@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
+from hannan.core.arrays import as_list, columns_of, is_frame, missing
 
 Indices = NDArray[np.int64]
 
@@ -36,14 +37,14 @@ def read_graph(given: Any) -> Graph:
         nodes = list(given.nodes)
         keys = {"keys": True} if given.is_multigraph() else {}
         edges = [tuple(edge) for edge in given.edges(**keys)]
-    elif hasattr(given, "columns"):
-        names = [str(name) for name in given.columns]
-        if not {"tail", "head"} <= set(names):
+    elif is_frame(given):
+        columns = {str(name): column for name, column in columns_of(given)}
+        if not {"tail", "head"} <= columns.keys():
             raise ParameterError(
-                f"An edge table needs the columns 'tail' and 'head'; this one has {names}."
+                f"An edge table needs the columns 'tail' and 'head'; this one has {list(columns)}."
             )
-        edges = _pairs(given["tail"], given["head"])
-    elif hasattr(given, "tail") and hasattr(given, "head"):
+        edges = _pairs(columns["tail"], columns["head"])
+    elif hasattr(given, "tail") and not callable(given.tail):
         edges = _pairs(given.tail, given.head)
     elif isinstance(given, tuple) and len(given) == 2 and not any(map(_is_pair, given)):
         edges = _pairs(*given)
@@ -59,7 +60,7 @@ def read_graph(given: Any) -> Graph:
                              "tuples; use a tuple in place of a list.") from None  # fmt: skip
     number = {node: i for i, node in enumerate(names_in_order)}
     for i, edge in enumerate(edges):
-        if any(node is None or node != node for node in edge[:2]):
+        if any(map(missing, edge[:2])):
             raise ParameterError(f"Edge {i} lacks a tail or a head: {edge[:2]!r}.")
     tail = np.array([number[edge[0]] for edge in edges], np.int64)
     head = np.array([number[edge[1]] for edge in edges], np.int64)
@@ -149,7 +150,7 @@ def _cycle(graph: Graph, edges: Indices, missing: Sequence[int]) -> list[Any]:
 
 
 def _pairs(tails: Any, heads: Any) -> list[tuple[Any, Any]]:
-    first, second = _as_list(tails), _as_list(heads)
+    first, second = as_list(tails), as_list(heads)
     if len(first) != len(second):
         raise ParameterError(
             f"A graph needs a head for each tail; got {len(first)} tails and {len(second)} heads."
@@ -159,7 +160,7 @@ def _pairs(tails: Any, heads: Any) -> list[tuple[Any, Any]]:
 
 def _listed(given: Any) -> list[tuple[Any, Any]]:
     try:
-        found = [tuple(pair) for pair in _as_list(given)]
+        found = [tuple(pair) for pair in as_list(given)]
     except TypeError:
         raise InputTypeError(
             "Paths needs a graph: a networkx.DiGraph, a table with columns tail and head, a tuple "
@@ -169,14 +170,6 @@ def _listed(given: Any) -> list[tuple[Any, Any]]:
         if len(pair) != 2:
             raise ParameterError(f"Edge {i} should be a pair (tail, head); got {pair!r}.")
     return found  # type: ignore[return-value]
-
-
-def _as_list(values: Any) -> list[Any]:
-    """Python objects in place of NumPy's, so that names print as they were meant."""
-    for method in ("to_list", "tolist"):
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return list(values)
 
 
 def _is_pair(value: Any) -> bool:

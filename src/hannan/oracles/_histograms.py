@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ParameterError, Policy
 from hannan.core.oracle import Noise
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import histograms, trees
 from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
@@ -69,8 +70,13 @@ class BinnedOracle(FeatureOracle):
         return {row.tobytes() for row in splits if row.any()}
 
 
-class Rows:
+class Rows(Stored):
     """The total loss vector of each distinct context."""
+
+    _growing = frozenset({"_totals"})
+
+    def _makings(self) -> dict[str, Any]:
+        return {"n_actions": self._totals.shape[1]}
 
     def __init__(self, n_actions: int) -> None:
         self.contexts: list[FloatArray] = []
@@ -123,6 +129,14 @@ class BinnedObjective(BlockObjective):
     """
 
     oracle: BinnedOracle
+    _scratch = frozenset({"_shape"})
+    _growing = frozenset({"_stat"})
+
+    def _learned(self) -> dict[str, Any]:
+        return {**super()._learned(), "_met": None if self._met is None else "before"}
+
+    def _restored(self) -> None:
+        self._shape = self._grid.shape(self.n_actions)
 
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle

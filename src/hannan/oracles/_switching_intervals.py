@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
 from hannan.core.oracle import Noise
+from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
 from hannan.oracles._sequences import SwitchingNoise, SwitchingPolicy
@@ -31,6 +32,14 @@ class IntervalSequences(Objective):
 
     oracle: Switching
     draws_in_batches = False
+    _scratch = frozenset({"_last", "_solved", "_met"})
+
+    def _makings(self) -> dict[str, Any]:
+        return {"oracle": self.oracle, "price": self.price}
+
+    @classmethod
+    def _anew(cls, **makings: Any) -> IntervalSequences:
+        return cls(**makings)
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         self.oracle = oracle
@@ -111,8 +120,10 @@ class IntervalSequences(Objective):
         return self._met[1]
 
 
-class Rows:
+class Rows(Stored):
     """A total loss vector for each pair of cell and context met so far."""
+
+    _growing = frozenset({"_totals", "_live"})
 
     def __init__(self, oracle: Switching) -> None:
         self.oracle = oracle

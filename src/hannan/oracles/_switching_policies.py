@@ -35,6 +35,15 @@ class PolicySequences(Objective):
 
     oracle: Switching
     draws_in_batches = False
+    _scratch = frozenset({"base", "_front", "_plain", "_row", "_best", "_solved", "_walk"})
+    _growing = frozenset({"_totals"})
+
+    def _makings(self) -> dict[str, Any]:
+        return {"oracle": self.oracle, "price": self.price}
+
+    @classmethod
+    def _anew(cls, **makings: Any) -> PolicySequences:
+        return cls(**makings)
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         assert isinstance(oracle.base, FinitePolicies)

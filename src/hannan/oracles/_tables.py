@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import ContextError
+from hannan.core.arrays import as_scalar
 from hannan.core.validation import FloatArray
 from hannan.kernels.law import argmin_law
 
@@ -16,8 +17,9 @@ def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
         return context
     if context is None and n_contexts == 1:
         return 0
-    if not isinstance(context, bool) and isinstance(context, Integral):
-        index = int(context)
+    number = as_scalar(context)
+    if not isinstance(number, bool) and isinstance(number, Integral):
+        index = int(number)
         if 0 <= index < n_contexts:
             return index
     raise ContextError(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
+from hannan.core.arrays import as_list, columns_of, is_frame, missing
 
 _COLUMNS = (("tail", "head"), ("source", "target"), ("u", "v"))
 
@@ -16,7 +17,7 @@ class UndirectedGraph(NamedTuple):
     """Nodes and edges by name, and the two ends of each edge by number."""
 
     nodes: list[Any]
-    edges: list[tuple[Any, Any]]
+    edges: list[tuple[Any, ...]]
     tail: NDArray[np.intp]
     head: NDArray[np.intp]
 
@@ -24,21 +25,22 @@ class UndirectedGraph(NamedTuple):
 def read_undirected(owner: str, given: Any) -> UndirectedGraph:
     """A networkx graph, a frame with a column for each end, two arrays, or a list of pairs."""
     nodes: list[Any] = []
+    edges: list[tuple[Any, ...]]
     if hasattr(given, "is_directed") and hasattr(given, "edges"):
         if given.is_directed():
             raise InputTypeError(
                 f"{owner} needs an undirected graph; got a directed one. Use graph.to_undirected()."
             )
         nodes = list(given.nodes)
-        edges = [(edge[0], edge[1]) for edge in given.edges]
-    elif hasattr(given, "columns"):
+        edges = [tuple(edge[:2]) for edge in given.edges]
+    elif is_frame(given):
         edges = _from_frame(owner, given)
-    elif isinstance(given, tuple) and len(given) == 2 and all(map(_is_vector, given)):
+    elif isinstance(given, tuple) and len(given) == 2 and all(map(_is_column, given)):
         if len(given[0]) != len(given[1]):
             raise ParameterError(
                 f"{owner} needs two ends for each edge; got {len(given[0])} and {len(given[1])}."
             )
-        edges = list(zip(given[0].tolist(), given[1].tolist(), strict=True))
+        edges = list(zip(as_list(given[0]), as_list(given[1]), strict=True))
     else:
         edges = _from_pairs(owner, given)
     if not edges:
@@ -49,7 +51,7 @@ def read_undirected(owner: str, given: Any) -> UndirectedGraph:
         raise InputTypeError(
             "The nodes of a graph must be hashable, such as ints, strings or tuples."
         ) from None
-    if any(node is None or node != node for node in named):
+    if any(map(missing, named)):
         raise ParameterError(f"{owner} got an edge with a missing end.")
     number = {node: i for i, node in enumerate(named)}
     tail = np.array([number[edge[0]] for edge in edges], np.intp)
@@ -77,18 +79,20 @@ def check_connected(owner: str, graph: UndirectedGraph) -> None:
         )
 
 
-def _from_frame(owner: str, given: Any) -> list[tuple[Any, Any]]:
-    names = [str(name) for name in given.columns]
-    for first, second in _COLUMNS:
-        if first in names and second in names:
-            return list(zip(_listed(given[first]), _listed(given[second]), strict=True))
+def _from_frame(owner: str, given: Any) -> list[tuple[Any, ...]]:
+    found = {str(name): column for name, column in columns_of(given)}
+    for ends in _COLUMNS:
+        if found.keys() >= set(ends):
+            return list(zip(*(as_list(found[end]) for end in ends), strict=True))
     accepted = " or ".join(f"{a!r} and {b!r}" for a, b in _COLUMNS)
-    raise ParameterError(f"{owner} needs a table with columns {accepted}; this one has {names}.")
+    raise ParameterError(
+        f"{owner} needs a table with columns {accepted}; this one has {list(found)}."
+    )
 
 
-def _from_pairs(owner: str, given: Any) -> list[tuple[Any, Any]]:
+def _from_pairs(owner: str, given: Any) -> list[tuple[Any, ...]]:
     try:
-        found = [tuple(pair) for pair in _listed(given)]
+        found = [tuple(pair) for pair in as_list(given)]
     except TypeError:
         raise InputTypeError(
             f"{owner} needs a graph: a networkx.Graph, a table with a column for each end of an "
@@ -97,16 +101,9 @@ def _from_pairs(owner: str, given: Any) -> list[tuple[Any, Any]]:
     for i, pair in enumerate(found):
         if len(pair) != 2:
             raise ParameterError(f"Edge {i} should be a pair of nodes; got {pair!r}.")
-    return found  # type: ignore[return-value]
+    return found
 
 
-def _listed(values: Any) -> list[Any]:
-    """Python objects in place of NumPy's, so that names print as they were meant."""
-    for method in ("to_list", "tolist"):
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return list(values)
-
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 1
+def _is_column(value: Any) -> bool:
+    """Whether this is an array of nodes or a column of them; a pair of lists may be two edges."""
+    return hasattr(value, "__array__") and not isinstance(value, np.generic)

@@ -118,6 +118,7 @@ class TableObjective(Objective):
     """The total loss of every action on every context."""
 
     oracle: AllPolicies
+    scored = True
 
     def __init__(self, oracle: AllPolicies) -> None:
         self.oracle = oracle
@@ -156,6 +157,12 @@ class TableObjective(Objective):
     def tilted(self, context: int, losses: FloatArray) -> TiltedRow:
         """One row with one more round: O(K), whatever d is."""
         return TiltedRow(self, context, losses)
+
+    def among(self, context: int, available: NDArray[np.intp]) -> TiltedRow:
+        """One row in which all other actions are infinitely dear."""
+        wall = np.full(self.n_actions, np.inf)
+        wall[available] = 0.0
+        return TiltedRow(self, context, wall)
 
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float

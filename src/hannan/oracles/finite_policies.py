@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -77,6 +78,12 @@ class FinitePolicies(Oracle):
         self._columns[:, : table.shape[0]] = table.T
         self._columns[:, table.shape[0] :] = table[0][:, None]
         self._plans: dict[tuple[int, ...], Plan] = {}
+
+    def _makings(self) -> dict[str, Any]:
+        makings = super()._makings()
+        if self.sets is None:  # the same table in its smallest type
+            makings["actions"] = self._columns[:, : self.n_policies].T
+        return makings
 
     @classmethod
     def random(cls, n_policies: int, n_contexts: int, n_actions: int, seed: int = 0) -> Self:
@@ -170,6 +177,7 @@ class FiniteObjective(Objective):
     """The total loss of every policy."""
 
     oracle: FinitePolicies
+    _scratch = frozenset({"_columns"})
 
     def __init__(self, oracle: FinitePolicies) -> None:
         self.oracle = oracle
@@ -344,8 +352,12 @@ class FiniteNoise(LaplaceNoise):
         memory: int,
     ) -> None:
         super().__init__(contexts, oracle.n_actions, key, stream)
-        self._plan = oracle._plan(tuple(contexts))
-        self.blocks = Blocks(self._fill, self._plan.codes.shape[0], memory)
+        self._oracle = oracle
+        self.blocks = Blocks(self._fill, oracle._columns.shape[1], memory)
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return self._oracle._plan(tuple(self.contexts))
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         plan = self._plan

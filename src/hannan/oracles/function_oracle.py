@@ -156,6 +156,7 @@ class FunctionObjective(Objective):
 
     oracle: FunctionOracle
     draws_in_batches = False
+    _growing = frozenset({"_totals"})
 
     def __init__(self, oracle: FunctionOracle) -> None:
         self.oracle = oracle

@@ -266,6 +266,7 @@ class SearchedObjective(Objective):
     """The weight of every distinct context; leaders by coordinate descent."""
 
     oracle: InterceptClassifiers
+    _growing = frozenset({"_rows", "_weights"})
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self.oracle = oracle

@@ -175,6 +175,9 @@ class LinearObjective(Objective):
     """Design and moments of the regressions."""
 
     oracle: LinearPolicies
+    scored = True
+    _scratch = frozenset({"_cache", "_features"})
+    _growing = frozenset({"_U", "_b"})
 
     def __init__(self, oracle: LinearPolicies) -> None:
         self.oracle = oracle
@@ -205,6 +208,10 @@ class LinearObjective(Objective):
     def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
         """The scores on one context with one more round in the moments, not in the design."""
         return TiltedLinear(self, context, losses)
+
+    def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerScores:
+        """The scores on one context, infinite but for some actions."""
+        return FewerScores(self, context, available)
 
     def hint_weight(self, context: FloatArray, strength: float) -> float:
         """strength / x'A⁻¹x: a hint H then moves the score by strength · H."""
@@ -319,3 +326,16 @@ class TiltedLinear(LinearObjective):
         assert self._cache is not None
         assert context is self._cache[0], "tilted regressions answer for their own context"
         return self._cache[1:]
+
+
+class FewerScores(TiltedLinear):
+    """Regressions for a context on which only some actions are there."""
+
+    def __init__(
+        self, base: LinearObjective, context: FloatArray, available: NDArray[np.intp]
+    ) -> None:
+        super().__init__(base, context, np.zeros(base.n_actions))
+        scores, v, h = self._solved(context)
+        few = np.full(len(scores), np.inf)
+        few[available] = scores[available]
+        self._cache = (context, few, v, h)

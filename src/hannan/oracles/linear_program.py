@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
+from hannan.core.arrays import as_floats
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
 
@@ -204,6 +205,7 @@ class ProgramObjective(SetObjective):
 
     oracle: LinearProgram
     draws_in_batches = False
+    _scratch = frozenset({"gap"})
     gap = 0.0
     """Relative gap that the last call of the solver left."""
 
@@ -227,8 +229,8 @@ def _constraints(name: str, matrix: Any, bounds: Any, equal: bool) -> Rows | Non
         return None
     sparse = hasattr(matrix, "tocsr")
     try:
-        rows = matrix.tocsr().astype(np.float64) if sparse else np.array(matrix, dtype=np.float64)
-        right = np.array(bounds, dtype=np.float64)
+        rows = matrix.tocsr().astype(np.float64) if sparse else as_floats(matrix).copy()
+        right = as_floats(bounds).copy()
     except (TypeError, ValueError):
         raise InputTypeError(f"A_{name} and b_{name} must be numbers, [n, K] and [n].") from None
     if rows.ndim != 2 or 0 in rows.shape or right.shape != (rows.shape[0],):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hannan.core import Action
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core import Action, InfeasibleError, InputTypeError, ParameterError
+from hannan.core.arrays import as_array
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._combinatorial import Elements, SetOracle
 
 
 class Matchings(SetOracle):
     r"""Assignments: crews to shifts, drivers to rides, reviewers to papers.
 
-    Element :math:`i \cdot n_\mathrm{right} + j` pairs i on the left with j on the right. An
-    action pairs everyone on the smaller side with someone else on the larger. The leader is the
+    Element :math:`i \cdot n_\mathrm{right} + j` pairs i on the left with j on the right; where not
+    everyone may be paired with everyone, the elements are the `edges` given. An action pairs
+    everyone on the smaller side with someone else on the larger. The leader is the
     cheapest assignment for the totals :math:`\sum_s \ell_s(i, j)` of any sign, found by SciPy's
     `linear_sum_assignment` (shortest augmenting paths). Of several cheapest ones it returns the
     one SciPy does, which is a function of the totals alone.
@@ -26,6 +29,8 @@ class Matchings(SetOracle):
     ----------
     n_left, n_right
         How many there are on each side.
+    edges
+        The pairs (i, j) that are possible, in the order of the loss vector; by default all.
 
     Examples
     --------
@@ -37,28 +42,114 @@ class Matchings(SetOracle):
     >>> action, shifts.pairs(action)
     (array([2, 4]), [(0, 2), (1, 1)])
 
+    A bipartite graph of networkx, its edges in the order of `graph.edges`:
+
+    >>> import networkx as nx
+    >>> graph = nx.Graph([("Ann", "early"), ("Ann", "late"), ("early", "Bob")])
+    >>> crews = hn.oracles.Matchings.of(graph, left=["Ann", "Bob"])
+    >>> [list(graph.edges)[j] for j in crews.objective().leader()(None)]
+    [('Ann', 'late'), ('early', 'Bob')]
+
     References
     ----------
     [crouse2016]
     """
 
-    def __init__(self, n_left: int, n_right: int) -> None:
+    def __init__(self, n_left: int, n_right: int, edges: Any = None) -> None:
         self.n_left = check_integer(self, "n_left", n_left, 1)
         self.n_right = check_integer(self, "n_right", n_right, 1)
-        self._set_size(self.n_left * self.n_right, min(n_left, n_right), antichain=True)
+        self.edges = edges
+        self._cells = self._places(edges)
+        self._set_size(len(self._cells), min(n_left, n_right), antichain=True)
+        if edges is not None:
+            self._solve(np.zeros(len(self._cells)))  # refuses edges that leave someone alone
+
+    @classmethod
+    def of(cls, graph: Any, left: Iterable[Hashable] | None = None) -> Self:
+        """The assignments along the edges of a bipartite graph.
+
+        Parameters
+        ----------
+        graph
+            An undirected graph of networkx. Elements are its edges, in the order of
+            `graph.edges`; on each side nodes are numbered in the order of `graph.nodes`.
+        left
+            The nodes of one side; by default those with the attribute `bipartite=0`, as networkx
+            has it.
+        """
+        if not hasattr(graph, "edges") or not hasattr(graph, "is_directed") or graph.is_directed():
+            raise InputTypeError(
+                f"Matchings.of needs an undirected graph of networkx; got {graph!r}."
+            )
+        if left is None:
+            chosen = {node for node, side in graph.nodes(data="bipartite") if side == 0}
+        else:
+            chosen = set(left)
+            if not chosen <= set(graph.nodes):
+                unknown = next(node for node in chosen if node not in graph)
+                raise ParameterError(f"left= names {unknown!r}, which is no node of the graph.")
+        sides: list[dict[Any, int]] = [{}, {}]
+        for node in graph.nodes:
+            side = sides[node not in chosen]
+            side[node] = len(side)
+        edges = []
+        for u, v, *_ in graph.edges:
+            if (u in chosen) == (v in chosen):
+                raise ParameterError(
+                    f"Matchings.of needs edges that lead from one side to the other; {u!r} and "
+                    f"{v!r} are both on the {'left' if u in chosen else 'right'}. Say with left= "
+                    "which nodes are on the left."
+                )
+            a, b = (u, v) if u in chosen else (v, u)
+            edges.append((sides[0][a], sides[1][b]))
+        return cls(len(sides[0]), len(sides[1]), edges)
 
     def pairs(self, action: Action) -> list[tuple[int, int]]:
         """The pairs (left, right) of an action."""
-        chosen = np.atleast_1d(action).tolist()
-        return [divmod(element, self.n_right) for element in chosen]
+        chosen = self._cells[np.atleast_1d(action)].tolist()
+        return [divmod(cell, self.n_right) for cell in chosen]
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log n!/(n - m)!, m of the smaller side and n of the larger."""
+        """log n!/(n - m)!, m of the smaller side and n of the larger; a bound where edges lack."""
         large, small = max(self.n_left, self.n_right), self.rank
         return math.lgamma(large + 1) - math.lgamma(large - small + 1)
 
     def _solve(self, costs: FloatArray) -> Elements:
         from scipy.optimize import linear_sum_assignment
 
-        left, right = linear_sum_assignment(costs.reshape(self.n_left, self.n_right))
-        return np.sort(left * self.n_right + right)  # type: ignore[no-any-return]
+        if self.edges is None:
+            left, right = linear_sum_assignment(costs.reshape(self.n_left, self.n_right))
+            return np.sort(left * self.n_right + right)  # type: ignore[no-any-return]
+        table = np.full(self.n_left * self.n_right, np.inf)
+        table[self._cells] = costs
+        try:
+            left, right = linear_sum_assignment(table.reshape(self.n_left, self.n_right))
+        except ValueError:
+            raise InfeasibleError(
+                "No assignment along these edges pairs everyone on the smaller side. Add edges."
+            ) from None
+        return np.sort(self._elements[left * self.n_right + right])  # type: ignore[no-any-return]
+
+    def _places(self, edges: Any) -> NDArray[np.intp]:
+        """The place of each element in the table of all pairs."""
+        size = self.n_left * self.n_right
+        if edges is None:
+            return np.arange(size)
+        try:
+            found = as_array(edges)
+        except ValueError:
+            found = np.empty(0)
+        if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu" or not len(found):
+            raise refuse(self, "edges", "pairs of integers (left, right)", edges)
+        outside = (found < 0) | (found >= [self.n_left, self.n_right])
+        if outside.any():
+            wrong = tuple(found[outside.any(axis=1)][0].tolist())
+            raise refuse(
+                self, "edges", f"pairs of integers below ({self.n_left}, {self.n_right})", wrong
+            )
+        cells: NDArray[np.intp] = (found[:, 0] * self.n_right + found[:, 1]).astype(np.intp)
+        self._elements = np.full(size, -1, np.intp)
+        self._elements[cells] = np.arange(len(cells))
+        if (self._elements[cells] != np.arange(len(cells))).any():
+            raise refuse(self, "edges", "different pairs: one of two is never better", edges)
+        return cells

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, ParameterError
+from hannan.core.arrays import as_list, missing
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.matroids import partition_rows
 from hannan.oracles._combinatorial import Elements, SetOracle, check_flag
@@ -90,7 +91,7 @@ class PartitionMatroid(SetOracle):
 
 def _numbered(owner: PartitionMatroid, groups: Any) -> tuple[list[Any], NDArray[np.intp]]:
     """The distinct groups, and the number of each element's."""
-    listed = list(groups.tolist() if hasattr(groups, "tolist") else groups)
+    listed = as_list(groups)
     if not listed:
         raise refuse(owner, "groups", "a non-empty sequence, one group for each element", groups)
     try:
@@ -100,6 +101,8 @@ def _numbered(owner: PartitionMatroid, groups: Any) -> tuple[list[Any], NDArray[
             "PartitionMatroid takes one group for each element, an integer or a name; got "
             f"{listed[0]!r}. A list of elements for each group must be turned inside out."
         ) from None
+    if any(map(missing, found)):
+        raise refuse(owner, "groups", "the name of a group for each element, none missing", groups)
     if all(isinstance(name, Integral) for name in found):
         found.sort()
     number = {name: i for i, name in enumerate(found)}
@@ -120,7 +123,7 @@ def _limits(owner: PartitionMatroid, capacities: Any, names: list[Any]) -> NDArr
             )
         listed = [capacities[name] for name in names]
     else:
-        listed = list(capacities)
+        listed = as_list(capacities)
         if names != list(range(len(listed))):
             empty = [g for g in range(len(listed)) if g not in names]
             numbered = all(isinstance(name, Integral) for name in names)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, ContextError, Objective, Oracle, ParameterError, Policy
+from hannan.core.arrays import as_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import paths as kernel
@@ -38,9 +39,9 @@ class Paths(Oracle):
     Parameters
     ----------
     graph
-        A networkx `DiGraph` (or `MultiDiGraph`), a pandas or polars table with columns `tail` and
-        `head`, a tuple (tails, heads) of two arrays or lists, a list of pairs (tail, head), or a
-        `RoadNetwork`. Nodes may be any hashables; parallel edges are different elements.
+        A networkx `DiGraph` or `MultiDiGraph`, edges in the order of `graph.edges`; a frame with
+        columns `tail` and `head`; a tuple (tails, heads) of arrays, columns or lists; a list of
+        pairs; or a `RoadNetwork`. Nodes are any hashables; parallel edges are different elements.
     source, target
         Two nodes.
     usable
@@ -50,8 +51,7 @@ class Paths(Oracle):
     Attributes
     ----------
     edges
-        The edges by name, (tail, head), in the order of the loss vector; (tail, head, key) for a
-        `MultiDiGraph`.
+        The edges (tail, head) in the order of the loss vector; of multigraphs (tail, head, key).
 
     Examples
     --------
@@ -255,6 +255,7 @@ class PathObjective(Objective):
     """The total loss of every edge that can be chosen."""
 
     oracle: Paths
+    _scratch = frozenset({"_start", "_head", "_ids", "_graph"})
 
     def __init__(self, oracle: Paths) -> None:
         self.oracle = oracle
@@ -393,7 +394,7 @@ def _as_action(oracle: Paths, chosen: NDArray[np.int64]) -> Action:
 def _as_mask(oracle: Paths, usable: ArrayLike | None, n_edges: int) -> NDArray[np.bool_]:
     if usable is None:
         return np.ones(n_edges, dtype=bool)
-    mask = np.asarray(usable)
+    mask = as_array(usable)
     if mask.dtype != bool or mask.shape != (n_edges,):
         raise refuse(oracle, "usable", f"{n_edges} booleans, one for each edge", usable)
     return mask

@@ -19,6 +19,7 @@ from hannan.core import (
     ParameterError,
     Policy,
 )
+from hannan.core.arrays import Contexts, as_rows, as_scalar
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._tables import check_table_context
@@ -42,8 +43,9 @@ class PerContext(Oracle):
         The optimiser for one context: an oracle that takes None as its context, such as
         `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`.
     contexts
-        The contexts, any hashables; or an integer d for 0..d-1; or None where they are not known:
-        then any hashable may come, and learners are told where noise goes by `contexts=`.
+        The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1;
+        or None where they are not known: then any hashable may come, and learners are told where
+        noise goes by `contexts=`.
 
     Examples
     --------
@@ -57,7 +59,7 @@ class PerContext(Oracle):
     (array([0, 1]), array([1, 2]))
     """
 
-    def __init__(self, base: Oracle, contexts: Sequence[Hashable] | int | None = None) -> None:
+    def __init__(self, base: Oracle, contexts: Contexts | int | None = None) -> None:
         if not isinstance(base, Oracle):
             raise InputTypeError(f"PerContext needs an oracle as its base; got {base!r}.")
         self.base = base
@@ -99,6 +101,8 @@ class PerContext(Oracle):
         """A listed context, or where none are listed anything hashable."""
         if isinstance(self._listed, range):
             return check_table_context(self, context, len(self._listed))
+        if type(context) not in (str, int, tuple):
+            context = as_scalar(context)
         try:
             if self._known is None:
                 hash(context)
@@ -207,6 +211,7 @@ class PerContextObjective(Objective):
     """A total of the base for every context seen."""
 
     oracle: PerContext
+    _scratch = frozenset({"_empty", "_alone"})
 
     def __init__(self, oracle: PerContext, parts: MutableMapping[Hashable, Objective]) -> None:
         self.oracle = oracle
@@ -345,7 +350,7 @@ def _as_list(oracle: PerContext, given: Any) -> Sequence[Hashable] | None:
     if isinstance(given, range) and given == range(len(given)) and given:
         return given
     try:
-        found = list(dict.fromkeys(given))
+        found = list(dict.fromkeys(as_rows(given)))
     except TypeError:
         accepted = "a sequence of hashable contexts, an integer or None"
         raise refuse(oracle, "contexts", accepted, given) from None

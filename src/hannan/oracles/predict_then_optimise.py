@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Objective, Oracle, ParameterError, Policy
+from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
 from hannan.core.oracle import Noise
+from hannan.core.params import short
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.oracles._features import FeatureOracle
@@ -56,6 +57,12 @@ class PredictThenOptimise(FeatureOracle):
     exact = False
 
     def __init__(self, model: LinearPolicies, base: Oracle) -> None:
+        if not isinstance(model, LinearPolicies) or not isinstance(base, Oracle):
+            raise InputTypeError(
+                "PredictThenOptimise needs LinearPolicies as its model and an oracle as its base; "
+                f"got {short(model)} and {short(base)}. Other regressors than ridge regression are "
+                "not supported here; SklearnPolicies takes them where one action is chosen."
+            )
         self.model = model
         self.base = base
         if base.contexts is None or list(base.contexts) not in ([None], [0]):

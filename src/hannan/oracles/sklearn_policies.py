@@ -14,6 +14,8 @@ from hannan.core import Action, ContextError, InputTypeError, Objective, Paramet
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
+from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
+from hannan.oracles._sklearn_scores import FewerActions, action_scores
 from hannan.perturbation import LaplaceNoise
 
 _TIE = 1e-9  # predictions this close, relative to the largest loss, count as equal
@@ -46,9 +48,12 @@ class SklearnPolicies(FeatureOracle):
     ----------
     estimator
         A classifier whose `fit` takes `sample_weight`, a regressor, or a pipeline that ends in
-        one. It is cloned and never changed. Every `random_state` that is not an integer is set to
-        0 in the clones, so that leaders depend on the losses alone; warnings that a fit did not
-        converge are silenced.
+        one; votes and searches over such. It must cope with few rows and with actions that no
+        row prefers yet: cross-validation and early stopping inside often do not, and are then
+        refused by name. It is cloned and never changed. Every `random_state` that is not an
+        integer is set to 0 in the clones, so that leaders depend on the losses alone; warnings
+        that a fit did not converge are silenced. Where a regressor predicts NaN the best constant
+        action is played.
     n_actions
         K.
 
@@ -86,14 +91,14 @@ class SklearnPolicies(FeatureOracle):
             )
         self.estimator = estimator
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
-        self._weight = _weight_name(estimator)
+        self._weight = weight_name(estimator)
         if self.classifies and self._weight is None:
             raise ParameterError(
                 f"SklearnPolicies weighs the rows of a classifier, but {estimator!r} takes no "
                 "sample_weight in fit. Use one that does, or a regressor."
             )
-        self._template = _seeded(estimator)
-        self._least = max([2, *_neighbours(estimator)])
+        self._template = seeded(estimator)
+        self._least = rows_needed(estimator)
 
     def objective(self) -> SklearnObjective:
         """An empty total: a loss vector for each distinct context."""
@@ -118,6 +123,7 @@ class SklearnPolicies(FeatureOracle):
         model = clone(self._template)
         extra = {} if self._weight is None else {self._weight: weight}
         with (
+            explained(self.estimator, "fit", rows),
             one_thread(),
             warnings.catch_warnings(),
             config_context(enable_metadata_routing=False, assume_finite=True),
@@ -138,13 +144,14 @@ class SklearnPolicy(Policy):
         oracle: SklearnPolicies,
         models: Sequence[Any],
         tie: float,
-        constant: int,
+        constants: FloatArray,
         known: tuple[dict[bytes, int], FloatArray],
     ) -> None:
         self.oracle = oracle
         self.models = models
         """One fitted classifier, a regressor for each action, or none: a constant."""
-        self.constant = constant
+        self.constant = int(constants.argmin())
+        self._constants = constants  # the total of each constant policy
         self._tie = tie
         self._places, rows = known
         self.known = self.predict(rows)
@@ -162,15 +169,37 @@ class SklearnPolicy(Policy):
             raise ContextError(f"Contexts so far had {expected} features; got {len(row)}.")
         return int(self.predict(row[None, :])[0])
 
+    def among(self, context: FloatArray, available: NDArray[np.intp]) -> int:
+        """The best of some actions on a context.
+
+        The policy's own action if it is one of them. Else by the models' scores: predicted losses,
+        or probabilities and decision values of a classifier that has them; where scores are equal,
+        by the totals of the constant actions.
+        """
+        own = self(context)
+        if own in available:
+            return own
+        scores = np.zeros(self.oracle.n_actions)
+        if self.models:
+            row = self.oracle.check_context(context)[None, :]
+            with one_thread():
+                scores = action_scores(self.models, row, len(scores), self.oracle.classifies)
+        few = scores[available]
+        best = available[few <= few.min() + self._tie]
+        return int(best[self._constants[best].argmin()])
+
     def predict(self, rows: FloatArray) -> NDArray[np.intp]:
         """Actions on several contexts at once."""
         if not self.models:
             return np.full(len(rows), self.constant, np.intp)
-        with one_thread():
+        with explained(self.oracle.estimator, "predict with", rows), one_thread():
             found = [np.ravel(model.predict(rows)) for model in self.models]
         if self.oracle.classifies:
             return found[0].astype(np.intp)
         losses = np.stack(found, axis=1)
+        unknown = np.isnan(losses).any(axis=1)
+        if unknown.any():  # as where nobody is near enough to be a neighbour
+            losses[unknown] = self._constants
         # Rounding depends on how many rows are predicted at once, and must not break ties.
         return np.asarray((losses <= losses.min(axis=1, keepdims=True) + self._tie).argmax(axis=1))
 
@@ -184,6 +213,9 @@ class SklearnObjective(Objective):
     oracle: SklearnPolicies
 
     draws_in_batches = False
+    scored = True
+    _scratch = frozenset({"_sorted"})
+    _growing = frozenset({"_rows", "_totals", "_counts"})
 
     def __init__(self, oracle: SklearnPolicies) -> None:
         self.oracle = oracle
@@ -230,6 +262,10 @@ class SklearnObjective(Objective):
         self.add(context, losses)
         return action
 
+    def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerActions:
+        """The same fits, asked for their best of some actions."""
+        return FewerActions(self, available)
+
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[SklearnPolicy, float]:
         """The leader under one draw, and its value."""
         fakes = None
@@ -244,14 +280,14 @@ class SklearnObjective(Objective):
             np.add.at(counts, places, 1.0)
         rows, totals, counts = self._rows[order], totals[order], counts[order]
 
-        constant = int(totals.sum(axis=0).argmin())
-        always = float(totals[:, constant].sum())
+        constants = totals.sum(axis=0)
+        always = float(totals[:, constants.argmin()].sum())
         if len(rows) and (fit := self._fit(rows, totals, counts)) is not None:
-            fitted = SklearnPolicy(self.oracle, *fit, constant, (lookup, rows))
+            fitted = SklearnPolicy(self.oracle, *fit, constants, (lookup, rows))
             value = float(totals[np.arange(len(rows)), fitted.known].sum())
             if value <= always:
                 return fitted, value
-        return SklearnPolicy(self.oracle, (), 0.0, constant, (lookup, rows)), always
+        return SklearnPolicy(self.oracle, (), 0.0, constants, (lookup, rows)), always
 
     def _fit(
         self, rows: FloatArray, totals: FloatArray, counts: FloatArray
@@ -322,38 +358,3 @@ def _grown(array: FloatArray, size: int) -> FloatArray:
     more = np.zeros((size, *array.shape[1:]))
     more[: len(array)] = array
     return more
-
-
-def _weight_name(estimator: Any) -> str | None:
-    """The argument of `fit` that takes weights: in a pipeline, that of its last step."""
-    from sklearn.pipeline import Pipeline  # type: ignore[import-untyped]
-    from sklearn.utils.validation import has_fit_parameter  # type: ignore[import-untyped]
-
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        inner = _weight_name(last)
-        return None if inner is None else f"{name}__{inner}"
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
-
-
-def _seeded(estimator: Any) -> Any:
-    """A clone in which every random state is fixed."""
-    from sklearn.base import clone
-
-    copy = clone(estimator)
-    seeds = {
-        name: 0
-        for name, value in copy.get_params(deep=True).items()
-        if name.split("__")[-1] == "random_state" and not isinstance(value, int | np.integer)
-    }
-    return copy.set_params(**seeds)
-
-
-def _neighbours(estimator: Any) -> list[int]:
-    """How many rows the estimator needs to be able to predict."""
-    params = estimator.get_params(deep=True)
-    return [
-        int(value)
-        for name, value in params.items()
-        if name.split("__")[-1] == "n_neighbors" and isinstance(value, int | np.integer)
-    ]

@@ -28,8 +28,9 @@ class SpanningTrees(SetOracle):
     Parameters
     ----------
     graph
-        A networkx `Graph` or `MultiGraph`; a table with columns tail and head, source and target,
-        or u and v; a tuple of two arrays; or a list of pairs of nodes. Nodes are any hashables.
+        A networkx `Graph` or `MultiGraph`, whose edges keep the order of `graph.edges`; a frame of
+        pandas, polars or pyarrow with columns tail and head, source and target, or u and v; a
+        tuple of two arrays or columns; or a list of pairs of nodes. Nodes are any hashables.
 
     Examples
     --------

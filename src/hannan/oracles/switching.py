@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, InputTypeError, Objective, Oracle, ParameterError
+from hannan.core.arrays import Contexts, as_rows
 from hannan.core.validation import check_choice, check_integer, refuse
 from hannan.oracles._sequences import SwitchingNoise
 from hannan.oracles._switching_intervals import IntervalSequences
@@ -106,7 +107,7 @@ class Switching(Oracle):
         base: Oracle,
         switches: int,
         *,
-        sequence: Sequence[Any] | int | None = None,
+        sequence: Contexts | int | None = None,
         grid: int = 1,
         method: str = "auto",
         reluctance: float | None = None,
@@ -318,11 +319,8 @@ def _announced(owner: Switching, base: Oracle, sequence: Any) -> list[Pair] | No
             accepted = f"the contexts in order of arrival, for {type(base).__name__} has contexts"
             raise refuse(owner, "sequence", accepted, sequence) from None
         return [(t, alone) for t in range(rounds)]
-    given = sequence.to_numpy() if hasattr(sequence, "to_numpy") else sequence
-    if isinstance(given, np.ndarray) and given.ndim == 1:
-        given = given.tolist()
     try:
-        found = [(t, base.check_context(x)) for t, x in enumerate(given)]
+        found = [(t, base.check_context(x)) for t, x in enumerate(as_rows(sequence))]
     except TypeError:
         accepted = "a sequence of contexts, an integer or None"
         raise refuse(owner, "sequence", accepted, sequence) from None

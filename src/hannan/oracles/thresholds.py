@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Oracle, Policy
+from hannan.core.arrays import as_scalar
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import thresholds as kernel
@@ -67,10 +68,12 @@ class Thresholds(Oracle):
         if type(context) is float and math.isfinite(context):
             return context
         number = context
-        if isinstance(number, np.ndarray | list | tuple) and np.size(number) == 1:
-            number = np.ravel(np.asarray(number, dtype=object))[0]
         if isinstance(number, np.generic):
             number = number.item()
+        elif isinstance(number, list | tuple) or hasattr(number, "__array__"):
+            found = np.ravel(np.asarray(number, dtype=object))
+            number = found[0] if len(found) == 1 else number
+        number = as_scalar(number)
         if isinstance(number, Rational) or (isinstance(number, Real) and math.isfinite(number)):
             return number
         raise ContextError(
@@ -123,6 +126,8 @@ class ThresholdObjective(BlockObjective):
     """The total loss vector of each distinct context, in order."""
 
     oracle: Thresholds
+    _scratch = frozenset({"_met"})
+    _growing = frozenset({"_totals", "_places"})
 
     def __init__(self, oracle: Thresholds) -> None:
         self.oracle = oracle

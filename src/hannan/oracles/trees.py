@@ -147,11 +147,16 @@ class GreedyObjective(Objective):
     """The total loss vector of each distinct context, for trees grown from the root."""
 
     oracle: Trees
+    _scratch = frozenset({"_counts"})
+    _growing = frozenset({"_places"})
+
+    def _learned(self) -> dict[str, Any]:
+        return {**super()._learned(), "_met": None if self._met is None else "before"}
 
     def __init__(self, oracle: Trees) -> None:
         self.oracle = oracle
         self._rows = Rows(oracle.n_actions)
-        self._met: Noise | None = None
+        self._met: object | None = None  # the noise that decided on the cuts
         self._grid = oracle.grid
         self._counts: FloatArray = np.zeros((0, 0))  # of the rows; renewed when out of step
         self._places = np.zeros(0, np.intp)

@@ -35,6 +35,15 @@ class Blocks:
         Numbers in one projected draw.
     memory
         Bytes held at most; one draw is always held.
+
+    Examples
+    --------
+    >>> def fill(first, block):
+    ...     block[:] = np.arange(first, first + len(block))[:, None]
+    >>> blocks = Blocks(fill, width=3, memory=2**16)
+    >>> row = blocks.locate(5)
+    >>> blocks.block[row]
+    array([5., 5., 5.], dtype=float32)
     """
 
     def __init__(self, fill: Callable[[int, Block], None], width: int, memory: int) -> None:

@@ -10,7 +10,18 @@ from hannan.kernels.noise import laplace_cells
 
 
 def seed_key(seed: int | None) -> np.uint64:
-    """The generator key of a seed; None takes fresh entropy from the system."""
+    """The generator key of a seed.
+
+    Parameters
+    ----------
+    seed
+        A non-negative integer; None takes fresh entropy from the system.
+
+    Examples
+    --------
+    >>> seed_key(7) == seed_key(7), seed_key(7) == seed_key(8)
+    (np.True_, np.False_)
+    """
     return np.uint64(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core.errors import InputTypeError
+from hannan.core.arrays import as_array, as_floats, as_scalar
+from hannan.core.errors import InputTypeError, LossError
 from hannan.core.loss import LossFunction
+from hannan.core.params import short
 from hannan.core.predictor import Predictor
 from hannan.core.validation import FloatArray, refuse
 
@@ -29,7 +31,11 @@ class TablePredictor(Predictor):
         """Whose row is meant."""
         if not self.by_context:
             return None
-        return context.tobytes() if isinstance(context, np.ndarray) else context
+        if type(context) in (int, str, tuple):
+            return context  # type: ignore[no-any-return]
+        if hasattr(context, "__array__") and not isinstance(context, np.generic):
+            return as_array(context).tobytes()
+        return as_scalar(context)  # type: ignore[no-any-return]
 
     def _row(self, context: Any, numbers: int) -> FloatArray:
         """The numbers of a context, [numbers, K], zero at first."""
@@ -40,10 +46,19 @@ class TablePredictor(Predictor):
         return row
 
 
-def refuse_functions(owner: Predictor, loss: Any) -> None:
-    """Some predictors can only learn from numbers."""
+def as_loss(owner: Predictor, loss: Any) -> Any:
+    """A number, or an array of them; some predictors can learn from nothing else."""
+    if type(loss) is float or type(loss) is np.ndarray:
+        return loss
     if isinstance(loss, LossFunction):
         raise InputTypeError(
             f"{type(owner).__name__} learns from one loss for each element, not from a loss "
             f"function; got {loss!r}. predictors.Last takes loss functions."
         )
+    try:
+        found = as_floats(loss)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"Losses must be numbers; got {short(loss)}.") from None
+    if not np.isfinite(found).all():
+        raise LossError(f"Losses must be finite; got {short(found)}. Leave out or mend the row.")
+    return found

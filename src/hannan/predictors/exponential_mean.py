@@ -6,7 +6,7 @@ import numpy as np
 
 from hannan.core.policy import Action
 from hannan.core.validation import FloatArray, check_probability
-from hannan.predictors._table import TablePredictor, refuse_functions
+from hannan.predictors._table import TablePredictor, as_loss
 
 
 class ExponentialMean(TablePredictor):
@@ -49,7 +49,7 @@ class ExponentialMean(TablePredictor):
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Let the past of what was seen fade, and count the new."""
-        refuse_functions(self, loss)
+        loss = as_loss(self, loss)
         row = self._row(context, 2)
         row[:, action] *= 1.0 - self.rate
         row[0, action] += loss

@@ -7,7 +7,7 @@ import numpy as np
 
 from hannan.core.loss import Losses, LossFunction
 from hannan.core.policy import Action
-from hannan.predictors._table import TablePredictor
+from hannan.predictors._table import TablePredictor, as_loss
 
 
 class Last(TablePredictor):
@@ -50,5 +50,5 @@ class Last(TablePredictor):
         if isinstance(loss, LossFunction):
             self._functions[self._key(context)] = loss
             return
-        self._row(context, 1)[0, action] = loss
+        self._row(context, 1)[0, action] = as_loss(self, loss)
         self._functions.pop(self._key(context), None)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hannan.core.policy import Action
 from hannan.core.validation import FloatArray, refuse
-from hannan.predictors._table import TablePredictor, refuse_functions
+from hannan.predictors._table import TablePredictor, as_loss
 
 
 class Mean(TablePredictor):
@@ -56,7 +56,7 @@ class Mean(TablePredictor):
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count what was seen."""
-        refuse_functions(self, loss)
+        loss = as_loss(self, loss)
         row = self._row(context, 2)
         row[0, action] += loss
         row[1, action] += 1.0

@@ -3,14 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from hannan.core.arrays import as_floats
 from hannan.core.errors import ContextError, LossError
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels import ridge as kernel
-from hannan.predictors._table import refuse_functions
+from hannan.predictors._table import as_loss
 
 
 class Ridge(Predictor):
@@ -32,7 +32,7 @@ class Ridge(Predictor):
     intercept
         Whether a constant feature is added.
     features
-        Array [d, p] of feature rows, where contexts are the integers 0..d-1.
+        Array or frame [d, p] of feature rows, where contexts are the integers 0..d-1.
 
     Examples
     --------
@@ -49,13 +49,16 @@ class Ridge(Predictor):
     [li2010]
     """
 
+    _scratch = frozenset({"_rows"})
+    _growing = frozenset({"_moment"})
+
     def __init__(
         self,
         alpha: float = 0.1,
         *,
         ridge: float = 1.0,
         intercept: bool = True,
-        features: ArrayLike | None = None,
+        features: Any = None,
     ) -> None:
         if not alpha >= 0.0:
             raise refuse(self, "alpha", "a number >= 0", alpha)
@@ -63,10 +66,19 @@ class Ridge(Predictor):
         self.ridge = check_positive(self, "ridge", ridge)
         self.intercept = intercept
         self.features = features
-        self._rows = None if features is None else np.atleast_2d(np.asarray(features, float))
+        self._rows = None if features is None else self._check_features(features)
         self._n_actions = 0
         self._inverse: FloatArray | None = None
         self._moment: FloatArray = np.zeros((0, 0))
+
+    def _check_features(self, features: Any) -> FloatArray:
+        try:
+            found = np.atleast_2d(as_floats(features))
+        except (TypeError, ValueError):
+            raise refuse(self, "features", "numbers [d, p]", features) from None
+        if found.ndim != 2 or not np.isfinite(found).all():
+            raise refuse(self, "features", "finite numbers [d, p]", features)
+        return found
 
     def prepare(self, n_actions: int) -> None:
         """Make room for K regressions."""
@@ -90,10 +102,9 @@ class Ridge(Predictor):
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """A rank-one update for each element seen; a single one while all were always seen."""
-        refuse_functions(self, loss)
         inverse, moment, x = self._ready(context)
         seen = np.atleast_1d(np.asarray(action, dtype=np.intp))
-        losses = np.atleast_1d(np.asarray(loss, dtype=np.float64))
+        losses = np.atleast_1d(as_loss(self, loss))
         if len(losses) != len(seen):
             raise LossError(f"Ridge needs {len(seen)} losses, one for each element; got {loss!r}.")
         if len(seen) < self._n_actions and len(inverse) == 1:
@@ -111,7 +122,8 @@ class Ridge(Predictor):
 
     def _ready(self, context: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         row = self._rows[context] if self._rows is not None else context
-        given = np.asarray(row, dtype=np.float64).reshape(-1)
+        plain = type(row) is np.ndarray and row.dtype.kind == "f"
+        given = row.reshape(-1) if plain else _check_row(row)
         x = np.ones(len(given) + self.intercept)
         x[: len(given)] = given
         if self._inverse is None:  # one for all elements until they part
@@ -122,3 +134,13 @@ class Ridge(Predictor):
                 f"got {context!r}."
             )
         return self._inverse, self._moment, x
+
+
+def _check_row(row: Any) -> FloatArray:
+    try:
+        found = as_floats(row).reshape(-1)
+    except (TypeError, ValueError):
+        found = np.full(1, np.nan)
+    if not np.isfinite(found).all():
+        raise ContextError(f"Ridge needs contexts that are rows of finite numbers; got {row!r}.")
+    return found

@@ -1,18 +1,18 @@
 """Separators of classes that are listed in a table."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Oracle, ParameterError
+from hannan.core.arrays import Contexts
 from hannan.oracles import FinitePolicies
 
 Codes = NDArray[np.int64]
 
 
-def is_separator(policies: Oracle | ArrayLike, contexts: Sequence[Any]) -> bool:
+def is_separator(policies: Oracle | ArrayLike, contexts: Contexts) -> bool:
     """Whether any two policies that differ at all differ on one of these contexts.
 
     Parameters

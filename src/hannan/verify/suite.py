@@ -54,6 +54,13 @@ class Verdict:
 def claims(only: Iterable[str] | None = None) -> list[Claim]:
     """All claims, or those of the given names; a name may also be a module's.
 
+    Parameters
+    ----------
+    only
+        The names; None for all claims.
+
+    Examples
+    --------
     >>> [claim.name for claim in claims(["be-the-leader"])]
     ['be-the-leader']
     """

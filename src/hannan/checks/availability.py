@@ -1,0 +1,118 @@
+"""What holds for every learner where actions come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.checks._require import require
+from hannan.checks.environments import AlwaysFirst
+from hannan.core import Environment, HannanError, InputTypeError, Learner, ParameterError, Round
+
+Rounds = list[tuple[Any, NDArray[np.float64], NDArray[np.intp]]]
+
+
+def check_only_what_is_there_is_played(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """`available` is obeyed, by copies and decisions too; what is no set of actions is refused.
+
+    Refused calls change nothing, and all actions are the same as no restriction. Learners that
+    choose sets refuse `available`.
+    """
+    rounds = _restricted_rounds(environment, horizon)
+    if environment.n_actions == 1 or not _takes_available(learner, rounds[0][0]):
+        return
+    quiet, asked = learner.clone(), learner.clone()
+    expected = [_step(quiet, *this) for this in rounds]
+    for (context, losses, there), action in zip(rounds, expected, strict=True):
+        _require_refusals(asked, context, environment.n_actions)
+        copies = asked.would_play(context, 2, available=there)
+        require(set(copies) <= set(there), f"Copies of {learner!r} play {copies} of {there}.")
+        again = _step(asked, context, losses, there)
+        require(again == action, f"{learner!r}: refused or idle calls changed the play.")
+    _require_no_restriction(learner, rounds)
+    _require_late_play(learner, rounds)
+
+
+def _restricted_rounds(environment: Environment, horizon: int) -> Rounds:
+    environment.meet(AlwaysFirst())
+    coins = np.random.default_rng(0)
+    listed: Rounds = []
+    for this_round in environment.rounds(horizon, np.random.default_rng(0)):
+        K = environment.n_actions
+        there = np.sort(coins.permutation(K)[: max(1, int(coins.integers(K)))])
+        if this_round.available is not None:
+            there = this_round.available
+        this_round.reveal(int(there[0]) if this_round.available is not None else 0)
+        listed.append((this_round.context, np.array(this_round.losses), there))
+    return listed
+
+
+def _takes_available(learner: Learner, context: Any) -> bool:
+    oracle = learner.oracle
+    try:
+        learner.clone().act(context, available=[0])
+    except ParameterError:
+        chooses_one = oracle is None or (oracle.max_chosen == 1 and oracle.n_actions is not None)
+        require(not chooses_one, f"{learner!r} refuses available=[0].")
+        return False
+    require(
+        oracle is None or oracle.max_chosen == 1,
+        f"{learner!r} chooses sets, and takes available= all the same.",
+    )
+    return True
+
+
+def _step(learner: Learner, context: Any, losses: Any, there: Any) -> Any:
+    action = learner.act(context, available=there)
+    require(action in there, f"{learner!r} plays {action}; there are only {there}.")
+    told = Round(None, losses, available=there).reveal(action, learner.feedback)
+    try:
+        learner.update(told)
+    except HannanError as error:
+        raise AssertionError(
+            f"{learner!r} refuses {told}, in which only what was not there is hidden: {error}"
+        ) from None
+    return action
+
+
+def _require_refusals(learner: Learner, context: Any, K: int) -> None:
+    for bad in ([], [K], [-1], [0, 0], [0.5], "all", [True] * (K + 1), [False] * K, 0):
+        try:
+            learner.act(context, available=bad)
+        except HannanError:
+            continue
+        raise AssertionError(f"{learner!r} accepts available={bad!r}.")
+
+
+def _require_no_restriction(learner: Learner, rounds: Rounds) -> None:
+    plain, whole = learner.clone(), learner.clone()
+    for context, losses, _ in rounds:
+        action = plain.act(context)
+        same = whole.act(context, available=np.ones(len(losses), dtype=bool))
+        require(action == same, f"{learner!r} plays otherwise when told that all is there.")
+        for one in (plain, whole):
+            one.update(Round(None, losses).reveal(action, one.feedback))
+
+
+def _require_late_play(learner: Learner, rounds: Rounds) -> None:
+    """In pairs, the later one answered first."""
+    late: Any = learner.clone()
+    try:
+        if not hasattr(late, "decide"):
+            return
+        late.forget(late.decide(rounds[0][0]))
+    except (InputTypeError, ParameterError):
+        return  # not in the mode it is in
+    for one, two in zip(rounds[1::2], rounds[2::2], strict=False):
+        made = late.decide_many([one[0], two[0]], available=[one[2], two[2]])
+        for decision, (_, losses, there) in ((made[1], two), (made[0], one)):
+            require(
+                decision.action in there and np.array_equal(decision.available, there),
+                f"{learner!r} decides on {decision.action}; there are only {there}.",
+            )
+            seen = Round(None, losses, available=there).reveal(decision.action, late.feedback)
+            late.update(seen, decision=decision)

@@ -1,0 +1,208 @@
+"""Arrays as users hold them: NumPy's, lists, and what pandas, polars and pyarrow have.
+
+One rule, for which none of those packages is imported. A *frame* is a table of rows; a *column* (a
+series, an array of pyarrow) is a list of values. Their order counts, names and index labels do not.
+What is missing becomes NaN among numbers. Text and dates are not numbers, whatever they look like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.errors import ContextError
+
+
+class HasArray(Protocol):
+    """What NumPy can make an array of: arrays, and the frames and columns of other packages."""
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        """The array."""
+
+
+Contexts = Sequence[Any] | HasArray
+"""Several contexts, as `as_rows` takes them."""
+
+_NUMBERS = "fiub"  # kinds of NumPy types that are numbers
+
+
+def as_array(given: Any) -> NDArray[Any]:
+    """Anything like an array as one; frames become two-dimensional.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_array(pd.DataFrame({"age": [31, 48], "new": [True, False]}))
+    array([[31,  1],
+           [48,  0]])
+    >>> as_array(pd.Series([1, None], dtype="Int64"))
+    array([ 1., nan])
+    """
+    if type(given) is np.ndarray:
+        return given if given.dtype.kind != "O" else _resolved(given)
+    if isinstance(given, np.ma.MaskedArray):
+        return _unmasked(given)
+    if is_frame(given):
+        parts = [as_array(column) for _, column in columns_of(given)]
+        if parts and all(part.dtype.kind in _NUMBERS for part in parts):
+            return np.stack(parts, axis=1)
+        found = np.empty((len(given), len(parts)), dtype=object)
+        for i, (_, column) in enumerate(columns_of(given)):
+            found[:, i] = as_list(column)
+        return found
+    found = np.asarray(given)
+    if found.dtype.kind == "O":
+        return _resolved(found)
+    # Kernels are compiled for arrays that may be written to; what frames lend may not.
+    return found if found.flags.writeable else found.copy()
+
+
+def as_floats(given: Any) -> NDArray[np.float64]:
+    """Anything like an array of numbers, as float64; anything else is a `TypeError`.
+
+    Examples
+    --------
+    >>> as_floats([1, 2.5, None])
+    array([1. , 2.5, nan])
+    >>> as_floats(["1", "2.5"])
+    Traceback (most recent call last):
+    ...
+    TypeError: text is not a number
+    """
+    found = as_array(given)
+    if found.dtype.kind in _NUMBERS:
+        return found.astype(np.float64, copy=False)
+    if found.size == 0 and found.dtype.kind == "O":
+        return found.astype(np.float64)
+    kinds = {"U": "text", "S": "text", "T": "text", "M": "a date", "m": "a span of time"}
+    raise TypeError(f"{kinds.get(found.dtype.kind, 'something here')} is not a number")
+
+
+def as_list(given: Any) -> list[Any]:
+    """The values of a column, an array or any iterable, as Python objects.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_list(pa.chunked_array([["rain"], ["sun", "rain"]]))
+    ['rain', 'sun', 'rain']
+    """
+    if isinstance(given, np.ndarray) and given.dtype.kind in "mM":
+        return list(given)  # `tolist` makes whole numbers of some dates
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(given, method):
+            return list(getattr(given, method)())
+    return list(given)
+
+
+def as_rows(given: Any) -> Sequence[Any]:
+    """Several contexts, to be gone through one by one.
+
+    The rows of a frame are arrays if all columns are numbers, else tuples; what is in a column
+    comes as it is. Nothing may be missing. Any other sequence is returned itself.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> as_rows(pl.DataFrame({"hour": [9, 17], "sky": ["grey", "blue"]}))
+    [(9, 'grey'), (17, 'blue')]
+    >>> as_rows(pl.Series(["rain", None]))
+    Traceback (most recent call last):
+    ...
+    hannan.core.errors.ContextError: Contexts must not be missing; number 1 is None. Fill in or...
+    """
+    if isinstance(given, np.ndarray):
+        return as_list(given) if given.ndim == 1 else given  # type: ignore[return-value]
+    if is_frame(given):
+        columns = {str(name): as_list(column) for name, column in columns_of(given)}
+        for name, values in columns.items():
+            _refuse_missing(values, f" in column {name!r}")
+        table = as_array(given)
+        if table.dtype.kind in _NUMBERS:
+            return list(table)
+        return [tuple(row) for row in table.tolist()]
+    if not hasattr(given, "__array__") or isinstance(given, np.generic):
+        return given  # type: ignore[no-any-return]
+    values = as_list(given)
+    _refuse_missing(values, "")
+    return values
+
+
+def as_scalar(given: Any) -> Any:
+    """A number or a name on its own, without the wrapping of NumPy or pyarrow.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_scalar(pa.scalar(3)), as_scalar(np.float32(0.5)), as_scalar("rain")
+    (3, 0.5, 'rain')
+    """
+    if hasattr(given, "as_py"):
+        return given.as_py()
+    plain = isinstance(given, np.generic) and given.dtype.kind not in "mM"
+    return given.item() if plain else given
+
+
+def is_frame(given: Any) -> bool:
+    """Whether this is a table with columns: a frame of pandas or polars, a table of pyarrow."""
+    kind = type(given)  # not the object, whose columns may have to be computed
+    return all(hasattr(kind, name) for name in ("columns", "shape", "__array__"))
+
+
+def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """The columns of a frame with their names, which may repeat."""
+    if hasattr(frame, "items"):  # pandas
+        yield from frame.items()
+    elif hasattr(frame, "column_names"):  # pyarrow, where `columns` are the data
+        yield from zip(frame.column_names, frame.columns, strict=True)
+    else:
+        yield from zip(frame.columns, frame.get_columns(), strict=True)
+
+
+def missing(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, or what pandas has for it."""
+    # pandas' NA is neither equal to anything nor unequal to itself: only its text tells.
+    if type(value).__module__.startswith("pandas"):
+        return str(value) in ("<NA>", "NaT")
+    if value is None:
+        return True
+    return isinstance(value, Real | Decimal | np.datetime64) and bool(value != value)
+
+
+def _refuse_missing(values: list[Any], where: str) -> None:
+    for i, value in enumerate(values):
+        if missing(value):
+            raise ContextError(
+                f"Contexts must not be missing; number {i}{where} is {value}. Fill in or drop "
+                "missing values first."
+            )
+
+
+def _resolved(found: NDArray[Any]) -> NDArray[Any]:
+    """An array of objects as numbers, if that is what they are; else as it is."""
+    cells = [as_scalar(cell) for cell in found.ravel().tolist()]
+    holes = [missing(cell) for cell in cells]
+    if not all(
+        hole or isinstance(cell, Real | Decimal) for cell, hole in zip(cells, holes, strict=True)
+    ):
+        return found
+    filled = [np.nan if hole else cell for cell, hole in zip(cells, holes, strict=True)]
+    numbers = np.array(filled)
+    if numbers.dtype.kind not in _NUMBERS:  # fractions, or whole numbers beyond all types
+        numbers = np.array([float(cell) for cell in filled])
+    return numbers.reshape(found.shape)
+
+
+def _unmasked(given: Any) -> NDArray[Any]:
+    data = as_array(np.asarray(given))
+    hidden = np.ma.getmaskarray(given)
+    if not hidden.any():
+        return data
+    filled = data.astype(np.float64 if data.dtype.kind in _NUMBERS else object)
+    filled[hidden] = np.nan
+    return filled

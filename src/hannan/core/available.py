@@ -1,0 +1,136 @@
+"""Action sets that change: which actions are there, and what stands in for those that are not.
+
+A restricted round is described by one array, r: r[b] is the action played where b was chosen. So
+r[b] = b for the actions that are there, and all others share one substitute. The losses a learner
+learns are those of r, whatever was told about actions that were not there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.arrays import as_array
+from hannan.core.errors import InputTypeError
+from hannan.core.oracle import Objective
+from hannan.core.validation import FloatArray, refuse
+
+IntArray = NDArray[np.intp]
+
+# More than any total, in units of the largest loss; the second where rounds weigh more than 1.
+_WALLS = (1e9, 1e15)
+
+
+def check_available(owner: object, available: Any, n_actions: int) -> IntArray | None:
+    """The actions that are there, sorted; None where all of them are.
+
+    Distinct integers below K, or K booleans.
+
+    Examples
+    --------
+    >>> check_available("act", [5, 0, 2], 6)
+    array([0, 2, 5])
+    >>> check_available("act", [True, False, True], 3)
+    array([0, 2])
+    >>> check_available("act", range(3), 3) is None
+    True
+    """
+    accepted = (
+        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
+        "one of them true"
+    )
+    given = list(available) if isinstance(available, set | frozenset) else available
+    try:
+        found = as_array(given)
+    except (TypeError, ValueError):
+        found = np.empty((), dtype=object)
+    mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
+    if found.ndim == 1 and found.size == 0:
+        raise refuse(owner, "available", accepted, available)
+    if found.ndim != 1 or found.dtype.kind not in "iub" or mixed:
+        raise InputTypeError(
+            f"available= takes {accepted}, or None for all actions; got {available!r}."
+        )
+    if found.dtype.kind == "b":
+        if found.size != n_actions or not found.any():
+            raise refuse(owner, "available", accepted, available)
+        found = np.flatnonzero(found)
+    else:
+        if found.min() < 0 or found.max() >= n_actions:
+            raise refuse(owner, "available", accepted, available)
+        found = np.sort(found.astype(np.intp))
+        if (found[1:] == found[:-1]).any():
+            raise refuse(owner, "available", accepted, available)
+    return None if found.size == n_actions else found
+
+
+def standing_in(available: IntArray, substitute: int, n_actions: int) -> IntArray:
+    """r: every action that is there for itself, and the substitute for all others.
+
+    Examples
+    --------
+    >>> standing_in(np.array([0, 2]), 2, 4)
+    array([0, 2, 2, 2])
+    """
+    stands = np.full(n_actions, substitute, dtype=np.intp)
+    stands[available] = available
+    return stands
+
+
+def awake(stands: IntArray) -> IntArray:
+    """The actions that are there."""
+    return np.flatnonzero(stands == np.arange(len(stands)))
+
+
+def filled_in(losses: Any, stands: IntArray) -> Any:
+    """The losses of what is played for each action; what cannot be indexed so is left as it is.
+
+    Examples
+    --------
+    >>> filled_in([0.1, np.nan, 0.3], np.array([0, 2, 2]))
+    array([0.1, 0.3, 0.3])
+    """
+    try:
+        found = as_array(losses)
+    except (TypeError, ValueError):
+        return losses
+    return found[stands] if found.shape == stands.shape else losses
+
+
+def cheapest(record: FloatArray | None, available: IntArray) -> int:
+    """Of these actions the one with the smallest mean loss, [sums, counts]; unseen ones first.
+
+    Ties go to the smallest.
+    """
+    if record is None:
+        return int(available[0])
+    sums, counts = record[:, available]
+    means = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), -np.inf)
+    return int(available[means.argmin()])
+
+
+def noted(record: FloatArray | None, n_actions: int, actions: Any, losses: Any) -> FloatArray:
+    """The record with one more round in which the losses of some actions were seen."""
+    found = np.zeros((2, n_actions)) if record is None else record
+    found[0, actions] += losses
+    found[1, actions] += 1.0
+    return found
+
+
+def best_awake(
+    total: Objective, context: Any, available: IntArray, largest: float = 1.0
+) -> int | None:
+    """What the best policy does among those whose action on a context is there.
+
+    It is the leader once a round is added in which all other actions cost more than anything so
+    far. None where that is no such policy.
+    """
+    for wall in _WALLS:
+        losses = np.full(total.n_actions, wall * largest)
+        losses[available] = 0.0
+        action = total.tilted(context, losses).action(context, None, 0, 0.0)
+        if isinstance(action, int) and (available == action).any():
+            return action
+    return None

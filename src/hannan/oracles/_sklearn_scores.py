@@ -1,0 +1,80 @@
+"""What fitted scikit-learn models think of every action, where only some are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Objective, Policy
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray
+
+if TYPE_CHECKING:
+    from hannan.oracles.sklearn_policies import SklearnObjective
+
+
+def action_scores(
+    models: Sequence[Any], row: FloatArray, n_actions: int, classifies: bool
+) -> FloatArray:
+    """A number for each action on one context, small where it is good.
+
+    The losses that regressors predict; of a classifier the probabilities or else the decision
+    values it has, and nothing but what it knows of a label where it has neither.
+    """
+    if not classifies:
+        return np.array([float(np.ravel(model.predict(row))[0]) for model in models])
+    model = models[0]
+    scores = np.full(n_actions, np.inf)
+    scores[model.classes_] = 0.0
+    if hasattr(model, "predict_proba"):
+        scores[model.classes_] = -model.predict_proba(row)[0]
+    elif hasattr(model, "decision_function"):
+        values = np.ravel(model.decision_function(row))
+        if len(values) == 1:
+            values = np.array([-values[0], values[0]])
+        if len(values) == len(model.classes_):  # else one for each pair of them
+            scores[model.classes_] = -values
+    return scores
+
+
+class FewerActions(Objective):
+    """A total whose leaders are asked for their best of some actions."""
+
+    draws_in_batches = False
+
+    def __init__(self, total: SklearnObjective, available: NDArray[np.intp]) -> None:
+        self.oracle = total.oracle
+        self.total = total
+        self.available = available
+
+    def copy(self) -> FewerActions:
+        """An independent copy."""
+        return FewerActions(self.total.copy(), self.available)
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        """Add to the total itself."""
+        self.total.add(context, losses)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        """Those of the total, which know of all actions."""
+        return self.total.leaders(noise, first, count, scale)
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """Those of the total."""
+        return self.total.minima(noise, first, count, scale)
+
+    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> int:
+        """The best of the actions that are there, by one fit."""
+        return self.total._solve(noise, draw, scale)[0].among(context, self.available)
+
+    def chosen(
+        self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        """The same for each of several draws."""
+        inclusion = np.zeros((count, self.n_actions), dtype=bool)
+        for i in range(count):
+            inclusion[i, self.action(context, noise, first + i, scale)] = True
+        return inclusion
