@@ -1,0 +1,107 @@
+"""Doors to other libraries; each is opened only when it is asked for."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hannan.adapters.coba import CobaLearner
+    from hannan.adapters.coba_environment import FromCoba
+    from hannan.adapters.coba_log import log_from_coba, log_to_coba
+    from hannan.adapters.obp import log_from_obp, log_to_obp, policy_to_obp
+    from hannan.adapters.river.detector import RiverDetector
+    from hannan.adapters.river.policies import RiverPolicies
+    from hannan.adapters.river.policy import RiverPolicy
+    from hannan.adapters.river.predictor import RiverPredictor
+    from hannan.adapters.river.stream import FromRiver
+    from hannan.adapters.sklearn import OnlinePolicyClassifier
+    from hannan.adapters.vw.dsjson import read_dsjson, write_dsjson
+    from hannan.adapters.vw.from_vw import FromCsoaa, FromVW
+    from hannan.adapters.vw.full_information import environment_from_vw, losses_to_vw
+    from hannan.adapters.vw.logs import log_from_vw, log_to_vw
+    from hannan.adapters.vw.rounds import (
+        CbAdfRound,
+        CbRound,
+        CcbRound,
+        CcbSlot,
+        CsoaaRound,
+        VWFormatError,
+    )
+    from hannan.adapters.vw.text import read_vw, write_vw
+
+__all__ = [
+    "CbAdfRound",
+    "CbRound",
+    "CcbRound",
+    "CcbSlot",
+    "CobaLearner",
+    "CsoaaRound",
+    "FromCoba",
+    "FromCsoaa",
+    "FromRiver",
+    "FromVW",
+    "OnlinePolicyClassifier",
+    "RiverDetector",
+    "RiverPolicies",
+    "RiverPolicy",
+    "RiverPredictor",
+    "VWFormatError",
+    "environment_from_vw",
+    "log_from_coba",
+    "log_from_obp",
+    "log_from_vw",
+    "log_to_coba",
+    "log_to_obp",
+    "log_to_vw",
+    "losses_to_vw",
+    "policy_to_obp",
+    "read_dsjson",
+    "read_vw",
+    "write_dsjson",
+    "write_vw",
+]
+
+_HOMES = {
+    "CbAdfRound": "vw.rounds",
+    "CbRound": "vw.rounds",
+    "CcbRound": "vw.rounds",
+    "CcbSlot": "vw.rounds",
+    "CobaLearner": "coba",
+    "CsoaaRound": "vw.rounds",
+    "FromCoba": "coba_environment",
+    "FromCsoaa": "vw.from_vw",
+    "FromRiver": "river.stream",
+    "FromVW": "vw.from_vw",
+    "OnlinePolicyClassifier": "sklearn",
+    "RiverDetector": "river.detector",
+    "RiverPolicies": "river.policies",
+    "RiverPolicy": "river.policy",
+    "RiverPredictor": "river.predictor",
+    "VWFormatError": "vw.rounds",
+    "environment_from_vw": "vw.full_information",
+    "log_from_coba": "coba_log",
+    "log_from_obp": "obp",
+    "log_from_vw": "vw.logs",
+    "log_to_coba": "coba_log",
+    "log_to_obp": "obp",
+    "log_to_vw": "vw.logs",
+    "losses_to_vw": "vw.full_information",
+    "policy_to_obp": "obp",
+    "read_dsjson": "vw.dsjson",
+    "read_vw": "vw.text",
+    "write_dsjson": "vw.dsjson",
+    "write_vw": "vw.text",
+}
+
+
+def _load(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"hannan.adapters.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'hannan.adapters' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # who checks types would take any name for one of ours
+    __getattr__ = _load
+
+
+def __dir__() -> list[str]:
+    return __all__

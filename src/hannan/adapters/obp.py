@@ -1,0 +1,208 @@
+"""Logged feedback of the Open Bandit Pipeline (obp), from and to logs of ours.
+
+Dictionaries and arrays only: obp itself, which needs PyTorch, is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hannan.core import InputTypeError, LossError, ParameterError
+from hannan.core.arrays import as_array, as_floats
+from hannan.core.validation import FloatArray, check_choice, check_loss_range, refuse
+from hannan.off_policy import Log, probabilities
+from hannan.off_policy.log import IntArray
+
+
+def log_from_obp(
+    feedback: Mapping[str, Any], *, reward_range: tuple[float, float] = (0.0, 1.0)
+) -> Log:
+    r"""A dictionary of obp's logged feedback as a log of ours.
+
+    A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`; one outside is refused.
+    Where actions were shown at several positions, a round keeps the law of its own; the position
+    is no part of a log: append it to the contexts if policies are to know it.
+
+    Parameters
+    ----------
+    feedback
+        With n_actions, context, action, reward and pscore, as obp's datasets give it; pi_b, of
+        shape [n, K, positions], is kept as the log's distribution. The rest is not used.
+    reward_range
+        (low, high) of the rewards.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hannan as hn
+    >>> feedback = {
+    ...     "n_rounds": 2,
+    ...     "n_actions": 3,
+    ...     "context": np.array([[0.1, 0.2], [0.3, 0.4]]),
+    ...     "action": np.array([2, 0]),
+    ...     "reward": np.array([1, 0]),
+    ...     "pscore": np.array([0.25, 0.5]),
+    ... }
+    >>> hn.adapters.log_from_obp(feedback).losses
+    array([0., 1.])
+    """
+    missing = [name for name in ("n_actions", "action", "reward", "pscore") if name not in feedback]
+    if missing:
+        raise ParameterError(
+            f"log_from_obp needs feedback with n_actions, action, reward and pscore; "
+            f"{missing[0]!r} is not there."
+        )
+    low, high = _range("log_from_obp", reward_range)
+    rewards = _numbers(feedback["reward"], "reward")
+    if rewards.size and not (rewards.min() >= low and rewards.max() <= high):
+        raise LossError(
+            f"Rewards must lie in reward_range={(low, high)}; got values from {rewards.min():g} "
+            f"to {rewards.max():g}."
+        )
+    if feedback["pscore"] is None:
+        raise ParameterError("log_from_obp needs pscore, the probabilities of the actions taken.")
+    return Log(
+        contexts=feedback.get("context"),
+        actions=feedback["action"],
+        losses=(high - rewards) / (high - low),
+        propensities=feedback["pscore"],
+        n_actions=int(feedback["n_actions"]),
+        distribution=_law(feedback, len(rewards)),
+    )
+
+
+def log_to_obp(
+    log: Log,
+    *,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+    inverse: str = "propensities",
+    action_context: Any = None,
+) -> dict[str, Any]:
+    r"""A log of ours as a dictionary of obp's logged feedback.
+
+    The loss ℓ in [0, 1] becomes the reward :math:`high - \ell\,(high - low)`. What a log does not
+    tell is None: expected_reward, position, and pi_b where it has no distribution.
+
+    Parameters
+    ----------
+    log
+        With losses in [0, 1], and contexts that are vectors, numbers (a column) or absent (a
+        column of zeros).
+    reward_range
+        (low, high) of the rewards.
+    inverse
+        "propensities", or "weights": pscore is then one over the log's weights, so that what obp
+        divides by is unbiased; pi_b is left out.
+    action_context
+        Array [K, p] of features of the actions, which obp's regressions use; by default one
+        indicator for each.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> log = hn.off_policy.Log([[0.5], [1.5]], [0, 1], [0.25, 1.0], [0.5, 0.25], 2)
+    >>> feedback = hn.adapters.log_to_obp(log)
+    >>> feedback["n_rounds"], feedback["reward"], feedback["pscore"]
+    (2, array([0.75, 0.  ]), array([0.5 , 0.25]))
+    >>> hn.adapters.log_from_obp(feedback) == log
+    True
+    """
+    low, high = _range("log_to_obp", reward_range)
+    check_choice("log_to_obp", "inverse", inverse, ("propensities", "weights"))
+    if log.losses.size and not (log.losses.min() >= 0.0 and log.losses.max() <= 1.0):
+        raise LossError(
+            "log_to_obp needs losses in [0, 1]; got values from "
+            f"{log.losses.min():g} to {log.losses.max():g}. Rescale them first."
+        )
+    if inverse == "weights" and log.weights is None:
+        raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+    plain = inverse == "propensities"
+    features = np.eye(log.n_actions) if action_context is None else as_floats(action_context)
+    if features.ndim != 2 or len(features) != log.n_actions:
+        raise refuse("log_to_obp", "action_context", f"{log.n_actions} rows", action_context)
+    law = log.distribution if plain else None
+    return {
+        "n_rounds": len(log),
+        "n_actions": log.n_actions,
+        "context": _contexts(log),
+        "action_context": features,
+        "action": np.array(log.actions),
+        "position": None,
+        "reward": high - log.losses * (high - low),
+        "expected_reward": None,
+        "pi_b": None if law is None else np.array(law)[:, :, None],
+        "pscore": np.array(log.propensities) if plain else np.minimum(1.0 / log.weights, 1.0),
+    }
+
+
+def policy_to_obp(policy: Any, log: Log, *, draws: int = 1000) -> FloatArray:
+    """A policy as obp's `action_dist`, of shape [n, K, 1].
+
+    Parameters
+    ----------
+    policy
+        As in `off_policy.evaluate`.
+    log
+        Whose contexts are asked about.
+    draws
+        For a learner that does not know its own law.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> log = hn.off_policy.Log([0, 1], [0, 0], [0.0, 1.0], [0.5, 0.5], n_actions=2)
+    >>> hn.adapters.policy_to_obp(lambda context: context, log).shape
+    (2, 2, 1)
+    """
+    return probabilities(policy, log, draws)[:, :, None]
+
+
+def _range(owner: str, given: Any) -> tuple[float, float]:
+    if given is None:
+        raise refuse(owner, "reward_range", "a pair (low, high)", given)
+    return check_loss_range(owner, given)
+
+
+def _numbers(given: Any, name: str) -> FloatArray:
+    try:
+        found = as_floats(given)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"The {name} of obp's feedback must be numbers.") from None
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise LossError(f"The {name} of obp's feedback must be finite numbers, one for each round.")
+    return found
+
+
+def _law(feedback: Mapping[str, Any], n: int) -> FloatArray | None:
+    """pi_b at the position of each round."""
+    if feedback.get("pi_b") is None:
+        return None
+    table = as_floats(feedback["pi_b"])
+    if table.ndim != 3 or len(table) != n:
+        raise ParameterError(f"pi_b must have the shape [{n}, K, positions]; got {table.shape}.")
+    given = feedback.get("position")
+    place: IntArray = np.zeros(n, dtype=np.intp) if given is None else as_array(given)
+    if place.shape != (n,) or place.dtype.kind not in "iu":
+        raise ParameterError(f"position must hold {n} integers, or be None.")
+    if n and not (place.min() >= 0 and place.max() < table.shape[2]):
+        raise ParameterError(
+            f"position must lie between 0 and {table.shape[2] - 1}, as pi_b says; got values from "
+            f"{place.min()} to {place.max()}."
+        )
+    return np.asarray(table[np.arange(n), :, place])
+
+
+def _contexts(log: Log) -> FloatArray:
+    if log.features is not None:
+        return np.array(log.features)
+    if all(context is None for context in log.contexts):
+        return np.zeros((len(log), 1))
+    try:
+        return as_floats(log.contexts).reshape(len(log), 1)
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            "obp's contexts are vectors: turn those of the log into rows of numbers first."
+        ) from None

@@ -1,0 +1,17 @@
+"""What other policies would have paid, from a log of what one did."""
+
+from hannan.off_policy.estimators import Estimate, evaluate
+from hannan.off_policy.log import Log, LoggedDecision
+from hannan.off_policy.recording import Recorder
+from hannan.off_policy.replay import LogReplay
+from hannan.off_policy.targets import probabilities
+
+__all__ = [
+    "Estimate",
+    "Log",
+    "LogReplay",
+    "LoggedDecision",
+    "Recorder",
+    "evaluate",
+    "probabilities",
+]

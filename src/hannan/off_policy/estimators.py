@@ -1,0 +1,294 @@
+"""What a policy would have paid in the rounds of a log."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hannan.core import ParameterError
+from hannan.core.validation import (
+    FloatArray,
+    LossRange,
+    check_choice,
+    check_integer,
+    check_loss_range,
+    check_positive,
+    refuse,
+)
+from hannan.off_policy import intervals
+from hannan.off_policy.log import Log
+from hannan.off_policy.models import predictions
+from hannan.off_policy.targets import probabilities
+
+ESTIMATORS = ("ips", "snips", "dr")
+INTERVALS = ("normal", "bootstrap", "bernstein")
+INVERSES = ("propensities", "weights")
+
+_FEW = 50  # rounds' worth, below which the central limit theorem is a poor guide
+_HEAVY = 0.1  # share of one round in all weight
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """The mean loss of a policy, estimated from a log.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    standard_error
+        Its standard deviation, estimated from how the rounds vary.
+    interval
+        (low, high) of confidence `level`, by the method `kind`.
+    mass
+        The mean of the ratios π/q, which is 1 on average if the log has tried all that the policy
+        does. What is missing to 1, times the largest loss, is how far "ips" is too low.
+    effective
+        How many rounds of the policy's own play would tell as much: (Σρ)²/Σρ².
+    heaviest
+        The largest ratio.
+    notes
+        What is not to be trusted in this estimate.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    level: float
+    kind: str
+    estimator: str
+    rounds: int
+    mass: float
+    effective: float
+    heaviest: float
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [
+            f"mean loss {self.value:.4g}, in [{low:.4g}, {high:.4g}] with confidence {self.level:g}"
+            f" ({self.estimator}, {self.kind}; {self.rounds} rounds, worth {self.effective:,.0f})"
+        ]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+
+def evaluate(
+    log: Log,
+    policy: Any,
+    estimator: str = "dr",
+    *,
+    model: Any = None,
+    folds: int | None = None,
+    inverse: str = "propensities",
+    clip: float | None = None,
+    interval: str = "normal",
+    level: float = 0.95,
+    loss_range: tuple[float, float] | None = None,
+    max_ratio: float | None = None,
+    samples: int = 1000,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Estimate:
+    r"""The mean loss that a policy would have had, from the log of another one.
+
+    With the ratios :math:`\rho_t = \pi(a_t \mid x_t)/q_t(a_t)` of the policy to be judged to the
+    one that was logged, the estimates of :math:`\frac1n \sum_t \sum_a \pi(a \mid x_t) \ell_t(a)`
+    are
+
+    .. math:: \text{ips:}\; \frac1n \sum_t \rho_t \ell_t, \qquad
+              \text{snips:}\; \frac{\sum_t \rho_t \ell_t}{\sum_t \rho_t}, \qquad
+              \text{dr:}\; \frac1n \sum_t \Big(\sum_a \pi(a \mid x_t) m_t(a)
+              + \rho_t (\ell_t - m_t(a_t))\Big)
+
+    with guesses m of the losses. "ips" and "dr" are unbiased, "dr" whatever the guesses are;
+    "snips" is biased by O(1/n) but, like "dr", does not change with a constant added to all
+    losses. The losses are those of the log: how a world that reacts to actions would have
+    reacted to the policy, no log can tell.
+
+    Parameters
+    ----------
+    log
+        What was logged.
+    policy
+        As in `probabilities`: a policy, a function of a context, n actions, a table [n, K], or a
+        learner as it is now.
+    estimator
+        "dr", "snips" or "ips".
+    model
+        m, for "dr": a predictor, or a table [n, K]; by default `predictors.Ridge` where contexts
+        are vectors, else `predictors.Mean`. Only a table made without the losses it predicts
+        keeps the estimate unbiased.
+    folds
+        None: each round is guessed from the rounds before it, so that the estimate stays unbiased
+        where the logging policy learned as it went. An integer k: round t is guessed from all
+        rounds s with s ≠ t modulo k, which are more; right where the logging policy was fixed.
+    inverse
+        Where 1/q comes from: "propensities", or "weights", the log's own estimates of 1/q.
+    clip
+        Ratios are cut there: less variance, and a bias towards 0 ("dr": towards the guesses).
+    interval
+        "normal" (central limit theorem) and "bootstrap" (percentiles): right in the limit of many
+        rounds only. "bernstein": right for any number of rounds, however the past entered the
+        logging, but wider; not for "snips", and needs `loss_range` and `max_ratio`.
+    level
+        Confidence of the interval.
+    loss_range
+        (low, high) of the losses. Guesses are moved there.
+    max_ratio
+        A bound on ρ that was known in advance, such as K for uniform logging; by default `clip`.
+    samples
+        Of the bootstrap.
+    draws
+        Where the policy is a learner that does not know its law.
+    seed
+        Of the bootstrap.
+
+    Returns
+    -------
+    Estimate
+        With an interval, and notes on what is not to be trusted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hannan as hn
+    >>> rng = np.random.default_rng(0)
+    >>> contexts, actions = rng.integers(3, size=2000), rng.integers(3, size=2000)
+    >>> losses = np.where(actions == contexts, 0.2, 0.7) + rng.uniform(-0.2, 0.2, size=2000)
+    >>> log = hn.off_policy.Log(contexts, actions, losses, np.full(2000, 1 / 3), n_actions=3)
+    >>> print(hn.off_policy.evaluate(log, lambda context: context))
+    mean loss 0.1975, in [0.1889, 0.2061] with confidence 0.95 (dr, normal; 2000 rounds, worth 640)
+
+    References
+    ----------
+    [dudik2011], [swaminathan2015], [fan2015], [howard2021]
+    """
+    _check(log, estimator, interval, inverse, level)
+    if interval == "bernstein" and estimator == "dr" and folds is not None:
+        raise refuse("evaluate", "folds", "None with interval='bernstein'", folds)
+    low_high = check_loss_range("evaluate", loss_range)
+    if log.losses.min() < low_high[0] or log.losses.max() > low_high[1]:
+        raise ParameterError(
+            f"loss_range={loss_range} does not hold the losses of the log, which go from "
+            f"{log.losses.min():g} to {log.losses.max():g}."
+        )
+    table = probabilities(policy, log, draws)
+    ratios = _ratios(log, table, inverse)
+    cut = 0
+    if clip is not None:
+        cut = int((ratios > check_positive("evaluate", "clip", clip)).sum())
+        ratios = np.minimum(ratios, clip)
+    terms, masses = ratios * log.losses, np.ones(len(log))
+    if estimator == "dr":
+        guesses = predictions(log, model, folds, low_high)
+        own = guesses[np.arange(len(log)), log.actions]
+        terms = (table * guesses).sum(axis=1) + ratios * (log.losses - own)
+    elif estimator == "snips":
+        masses = _self_normalised(ratios)
+    value = float(terms.sum() / masses.sum())
+    error = _standard_error((terms - value * masses) / masses.mean())
+    if interval == "normal":
+        found = intervals.normal(value, error, level)
+    elif interval == "bootstrap":
+        check_integer("evaluate", "samples", samples, 2)
+        found = intervals.bootstrap(terms, masses, level, samples, seed)
+    else:
+        found = _bernstein(terms, ratios, estimator, level, low_high, max_ratio or clip)
+    total = float(ratios.sum())
+    return Estimate(
+        value=value,
+        standard_error=error,
+        interval=found,
+        level=float(level),
+        kind=interval,
+        estimator=estimator,
+        rounds=len(log),
+        mass=total / len(log),
+        effective=total**2 / float((ratios**2).sum()) if total else 0.0,
+        heaviest=float(ratios.max()),
+        notes=tuple(_notes(ratios, interval, cut)),
+    )
+
+
+def _check(log: Log, estimator: str, interval: str, inverse: str, level: float) -> None:
+    if not isinstance(log, Log) or len(log) < 2:
+        raise refuse("evaluate", "log", "a Log with two rounds or more", log)
+    check_choice("evaluate", "estimator", estimator, ESTIMATORS)
+    check_choice("evaluate", "interval", interval, INTERVALS)
+    check_choice("evaluate", "inverse", inverse, INVERSES)
+    if not 0.0 < check_positive("evaluate", "level", level) < 1.0:
+        raise refuse("evaluate", "level", "a number in (0, 1)", level)
+    if inverse == "weights" and log.weights is None:
+        raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+    if interval == "bernstein" and estimator == "snips":
+        raise ParameterError(
+            "interval='bernstein' is for means of rounds, which 'snips' is not: use 'dr' or 'ips', "
+            "or another interval."
+        )
+
+
+def _ratios(log: Log, table: FloatArray, inverse: str) -> FloatArray:
+    chosen = table[np.arange(len(log)), log.actions]
+    return np.asarray(chosen * log.weights if inverse == "weights" else chosen / log.propensities)
+
+
+def _self_normalised(ratios: FloatArray) -> FloatArray:
+    if not ratios.any():
+        raise ParameterError(
+            "estimator='snips' needs rounds in which the policy could have chosen the logged "
+            f"action; none of {len(ratios)} is one."
+        )
+    return ratios
+
+
+def _standard_error(terms: FloatArray) -> float:
+    return float(terms.std(ddof=1)) / math.sqrt(len(terms))
+
+
+def _bernstein(
+    terms: FloatArray,
+    ratios: FloatArray,
+    estimator: str,
+    level: float,
+    loss_range: LossRange,
+    max_ratio: float | None,
+) -> intervals.Interval:
+    if max_ratio is None or not math.isfinite(loss_range[1]):
+        raise ParameterError(
+            "interval='bernstein' holds for bounded terms: it needs loss_range=(low, high), and "
+            "max_ratio= (or clip=), a bound on how many times likelier the policy may make an "
+            "action than the log did, known in advance and not read off the log."
+        )
+    top = check_positive("evaluate", "max_ratio", max_ratio)
+    if ratios.max() > top * (1.0 + 1e-9):
+        raise refuse("evaluate", "max_ratio", f"at least the {ratios.max():g} in the log", top)
+    low, high = loss_range
+    if estimator == "dr":
+        reach = top * (high - low)
+        return intervals.bernstein(terms, (low - reach, high + reach), loss_range, level)
+    span = min(0.0, top * low), max(0.0, top * high)
+    return intervals.bernstein(terms, span, (min(0.0, low), max(0.0, high)), level)
+
+
+def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:
+    """What makes an estimate doubtful."""
+    n, total = len(ratios), float(ratios.sum())
+    if not total:
+        return ["no logged action is one that the policy would choose"]
+    notes = [f"{cut} ratios were cut, which is a bias that no interval counts"] if cut else []
+    effective = total**2 / float((ratios**2).sum())
+    if effective < _FEW and interval != "bernstein":
+        notes.append(f"worth {effective:.0f} rounds of play: the interval is not to be trusted")
+    if ratios.max() > _HEAVY * total:
+        notes.append(f"one round carries {ratios.max() / total:.0%} of all weight")
+    mass, error = total / n, _standard_error(ratios)
+    if abs(mass - 1.0) > 3.0 * error + _ROUNDING:
+        what = "the log has not tried all that the policy does, or weights were capped"
+        if mass > 1.0:
+            what = "propensities are too small"
+        notes.append(f"ratios have mean {mass:.3g} (± {error:.2g}) in place of 1: {what}")
+    return notes

@@ -1,0 +1,358 @@
+"""Logs: what was decided, with which probability, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hannan.core import InputTypeError, LossError, ParameterError
+from hannan.core.arrays import as_array, as_floats, as_list, as_rows
+from hannan.core.available import check_available
+from hannan.core.params import short
+from hannan.core.validation import FloatArray, check_integer
+from hannan.off_policy import tables
+
+if TYPE_CHECKING:
+    from hannan.off_policy.replay import LogReplay
+
+IntArray = NDArray[np.intp]
+
+_TOLERANCE = 1e-5  # of probabilities, which others' logs hold in single precision or rounded
+
+
+class LoggedDecision(NamedTuple):
+    """One round of a log."""
+
+    context: Any
+    action: int
+    loss: float
+    propensity: float
+    available: IntArray | None
+    distribution: FloatArray | None
+    weight: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Log:
+    r"""Rounds in which one of K actions was drawn from a known law and only its loss was seen.
+
+    In round t the context :math:`x_t` came, the action :math:`a_t \sim q_t` was drawn, and cost
+    :math:`\ell_t(a_t)`. As :math:`E[1[a_t = a]/q_t(a)] = 1`, such rounds tell on average what any
+    other policy would have paid; `evaluate` says how much, and how surely.
+
+    The arrays are copies that cannot be written to; `log[2:7]`, `log[mask]` and `log[places]` are
+    logs, `log[3]` is a round, and iteration goes over rounds.
+
+    Parameters
+    ----------
+    contexts
+        n contexts: a list, or the rows of an array. None for a problem without contexts.
+    actions
+        The actions taken, integers 0..K-1.
+    losses
+        What they cost; lower is better.
+    propensities
+        The probability with which each of them was taken, in (0, 1].
+    n_actions
+        K.
+    available
+        For each round the actions there were; None if always all.
+    distribution
+        Array [n, K]: the probabilities of all actions, where they were recorded too.
+    weights
+        For each round an unbiased estimate of one over the propensity, drawn independently of the
+        loss, such as `decision.weights` holds.
+    draws
+        From how many draws the propensities were estimated; None where they are exact.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> log = hn.off_policy.Log(
+    ...     contexts=[0, 1, 1],
+    ...     actions=[0, 1, 0],
+    ...     losses=[0.0, 1.0, 0.5],
+    ...     propensities=[0.5, 0.25, 0.75],
+    ...     n_actions=2,
+    ... )
+    >>> log
+    <Log: 3 rounds, 2 actions, mean loss 0.5, propensities from 0.25>
+    >>> log[1:].losses
+    array([1. , 0.5])
+    >>> log[1].context, log[1].action, log[1].propensity
+    (1, 1, 0.25)
+    """
+
+    contexts: Any
+    actions: Any
+    losses: Any
+    propensities: Any
+    n_actions: int
+    available: Any = None
+    distribution: Any = None
+    weights: Any = None
+    draws: int | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "n_actions", check_integer(self, "n_actions", self.n_actions, 1))
+        put(self, "actions", self._checked_actions())
+        n = len(self.actions)
+        put(self, "losses", self._numbers("losses", (n,)))
+        put(self, "contexts", self._checked_contexts(n))
+        put(self, "propensities", self._numbers("propensities", (n,)))
+        _first(
+            "propensities",
+            ~((self.propensities > 0.0) & (self.propensities <= 1.0)),
+            self.propensities,
+            "probabilities in (0, 1] of actions that were taken",
+        )
+        if self.weights is not None:
+            put(self, "weights", self._numbers("weights", (n,)))
+            wrong = self.weights < 1.0 - _TOLERANCE
+            _first("weights", wrong, self.weights, "at least 1, as inverse probabilities are")
+        if self.draws is not None:
+            put(self, "draws", check_integer(self, "draws", self.draws, 1))
+        if self.available is not None:
+            put(self, "available", self._checked_available(n))
+        if self.distribution is not None:
+            put(self, "distribution", self._checked_distribution(n))
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def __iter__(self) -> Iterator[LoggedDecision]:
+        return (self[i] for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, key: int) -> LoggedDecision: ...
+    @overload
+    def __getitem__(self, key: slice | ArrayLike) -> Self: ...
+    def __getitem__(self, key: Any) -> LoggedDecision | Self:
+        if isinstance(key, int | np.integer):
+            place = range(len(self))[key]
+            return LoggedDecision(
+                self.contexts[place],
+                int(self.actions[place]),
+                float(self.losses[place]),
+                float(self.propensities[place]),
+                None if self.available is None else self.available[place],
+                None if self.distribution is None else self.distribution[place],
+                None if self.weights is None else float(self.weights[place]),
+            )
+        places = np.arange(len(self))[key if isinstance(key, slice) else np.asarray(key)]
+        return type(self)(
+            _taken(self.contexts, places),
+            self.actions[places],
+            self.losses[places],
+            self.propensities[places],
+            self.n_actions,
+            _taken(self.available, places),
+            _taken(self.distribution, places),
+            _taken(self.weights, places),
+            self.draws,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all rounds are the same, to the last bit."""
+        if not isinstance(other, Log):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(_same(a, b) for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        facts = f"{len(self)} rounds, {self.n_actions} actions"
+        if len(self):
+            facts += f", mean loss {self.losses.mean():.4g}"
+            facts += f", propensities from {self.propensities.min():.4g}"
+        return f"<Log: {facts}>"
+
+    @property
+    def features(self) -> FloatArray | None:
+        """The contexts as an array [n, p], where they are vectors of the same length."""
+        return self.contexts if isinstance(self.contexts, np.ndarray) else None
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """Array [n, K]: whether an action was available in a round."""
+        if self.available is None:
+            return np.ones((len(self), self.n_actions), dtype=np.bool_)
+        table = np.zeros((len(self), self.n_actions), dtype=np.bool_)
+        for row, actions in zip(table, self.available, strict=True):
+            row[actions] = True
+        return table
+
+    def to_frame(self) -> dict[str, Any]:
+        """Columns by name, for `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.table`.
+
+        "context", or x0, x1, … for vectors; action, loss, propensity; weight, draws, available
+        and p0, p1, …, the distribution, where the log has them.
+        """
+        return tables.columns(self)
+
+    @classmethod
+    def from_frame(cls, frame: Any, n_actions: int | None = None) -> Self:
+        """The log that `to_frame` turned into columns.
+
+        Parameters
+        ----------
+        frame
+            A frame of pandas or polars, a table of pyarrow, or a mapping of names to columns.
+        n_actions
+            K; not needed where the frame has the columns p0, p1, …
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> log = hn.off_policy.Log([0, 1], [0, 1], [0.0, 1.0], [0.5, 0.25], n_actions=2)
+        >>> hn.off_policy.Log.from_frame(log.to_frame(), n_actions=2) == log
+        True
+        """
+        return cls(**tables.arguments(frame, n_actions))
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], **columns: Any) -> Self:
+        """The rows of somebody's log in a CSV, JSON lines or Parquet file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        columns
+            Which columns hold what, as in `environments.FromLog`: context, action, loss or reward,
+            propensity, and so on. Losses are mapped to [0, 1] by its `value_range`.
+        """
+        return cls(**tables.from_file(path, columns))
+
+    def environment(self, **options: Any) -> LogReplay:
+        """The rounds for a learner to play; options as in `LogReplay`."""
+        from hannan.off_policy.replay import LogReplay
+
+        return LogReplay(self, **options)
+
+    def _checked_actions(self) -> IntArray:
+        given = as_array(self.actions)
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise InputTypeError(
+                "The actions of a Log must be integers 0..K-1, one for each round; got "
+                f"{short(self.actions)}."
+            )
+        wrong = (given < 0) | (given >= self.n_actions)
+        _first("actions", wrong, given, f"integers from 0 to {self.n_actions - 1}")
+        return _frozen(given.astype(np.intp))
+
+    def _checked_contexts(self, n: int) -> Any:
+        given = self.contexts
+        if given is None:
+            return [None] * n
+        try:
+            given = as_rows(given)
+            length = len(given)
+        except TypeError:
+            raise InputTypeError(
+                f"The contexts of a Log must be a list or an array; got {short(given)}."
+            ) from None
+        if length != n:
+            raise ParameterError(f"A Log needs a context for each of {n} actions; got {length}.")
+        if _are_vectors(given):
+            return _frozen(np.array(given, dtype=np.float64))
+        return as_list(given)
+
+    def _checked_available(self, n: int) -> list[IntArray]:
+        rows = list(self.available)
+        if len(rows) != n:
+            raise ParameterError(
+                f"available= needs the actions of each of {n} rounds; got {len(rows)}."
+            )
+        found = []
+        for t, (row, action) in enumerate(zip(rows, self.actions, strict=True)):
+            there = check_available(self, row, self.n_actions)
+            there = np.arange(self.n_actions) if there is None else there
+            if action not in there:
+                raise ParameterError(
+                    f"available[{t}] must hold the logged action {action}; got {short(row)}."
+                )
+            found.append(_frozen(there))
+        return found
+
+    def _checked_distribution(self, n: int) -> FloatArray:
+        table = self._numbers("distribution", (n, self.n_actions))
+        if n:
+            wrong = (table < 0.0).any(axis=1) | (abs(table.sum(axis=1) - 1.0) > _TOLERANCE)
+            wrong |= (table * ~self.allowed > 0.0).any(axis=1)
+            accepted = "probabilities of the actions available, of sum 1"
+            _first("distribution", wrong, table, accepted)
+            logged = table[np.arange(n), self.actions]
+            wrong = abs(logged - self.propensities) > _TOLERANCE
+            _first("propensities", wrong, self.propensities, "those that distribution= tells")
+        return table
+
+    def _numbers(self, name: str, shape: tuple[int, ...]) -> FloatArray:
+        try:
+            table = np.array(as_floats(getattr(self, name)))
+        except (TypeError, ValueError):
+            raise InputTypeError(
+                f"The {name} of a Log must be numbers; got {short(getattr(self, name))}."
+            ) from None
+        if table.shape != shape:
+            raise ParameterError(
+                f"The {name} of a Log of {shape[0]} actions must be an array of shape {shape}; "
+                f"got one of shape {table.shape}."
+            )
+        finite = np.isfinite(table)
+        _first(name, ~(finite.all(axis=1) if finite.ndim > 1 else finite), table, "finite numbers")
+        return _frozen(table)
+
+
+def _first(name: str, wrong: Any, values: NDArray[Any], accepted: str) -> None:
+    """Refuse the first round in which something is wrong."""
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        kind = LossError if name == "losses" else ParameterError
+        raise kind(f"The {name} of a Log must be {accepted}; round {t} has {values[t]}.")
+
+
+def _are_vectors(given: Any) -> bool:
+    """Whether contexts are the rows of an array of numbers: arrays or lists, of one length."""
+    if isinstance(given, np.ndarray):
+        return given.ndim == 2 and given.dtype.kind in "iufb"
+    shapes: set[tuple[int, ...]] = set()
+    for row in given:
+        shapes.add(_shape(row))
+        if len(shapes) > 1 or () in shapes:
+            return False
+    return len(shapes) == 1
+
+
+def _shape(row: Any) -> tuple[int, ...]:
+    """The shape of a vector; () for anything else."""
+    if isinstance(row, list) and all(isinstance(value, int | float) for value in row):
+        return (len(row),)
+    numeric = isinstance(row, np.ndarray) and row.ndim == 1 and row.dtype.kind in "iufb"
+    return row.shape if numeric else ()
+
+
+def _taken(values: Any, places: IntArray) -> Any:
+    if values is None or isinstance(values, np.ndarray):
+        return values if values is None else values[places]
+    return [values[i] for i in cast(Sequence[int], places.tolist())]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and a.shape == b.shape and bool((a == b).all())
+    return bool(a == b)
+
+
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+    values.flags.writeable = False
+    return values

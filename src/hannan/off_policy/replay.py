@@ -1,0 +1,127 @@
+"""Logs as environments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Environment, Feedback, Oracle, ParameterError
+from hannan.core.validation import FloatArray, check_choice, check_probability, refuse
+from hannan.environments.from_log import METHODS, LoggedRound
+from hannan.off_policy.log import Log
+
+
+class LogReplay(Environment):
+    r"""The rounds of a `Log`, for a learner to play; what `environments.FromLog` is to a file.
+
+    By *rejection* a round is played for real where the learner chooses the logged action b and a
+    coin with :math:`p_{\min}/p` says yes; else it is told nothing. By *importance* weighting it is
+    told :math:`\hat\ell(a) = c + 1[a = b](\ell - c)/p` in every round, right on average.
+
+    Parameters
+    ----------
+    log
+        What was logged.
+    method
+        "rejection", for learners with bandit feedback; "importance", for learners with full
+        information and loss_range=None.
+    baseline
+        c: a number, or "running", the mean of the losses logged so far.
+    floor
+        p_min; by default the smallest propensity in the log.
+    oracle
+        The policies that regret is measured against.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> log = hn.off_policy.Log([0, 1] * 50, [0, 0, 1, 1] * 25, [0, 1, 1, 0] * 25, [0.5] * 100, 2)
+    >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(2, 2), seed=0)
+    >>> trace = hn.play(learner, log.environment(), seed=0)
+    >>> learner.rounds, [learner.best_policy()(x) for x in (0, 1)]
+    (50, [0, 1])
+
+    References
+    ----------
+    [li2011], [dudik2011]
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        *,
+        method: str = "rejection",
+        baseline: float | str = "running",
+        floor: float | None = None,
+        oracle: Oracle | None = None,
+    ) -> None:
+        if not isinstance(log, Log) or not len(log):
+            raise refuse(self, "log", "a Log with at least one round", log)
+        self.log = log
+        self.method = check_choice(self, "method", method, METHODS)
+        if isinstance(baseline, str):
+            check_choice(self, "baseline", baseline, ("running",))
+        elif not np.isfinite(baseline):
+            raise refuse(self, "baseline", "a finite number or 'running'", baseline)
+        self.baseline = baseline
+        if floor is not None and check_probability(self, "floor", floor) == 0.0:
+            raise refuse(self, "floor", "a number in (0, 1]", floor)
+        self.floor = floor
+        self.oracle = oracle
+        self.n_actions = log.n_actions
+        self.oblivious = log.available is None  # type: ignore[misc]
+
+    @property
+    def horizon(self) -> int:
+        """The number of rounds in the log."""
+        return len(self.log)
+
+    @property
+    def contexts(self) -> list[Any]:
+        """The contexts, one for each round."""
+        return list(self.log.contexts)
+
+    def meet(self, learner: Any) -> None:
+        """Refuse a learner that could never learn anything, or not from estimates."""
+        full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
+        if self.method == "rejection" and full and getattr(learner, "oracle", None) is not None:
+            raise ParameterError(
+                f"{type(learner).__name__} learns from the losses of all actions, which a log does "
+                "not hold: use method='importance', or a learner with bandit feedback."
+            )
+        taken = getattr(learner, "loss_range", None)
+        if self.method == "importance" and taken is not None:
+            raise ParameterError(
+                f"{type(learner).__name__} takes losses in loss_range={tuple(taken)}, which "
+                "estimates of losses leave. Give a learner with full information loss_range=None; "
+                "one with bandit feedback plays with method='rejection'."
+            )
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
+        """The first `horizon` rounds."""
+        log, full = self.log, self.method == "importance"
+        if horizon > len(log):
+            raise ParameterError(f"The log has {len(log)} rounds; {horizon} were asked for.")
+        floor = log.propensities.min() if self.floor is None else self.floor
+        c = self._baselines()
+        # The log itself may come from a generator with the same seed.
+        coins = rng if full else rng.spawn(1)[0]
+        for t in range(horizon):
+            p, logged, loss = log.propensities[t], int(log.actions[t]), float(log.losses[t])
+            losses = np.full(self.n_actions, c[t])
+            losses[logged] += (loss - c[t]) / p
+            weight = 1.0 / p if full else float(coins.random() * p < floor)
+            this_round = LoggedRound(log.contexts[t], losses, logged, loss, weight, full)
+            if log.available is not None and len(log.available[t]) < self.n_actions:
+                this_round.available = log.available[t]
+            yield this_round
+
+    def _baselines(self) -> FloatArray:
+        """c of each round, known before it."""
+        n = len(self.log)
+        if not isinstance(self.baseline, str):
+            return np.full(n, float(self.baseline))
+        before = np.concatenate(([0.0], np.cumsum(self.log.losses)[:-1]))
+        return np.where(np.arange(n) > 0, before / np.maximum(np.arange(n), 1), 0.5)

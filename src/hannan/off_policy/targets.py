@@ -1,0 +1,114 @@
+"""Policies to be evaluated, in whatever form they come, as probabilities of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from hannan.core import InputTypeError, Learner, ParameterError
+from hannan.core.arrays import as_array
+from hannan.core.decision import context_key
+from hannan.core.params import short
+from hannan.core.validation import FloatArray
+from hannan.off_policy.law import law
+from hannan.off_policy.log import Log
+
+_TOLERANCE = 1e-5
+
+
+def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
+    r"""The table [n, K] of :math:`\pi(a \mid x_t)` for the rounds of a log.
+
+    Parameters
+    ----------
+    policy
+        A `Policy` or any function of a context that returns an action, or the probabilities of
+        all K; n actions; a table [n, K]; or a learner, which stands for the law of its next
+        action as it is now.
+    log
+        Whose contexts are asked about.
+    draws
+        For a learner that does not know its own law.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> log = hn.off_policy.Log([0, 1], [0, 0], [0.0, 1.0], [0.5, 0.5], n_actions=2)
+    >>> hn.off_policy.probabilities(lambda context: 1 - context, log)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    n, K = len(log), log.n_actions
+    if isinstance(policy, Learner):
+        policy = _law_of(policy, K, draws)
+    table = _asked(policy, log) if callable(policy) else _given(policy, n, K)
+    wrong = (table < -_TOLERANCE).any(axis=1) | (abs(table.sum(axis=1) - 1.0) > _TOLERANCE)
+    wrong |= ~np.isfinite(table).all(axis=1)
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise ParameterError(
+            f"policy= must give probabilities of {K} actions, of sum 1; round {t} has {table[t]}."
+        )
+    if log.available is not None:
+        _check_available(table, log)
+    return table
+
+
+def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any], FloatArray]:
+    """The law of a learner's next action, asked for once on each context."""
+    known: dict[Hashable, FloatArray] = {}
+
+    def answer(context: Any) -> FloatArray:
+        key = context_key(context)
+        if key not in known:
+            known[key] = law(learner, context, K, draws).probabilities
+        return known[key]
+
+    return answer
+
+
+def _asked(policy: Callable[[Any], Any], log: Log) -> FloatArray:
+    K = log.n_actions
+    table = np.zeros((len(log), K))
+    for t, (row, context) in enumerate(zip(table, log.contexts, strict=True)):
+        answer = policy(context)
+        found = np.asarray(answer)
+        if found.ndim == 0 and found.dtype.kind in "iu" and 0 <= found < K:
+            row[int(found)] = 1.0
+        elif found.shape == (K,) and found.dtype.kind == "f":
+            row[:] = found
+        else:
+            raise InputTypeError(
+                f"policy= must return an action from 0 to {K - 1}, or {K} probabilities; in round "
+                f"{t} it returned {short(answer)}."
+            )
+    return table
+
+
+def _given(policy: Any, n: int, K: int) -> FloatArray:
+    found = as_array(policy)
+    if found.shape == (n,) and (found.dtype.kind in "iu" or not n):
+        if n and (found.min() < 0 or found.max() >= K):
+            raise ParameterError(
+                f"policy= must hold actions from 0 to {K - 1}; got {found.min()} to {found.max()}."
+            )
+        return np.eye(K)[found.astype(np.intp)]
+    if found.shape == (n, K) and found.dtype.kind in "iuf":
+        return found.astype(np.float64)
+    raise InputTypeError(
+        f"policy= must be a function of a context, {n} integers, an array of shape {(n, K)}, or a "
+        f"learner; got {short(policy)}."
+    )
+
+
+def _check_available(table: FloatArray, log: Log) -> None:
+    outside = (table * ~log.allowed > _TOLERANCE).any(axis=1)
+    if outside.any():
+        t = int(np.argmax(outside))
+        raise ParameterError(
+            f"policy= chooses action {int((table[t] * ~log.allowed[t]).argmax())} in round {t}, "
+            f"where only {log.available[t].tolist()} were available. Give n actions or a table "
+            "[n, K] that keeps to what there was."
+        )

@@ -1,0 +1,144 @@
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.adapters import log_from_obp, log_to_obp, policy_to_obp
+from hannan.off_policy import Log, Recorder, evaluate
+from tests import naive_off_policy as naive
+from tests.off_policy.logs import K, draw
+
+
+def feedback(n=40, seed=0, positions=1):
+    """A dictionary as obp's synthetic datasets make it."""
+    rng = np.random.default_rng(seed)
+    pi_b = rng.dirichlet(np.ones(K), size=(n, positions)).transpose(0, 2, 1)
+    position = rng.integers(positions, size=n)
+    action = np.array([rng.choice(K, p=pi_b[t, :, position[t]]) for t in range(n)])
+    return {
+        "n_rounds": n,
+        "n_actions": K,
+        "context": rng.normal(size=(n, 2)),
+        "action_context": np.eye(K),
+        "action": action,
+        "position": position if positions > 1 else None,
+        "reward": rng.integers(2, size=n),
+        "expected_reward": None,
+        "pi_b": pi_b,
+        "pscore": pi_b[np.arange(n), action, position],
+    }
+
+
+def test_there_and_back():
+    given = feedback()
+    found = log_to_obp(log_from_obp(given))
+    assert list(found) == list(given)
+    for name, value in given.items():
+        assert np.array_equal(found[name], value), name
+
+
+@pytest.mark.parametrize("reward_range", [(0.0, 1.0), (-1.0, 3.0)])
+def test_rewards_become_losses_by_the_stated_range(reward_range):
+    low, high = reward_range
+    given = {**feedback(), "reward": np.linspace(low, high, 40)}
+    log = log_from_obp(given, reward_range=reward_range)
+    assert log.losses == pytest.approx(np.linspace(1.0, 0.0, 40))
+    assert log_to_obp(log, reward_range=reward_range)["reward"] == pytest.approx(given["reward"])
+
+
+def test_each_round_keeps_the_law_of_its_position():
+    given = feedback(positions=3)
+    log = log_from_obp(given)
+    for t in range(40):
+        assert log.distribution[t].tolist() == given["pi_b"][t, :, given["position"][t]].tolist()
+
+
+def test_arrays_have_the_shapes_that_obp_checks():
+    log = draw(30)
+    found = log_to_obp(log)
+    shapes = {name: np.shape(value) for name, value in found.items() if np.ndim(value)}
+    assert shapes == {
+        "context": (30, 1),
+        "action_context": (K, K),
+        "action": (30,),
+        "reward": (30,),
+        "pi_b": (30, K, 1),
+        "pscore": (30,),
+    }
+    assert found["action"].dtype.kind == "i"
+    assert found["context"][:, 0].tolist() == log.contexts
+    assert policy_to_obp(lambda x: x, log).sum(axis=1).tolist() == [[1.0]] * 30
+    nothing = log_to_obp(Log(None, [0, 1], [0.0, 1.0], [0.5, 0.5], 2))
+    assert nothing["context"].tolist() == [[0.0], [0.0]]
+    assert nothing["pi_b"] is None
+
+
+def test_values_are_what_obp_makes_of_the_dictionary():
+    # obp's own formulas, for rewards: value = high - (mean loss) (high - low).
+    log = draw(200, seed=2)
+    given = log_to_obp(log, reward_range=(-1.0, 1.0))
+    dist = policy_to_obp(lambda x: [0.1, 0.7, 0.2] @ np.eye(K), log)[:, :, 0]
+    rows = np.arange(200)
+    ratios = dist[rows, given["action"]] / given["pscore"]
+    by_obp = (ratios * given["reward"]).sum() / ratios.sum()
+    assert 1.0 - 2.0 * evaluate(log, dist, "snips").value == pytest.approx(by_obp)
+    model = np.random.default_rng(0).uniform(size=(200, K))
+    rewards = 1.0 - 2.0 * model
+    by_obp = (dist * rewards).sum(axis=1) + ratios * (given["reward"] - rewards[rows, log.actions])
+    assert 1.0 - 2.0 * evaluate(log, dist, model=model).value == pytest.approx(by_obp.mean())
+    assert naive.dr(log, dist, model) == pytest.approx((1.0 - by_obp.mean()) / 2.0)
+
+
+def test_weights_stand_in_for_propensities():
+    oracle = hn.oracles.FinitePolicies([[0, 1], [1, 2], [2, 0]], n_actions=K)
+    recorder = Recorder(hn.ContextSemiBanditFTPL(oracle, epsilon=0.1, seed=0))
+    for t in range(20):
+        decision = recorder.decide(t % 2)
+        recorder.update(0.5, decision=decision)
+    log = recorder.log()
+    found = log_to_obp(log, inverse="weights")
+    assert 1.0 / found["pscore"] == pytest.approx(log.weights)
+    assert found["pi_b"] is None
+    assert log_to_obp(log)["pscore"].tolist() == log.propensities.tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"reward": np.full(40, 2.0)}, "reward_range"),
+        ({"reward": np.full(40, np.nan)}, "finite"),
+        ({"reward": ["a"] * 40}, "numbers"),
+        ({"pscore": None}, "pscore"),
+        ({"pscore": np.zeros(40)}, "propensities"),
+        ({"pi_b": np.full((40, K), 1 / K)}, "pi_b must have the shape"),
+        ({"position": np.full(40, 5)}, "position must lie"),
+        ({"position": np.full(40, 0.5)}, "position must hold"),
+        ({"action": np.full(40, K)}, "actions"),
+    ],
+)
+def test_bad_feedback_is_refused(changes, message):
+    with pytest.raises(hn.HannanError, match=message):
+        log_from_obp({**feedback(), **changes})
+
+
+def test_what_is_missing_is_named():
+    given = feedback()
+    del given["reward"]
+    with pytest.raises(hn.ParameterError, match="'reward' is not there"):
+        log_from_obp(given)
+    with pytest.raises(hn.ParameterError, match="'reward_range'"):
+        log_from_obp(feedback(), reward_range=None)
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "message"),
+    [
+        (Log(None, [0], [2.0], [0.5], 2), {}, "losses in"),
+        (Log(["a"], [0], [1.0], [0.5], 2), {}, "rows of numbers"),
+        (Log(None, [0], [1.0], [0.5], 2), {"inverse": "weights"}, "with weights="),
+        (Log(None, [0], [1.0], [0.5], 2), {"inverse": "other"}, "'inverse'"),
+        (Log(None, [0], [1.0], [0.5], 2), {"action_context": [[1.0]]}, "'action_context'"),
+    ],
+)
+def test_logs_that_obp_cannot_hold_are_refused(log, options, message):
+    with pytest.raises(hn.HannanError, match=message):
+        log_to_obp(log, **options)
