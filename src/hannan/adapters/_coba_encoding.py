@@ -1,0 +1,229 @@
+"""How contexts, actions and rewards of coba become contexts, actions and losses."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import ContextError, LossError, MissingPackageError, ParameterError
+from hannan.core.params import short
+from hannan.core.validation import FloatArray, LossRange, check_integer, refuse
+
+Encoding = None | int | Sequence[Hashable] | Callable[[Any], Any]
+Actions = str | Sequence[Any]
+
+_HOWS = ("names", "positions")
+
+
+class Contexts:
+    """The encoding of contexts that `CobaLearner` and `FromCoba` document."""
+
+    def __init__(self, owner: object, encoding: Encoding) -> None:
+        self._own: Callable[[Any], Any] | None = None
+        self._width = 0
+        self._places: dict[Hashable, int] | None = None
+        if encoding is None:
+            return
+        if callable(encoding):
+            self._own = encoding
+        elif isinstance(encoding, Sequence) and not isinstance(encoding, str):
+            self._places = {name: place for place, name in enumerate(encoding)}
+            self._width = len(encoding)
+            if not 0 < len(self._places) == self._width:
+                raise refuse(owner, "encoding", "a list of different names", encoding)
+        else:
+            self._width = check_integer(owner, "encoding", encoding, 1)
+
+    def __call__(self, context: Any) -> Any:
+        """The context in our form."""
+        if self._own is not None:
+            return self._own(context)
+        if context is None:
+            return None
+        if isinstance(context, Mapping):
+            return self._sparse(context)
+        if hasattr(context, "as_onehot"):
+            return np.array(context.as_onehot, dtype=np.float64)
+        if isinstance(context, str) or not hasattr(context, "__len__"):
+            return context
+        return _dense(context) if len(context) else None
+
+    def _sparse(self, context: Mapping[Any, Any]) -> FloatArray:
+        if not self._width:
+            raise ContextError(
+                f"coba gave a context by names, {short(dict(context))}: say with encoding= which "
+                "names there are, a list, or to how many features they are to be hashed, a number."
+            )
+        row = np.zeros(self._width)
+        for name, value in _entries(context):
+            if self._places is None:
+                code = zlib.crc32(str(name).encode())
+                row[code % self._width] += value if code < 2**31 else -value
+            elif name in self._places:
+                row[self._places[name]] = value
+            else:
+                raise ContextError(
+                    f"coba gave a context with the feature {name!r}, which encoding= does not "
+                    "list. Add it there, or hash the names with encoding=<number of features>."
+                )
+        return row
+
+
+class Numbers:
+    """Numbers 0, 1, … for actions: by name in order of first appearance, or by position.
+
+    `of` changes nothing; what it found new is kept by `keep`.
+    """
+
+    def __init__(self, owner: object, actions: Actions) -> None:
+        if isinstance(actions, str) and actions not in _HOWS:
+            accepted = "'names', 'positions' or a list of the actions there are"
+            raise refuse(owner, "actions", accepted, actions)
+        self.fixed = not isinstance(actions, str)
+        self._positions = not self.fixed and actions == "positions"
+        self.known: dict[Hashable, int] = {}
+        self.labels: list[Any] = []
+        if self.fixed:
+            self.keep(actions)
+            if not 0 < len(self.known) == len(actions):
+                raise refuse(owner, "actions", "a list of different actions", actions)
+
+    def of(self, actions: Sequence[Any], limit: int | None) -> list[int]:
+        """The numbers of the actions offered in a round, of which there may be `limit`."""
+        if self._positions:
+            numbers = list(range(len(actions)))
+        else:
+            known, fresh = self.known, dict[Hashable, int]()
+            numbers = []
+            for action in actions:
+                key = action_key(action)
+                place = known.get(key)
+                if place is None:
+                    place = fresh.setdefault(key, len(known) + len(fresh))
+                numbers.append(place)
+            if fresh and self.fixed:
+                raise _too_many(next(iter(fresh)), len(known))
+        if limit is not None and max(numbers) >= limit:
+            raise _too_many(actions[numbers.index(max(numbers))], limit)
+        return numbers
+
+    def keep(self, actions: Sequence[Any]) -> None:
+        """Give new ones among these actions their numbers."""
+        for position, action in enumerate(actions):
+            key = position if self._positions else action_key(action)
+            if key not in self.known:
+                self.known[key] = len(self.known)
+                self.labels.append(position if self._positions else action)
+
+
+class Rewards:
+    r"""Rewards in [low, high] as losses in [0, 1]: :math:`(high - r)/(high - low)`."""
+
+    def __init__(self, owner: object, reward_range: Any) -> None:
+        try:
+            low, high = (float(end) for end in reward_range)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            accepted = "a pair (lowest, highest) of finite numbers, the first one smaller"
+            raise refuse(owner, "reward_range", accepted, reward_range)
+        self._low, self._high = low, high
+
+    def loss(self, reward: Any) -> float:
+        """The loss in [0, 1] of a reward."""
+        try:
+            value = float(reward)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not self._low <= value <= self._high:
+            raise LossError(
+                f"coba's rewards must lie in reward_range=({self._low:g}, {self._high:g}); got "
+                f"{reward!r}. Pass the range they really have."
+            )
+        return (self._high - value) / (self._high - self._low)
+
+    def reward(self, loss: float, loss_range: LossRange = (0.0, 1.0)) -> float:
+        """The reward that has this loss."""
+        low, high = loss_range
+        return self._high - (loss - low) / (high - low) * (self._high - self._low)
+
+
+def action_key(action: Any) -> Hashable:
+    """What tells an action from others: lists count as tuples, dictionaries by what they hold."""
+    try:
+        hash(action)
+    except TypeError:
+        if isinstance(action, Mapping):
+            return frozenset((name, action_key(value)) for name, value in action.items())
+        return tuple(map(action_key, action))
+    return action  # type: ignore[no-any-return]
+
+
+def interactions(environment: Any, needed: str) -> Iterator[Mapping[str, Any]]:
+    """The interactions of an environment one by one, as coba's own evaluators prepare them."""
+    try:
+        coba = importlib.import_module("coba.environments")
+    except ImportError as error:
+        raise MissingPackageError(
+            f"hannan.adapters.{needed} needs coba, which is not installed. Get it with "
+            "pip install 'hannan[adapters]'."
+        ) from error
+    if isinstance(environment, coba.Environments):
+        if len(environment) != 1:
+            raise ParameterError(
+                f"{needed} takes one environment; got {len(environment)}. Take them one by one, "
+                "environments[0]."
+            )
+        environment = environment[0]
+    if not callable(getattr(environment, "read", None)):
+        raise refuse(needed, "environment", "a coba environment, with read()", environment)
+    prepared: Iterator[Mapping[str, Any]] = coba.Finalize().filter(
+        coba.Unbatch().filter(environment.read())
+    )
+    return prepared
+
+
+def _dense(context: Iterable[Any]) -> FloatArray:
+    """Numbers as they are, categories as indicators."""
+    flat: list[Any] = []
+    for value in context:
+        if hasattr(value, "as_onehot"):
+            flat.extend(value.as_onehot)
+        elif isinstance(value, list | tuple):
+            flat.extend(value)
+        else:
+            flat.append(value)
+    found = np.array(flat, dtype=None if all(map(np.isscalar, flat)) else object)
+    if found.ndim != 1 or found.dtype.kind not in "biuf":
+        raise ContextError(
+            f"The features of a coba context must be numbers or coba.Categorical; got "
+            f"{short(list(context))}. Encode the rest, or give encoding= a function that does."
+        )
+    return found.astype(np.float64)
+
+
+def _entries(context: Mapping[Any, Any]) -> Iterator[tuple[Hashable, float]]:
+    """Names with numbers; text is an indicator with the name "name=text"."""
+    for name, value in context.items():
+        if isinstance(value, str):
+            yield f"{name}={value}", 1.0
+            continue
+        try:
+            yield name, float(value)
+        except (TypeError, ValueError):
+            raise ContextError(
+                f"The feature {name!r} of a coba context must be a number or text; got {value!r}."
+            ) from None
+
+
+def _too_many(action: Any, limit: int) -> ParameterError:
+    return ParameterError(
+        f"coba offered the action {short(action)}, which is not among the {limit} known so far, "
+        "and there are no more. Make the learner with as many actions as there are in all; or, "
+        "if their features change from round to round, number them with actions='positions'."
+    )

@@ -1,0 +1,297 @@
+"""Learners of ours inside coba's experiments."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hannan.adapters._coba_encoding import (
+    Actions,
+    Contexts,
+    Encoding,
+    Numbers,
+    Rewards,
+    action_key,
+)
+from hannan.core import Decision, Feedback, Learner, OrderError, ParameterError
+from hannan.core.params import short
+from hannan.core.validation import FloatArray, check_integer, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What `predict` gives to `learn`: a round, its action, and its ticket if it has one."""
+
+    round: int
+    action: Any
+    ticket: Decision | None
+
+
+class CobaLearner:
+    r"""A learner of ours as coba's experiments take one: `predict`, `learn`, `score`, `params`.
+
+    coba speaks of rewards, we of losses: r in [low, high] is the loss
+    :math:`(high - r)/(high - low)`, moved to the learner's own `loss_range`.
+
+    coba also wants the probability q of the action that was chosen. Where the learner knows the
+    law of its action it is told exactly. Else m = `draws` copies of the learner, with its past and
+    coins of their own, decide on the same context, H of them for the same action, and
+
+    .. math:: \hat p = \frac{H + 1}{m + 1}, \qquad
+              E\Bigl[\frac{1}{\hat p}\Bigr] = \frac{1 - (1 - q)^{m+1}}{q}.
+
+    So importance weights :math:`1/\hat p` are right on average up to the factor
+    :math:`1 - (1-q)^{m+1}`, never infinite, and off by :math:`\sqrt{(1-q)/(mq)}` of their size;
+    :math:`\hat p` itself has the standard error :math:`\sqrt{q(1-q)/m}` and is too large by
+    :math:`(1-q)/(m+1)`. `score`, for an action that was not chosen here, is H/m, which is
+    unbiased. Asking changes nothing of what is played; until something is, the answer stays the
+    same, and so does its error.
+
+    Parameters
+    ----------
+    learner
+        A learner with bandit feedback and single actions, which is left as it is: a copy plays.
+        Or a function that makes one when the first actions are offered, told how many they are;
+        it serves environments that differ in this. For several processes it must be possible to
+        pickle it.
+    reward_range
+        (low, high) of the rewards.
+    draws
+        m, at least 2; None tells no probabilities, which saves time where oracles are slow.
+    encoding
+        How contexts become ours. None: numbers of a sequence as a row of features, categories of
+        coba in it as indicators; None and single values as they are. For contexts by names: the
+        list of the names there are, where text counts as the feature "name=text"; or a number of
+        features the names are hashed to. Or a function from coba's context to ours.
+    actions
+        "names" numbers actions as they first appear; "positions" by their place in the list, for
+        actions whose features change all the time; a list says which there are and in what order.
+        Where fewer than the learner's actions are offered, it chooses among them.
+
+    Notes
+    -----
+    Feedback may come late and in any order, as with batches, if the learner has `decide`.
+    Actions that another policy took teach it nothing: SequentialCB(learn="off") and RejectionCB
+    are refused.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> bandit = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+    >>> learner = hn.adapters.CobaLearner(bandit)
+    >>> for _ in range(50):
+    ...     action, probability, told = learner.predict(None, ["left", "right"])
+    ...     learner.learn(None, action, float(action == "right"), probability, **told)
+    >>> learner.score(None, ["left", "right"], "right") > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        learner: Learner | Callable[[int], Learner],
+        *,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        draws: int | None = 100,
+        encoding: Encoding = None,
+        actions: Actions = "names",
+    ) -> None:
+        self.learner = learner
+        self.reward_range = reward_range
+        self.draws = None if draws is None else check_integer(self, "draws", draws, 2)
+        self.encoding = encoding
+        self.actions = actions
+        self._rewards = Rewards(self, reward_range)
+        self._encode = Contexts(self, encoding)
+        self._numbers = Numbers(self, actions)
+        self._player: Any = None
+        self._range = (0.0, 1.0)
+        self._made = 0
+        self._waiting: int | None = None  # the round that `act` opened
+        if isinstance(learner, Learner):
+            _check_bandit(learner)
+        elif not callable(learner):
+            raise refuse(self, "learner", "a learner, or a function that makes one", learner)
+
+    @property
+    def player(self) -> Any:
+        """The learner that plays, with all it has learned; None before the first round."""
+        return self._player
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What describes the learner in coba's tables."""
+        learner = self.learner
+        one = isinstance(learner, Learner)
+        family = type(learner).__name__ if one else _described(learner)
+        return {
+            "family": family,
+            "learner": repr(learner) if one else family,
+            "seed": learner.params.get("seed") if isinstance(learner, Learner) else None,
+            "draws": self.draws,
+            "reward_range": str(tuple(self.reward_range)),
+            "encoding": _described(self.encoding),
+            "actions": _described(self.actions),
+        }
+
+    def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, ...]:
+        """One of the actions, its probability, and what `learn` needs to know of the round."""
+        player, mine, numbers, offered = self._read(context, actions)
+        law = None if self.draws is None else self._law(player, mine, offered)
+        decision: Decision | None = None
+        if self._waiting is not None and hasattr(player, "decide"):
+            # A round waits for its reward, as in a batch: this one is decided on a ticket.
+            decision = player.decide(mine, **offered)
+        number: Any = player.act(mine, **offered) if decision is None else decision.action
+        self._keep(player, actions)
+        chosen = actions[numbers.index(number)]
+        told = {"decision": _Told(self._made, chosen, decision)}
+        if decision is None:
+            self._waiting = self._made
+        self._made += 1
+        if law is None:
+            return chosen, told
+        q, m = law
+        return chosen, float((q[number] * m + 1) / (m + 1) if m else q[number]), told
+
+    def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
+        """The probability of an action now, without playing."""
+        if self.draws is None:
+            raise ParameterError("The score of an action needs draws=, a number of them.")
+        player, mine, numbers, offered = self._read(context, actions)
+        asked = action_key(action)
+        place = next((i for i, one in enumerate(actions) if action_key(one) == asked), None)
+        q = self._law(player, mine, offered)[0]
+        self._keep(player, actions)
+        return 0.0 if place is None else float(q[numbers[place]])
+
+    def learn(
+        self,
+        context: Any,
+        action: Any,
+        reward: float,
+        probability: float | None = None,
+        decision: Any = None,
+    ) -> None:
+        """What the action of a decision has earned."""
+        _check_single(context, action, reward)
+        if not isinstance(decision, _Told) or self._player is None:
+            raise OrderError(
+                "CobaLearner.learn() needs the decision that predict() returned. Actions another "
+                "policy took, as with learn='off' or RejectionCB, teach a learner with bandit "
+                "feedback nothing: use SequentialCB(learn='on')."
+            )
+        if action_key(action) != action_key(decision.action):
+            raise OrderError(
+                f"Round {decision.round} of CobaLearner was decided for {short(decision.action)}; "
+                f"got the reward of {short(action)}."
+            )
+        low, high = self._range
+        loss = min(high, low + (high - low) * self._rewards.loss(reward))  # whatever rounding does
+        if decision.ticket is not None:
+            self._player.update(loss, decision=decision.ticket)
+            return
+        if self._waiting != decision.round:
+            able = hasattr(self._player, "decide")
+            why = "" if able else f": {type(self._player).__name__} cannot learn late"
+            raise OrderError(f"Round {decision.round} of CobaLearner is over or was dropped{why}.")
+        self._player.update(loss)
+        self._waiting = None
+
+    def __repr__(self) -> str:
+        return f"CobaLearner({short(self.learner)}, draws={self.draws})"
+
+    def _read(
+        self, context: Any, actions: Sequence[Any]
+    ) -> tuple[Any, Any, list[int], dict[str, Any]]:
+        """Who plays, the context, the numbers of the actions, and which of them if not all."""
+        _check_single(context, actions)
+        if actions is None or len(actions) == 0:
+            raise ParameterError(
+                f"CobaLearner chooses among listed actions; coba offered {actions!r}. "
+                "Continuous actions have to be discretised first."
+            )
+        player = self._player
+        if player is None:
+            player = self._make(len(actions))
+        n_actions = _n_actions(player)
+        numbers = self._numbers.of(actions, n_actions)
+        available = sorted(set(numbers))
+        some = len(available) < n_actions
+        return player, self._encode(context), numbers, {"available": available} if some else {}
+
+    def _make(self, n_actions: int) -> Any:
+        if isinstance(self.learner, Learner):
+            return copy.deepcopy(self.learner)
+        player = self.learner(n_actions)
+        _check_bandit(player)
+        return player
+
+    def _keep(self, player: Any, actions: Sequence[Any]) -> None:
+        self._numbers.keep(actions)
+        if self._player is None:
+            self._player = player
+            ranges = (getattr(part, "loss_range", None) for part in _parts(player))
+            self._range = next(filter(None, ranges), (0.0, 1.0))
+
+    def _law(self, player: Any, context: Any, offered: dict[str, Any]) -> tuple[FloatArray, int]:
+        """The probability of each action now, and from how many draws; 0 if it is exact."""
+        assert self.draws is not None
+        if all(hasattr(part, "propensities") for part in _parts(player)):
+            found = player.propensities(context, draws=self.draws, **offered)
+            return found.probabilities, found.draws
+        plays = player.would_play(context, self.draws, seed=self._made, **offered)
+        return np.bincount(plays, minlength=_n_actions(player)) / self.draws, self.draws
+
+
+def _check_bandit(learner: Any) -> None:
+    """Refuse what cannot learn from the reward of one action."""
+    if not isinstance(learner, Learner):
+        raise refuse("CobaLearner", "learner", "a function that makes a learner", learner)
+    if learner.feedback is Feedback.FULL:
+        raise ParameterError(
+            f"{type(learner).__name__} learns from the losses of all actions, and coba tells the "
+            "reward of one. Use a learner with bandit feedback, as ContextSemiBanditFTPL."
+        )
+    if getattr(learner.oracle, "max_chosen", 1) > 1:
+        raise ParameterError(
+            f"coba plays single actions, and {type(learner.oracle).__name__} chooses sets."
+        )
+    _n_actions(learner)
+
+
+def _n_actions(learner: Learner) -> int:
+    """How many actions a learner chooses among."""
+    for part in _parts(learner):
+        for source in (part, part.oracle):
+            known = getattr(source, "n_actions", None)
+            if known is not None:
+                return int(known)
+    raise ParameterError(
+        f"{type(learner).__name__} does not know its number of actions: give its oracle n_actions=."
+    )
+
+
+def _parts(learner: Learner) -> Iterator[Learner]:
+    """A learner, and those it plays through."""
+    yield learner
+    inner = getattr(learner, "learner", None)
+    if isinstance(inner, Learner):
+        yield from _parts(inner)
+
+
+def _check_single(*given: Any) -> None:
+    """Refuse a batch: coba then hands its rounds over one by one."""
+    if any(hasattr(item, "is_batch") for item in given):
+        raise ParameterError("CobaLearner takes the rounds of a batch one by one.")
+
+
+def _described(value: Any) -> Any:
+    """A parameter as a table can hold it: functions by their names."""
+    named = getattr(value, "func", value)
+    if callable(named):
+        return getattr(named, "__name__", type(named).__name__)
+    return value if value is None or isinstance(value, int | str) else short(value)

@@ -1,0 +1,148 @@
+"""Environments of coba, to be played by learners of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from hannan.adapters._coba_encoding import (
+    Actions,
+    Contexts,
+    Encoding,
+    Numbers,
+    Rewards,
+    interactions,
+)
+from hannan.core import Environment, Oracle, ParameterError, Round
+from hannan.core.validation import FloatArray, check_integer
+
+
+class FromCoba(Environment):
+    r"""The interactions of a coba environment, in order: an oblivious adversary.
+
+    A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`. The environment is read
+    once, when this object is made, and prepared as coba's own evaluators do it (categories become
+    indicators): `CobaLearner` meets the same rounds in an experiment, and plays the same.
+
+    Where not all actions are offered in all rounds, `round.available` says which are.
+
+    Parameters
+    ----------
+    environment
+        A coba environment with `actions` and `rewards`; of logged interactions
+        `log_from_coba` makes a log.
+    reward_range
+        (low, high) of the rewards.
+    encoding, actions
+        How contexts and actions become ours: as in `CobaLearner`.
+    take
+        Read so many interactions at most; needed where they have no end.
+    oracle
+        A policy class to measure regret against.
+
+    Attributes
+    ----------
+    labels
+        coba's actions in the order of our numbers.
+
+    Examples
+    --------
+    >>> import coba as cb
+    >>> import hannan as hn
+    >>> simulation = cb.Environments.from_lambda(
+    ...     100, lambda i: i % 2, lambda i, x: ["left", "right"], lambda i, x, a: x * (a == "right")
+    ... )
+    >>> environment = hn.adapters.FromCoba(simulation)
+    >>> environment.horizon, environment.labels
+    (100, ['left', 'right'])
+    >>> bandit = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(2, 2), seed=0)
+    >>> trace = hn.play(bandit, environment)
+    >>> float(trace.losses.sum()) < 65
+    True
+    """
+
+    def __init__(
+        self,
+        environment: Any,
+        *,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        encoding: Encoding = None,
+        actions: Actions = "names",
+        take: int | None = None,
+        oracle: Oracle | None = None,
+    ) -> None:
+        self.environment = environment
+        self.reward_range = reward_range
+        self.encoding = encoding
+        self.actions = actions
+        self.take = None if take is None else check_integer(self, "take", take, 1)
+        self.oracle = oracle
+        rewards, encode = Rewards(self, reward_range), Contexts(self, encoding)
+        numbers = Numbers(self, actions)
+        self._contexts: list[Any] = []
+        offers: list[tuple[list[int], list[float]]] = []
+        for interaction in islice(interactions(environment, "FromCoba"), take):
+            offered, earn = _offer(interaction)
+            losses = [rewards.loss(earn(action)) for action in offered]
+            offers.append((numbers.of(offered, None), losses))
+            numbers.keep(offered)
+            self._contexts.append(encode(interaction.get("context")))
+        if not offers:
+            raise ParameterError(
+                "FromCoba found no interactions. A source made from an iterator can be read once: "
+                "give coba a list."
+            )
+        self.labels = numbers.labels
+        self.n_actions = len(self.labels)
+        self._losses, self._available = _tables(offers, self.n_actions)
+        self.oblivious = all(some is None for some in self._available)  # type: ignore[misc]
+
+    @property
+    def horizon(self) -> int:
+        """The number of interactions."""
+        return len(self._contexts)
+
+    @property
+    def contexts(self) -> list[Any]:
+        """The contexts, one for each round."""
+        return self._contexts
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """The first `horizon` interactions."""
+        if horizon > self.horizon:
+            raise ParameterError(f"FromCoba holds {self.horizon} rounds; {horizon} were asked for.")
+        for t in range(horizon):
+            context, losses = self._contexts[t], self._losses[t]
+            yield Round(context, losses, available=self._available[t])
+
+
+def _offer(interaction: Any) -> tuple[list[Any], Any]:
+    """The actions of an interaction, and the function that rewards them."""
+    actions, earn = interaction.get("actions"), interaction.get("rewards")
+    if earn is None:
+        raise ParameterError(
+            "FromCoba needs interactions with rewards for all actions; got one with "
+            f"{sorted(interaction)}. Of logged ones hannan.adapters.log_from_coba makes a log."
+        )
+    if not actions:
+        raise ParameterError(
+            f"FromCoba needs a list of actions; got {actions!r}. Continuous actions have to be "
+            "discretised first."
+        )
+    return actions, earn
+
+
+def _tables(
+    offers: list[tuple[list[int], list[float]]], n_actions: int
+) -> tuple[FloatArray, list[list[int] | None]]:
+    """Losses [T, K], and for each round the actions offered, None for all."""
+    table = np.ones((len(offers), n_actions))  # what is said of actions not offered does not matter
+    available: list[list[int] | None] = []
+    for row, (numbers, losses) in zip(table, offers, strict=True):
+        row[numbers] = losses
+        some = sorted(set(numbers))
+        available.append(some if len(some) < n_actions else None)
+    return table, available

@@ -1,0 +1,156 @@
+"""Logged interactions of coba, from and to logs of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from hannan.adapters._coba_encoding import (
+    Actions,
+    Contexts,
+    Encoding,
+    Numbers,
+    Rewards,
+    interactions,
+)
+from hannan.core import ParameterError
+from hannan.core.validation import check_integer
+from hannan.off_policy import Log
+
+
+def log_from_coba(
+    environment: Any,
+    *,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+    encoding: Encoding = None,
+    actions: Actions = "names",
+    take: int | None = None,
+) -> Log:
+    r"""The logged interactions of a coba environment as a log of ours.
+
+    A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`.
+
+    Parameters
+    ----------
+    environment
+        Interactions with `action`, `reward` and `probability`, such as `logged` makes.
+    reward_range
+        (low, high) of the rewards.
+    encoding, actions
+        How contexts and actions become ours: as in `CobaLearner`; not by position.
+    take
+        Read so many interactions at most.
+
+    Examples
+    --------
+    >>> import coba as cb
+    >>> import hannan as hn
+    >>> simulation = cb.Environments.from_lambda(
+    ...     100, lambda i: i % 2, lambda i, x: ["left", "right"], lambda i, x, a: x * (a == "right")
+    ... )
+    >>> hn.adapters.log_from_coba(simulation.logged(cb.RandomLearner()))
+    <Log: 100 rounds, 2 actions, mean loss 0.75, propensities from 0.5>
+    """
+    if isinstance(actions, str) and actions == "positions":
+        raise ParameterError("A log names its actions: actions='positions' cannot be used here.")
+    if take is not None:
+        check_integer("log_from_coba", "take", take, 1)
+    rewards = Rewards("log_from_coba", reward_range)
+    encode, numbers = Contexts("log_from_coba", encoding), Numbers("log_from_coba", actions)
+    rows: list[tuple[Any, int, float, float]] = []
+    offers: list[list[int] | None] = []
+    for row in islice(interactions(environment, "log_from_coba"), take):
+        offered, action, reward, probability = _logged(row)
+        *found, number = numbers.of([*offered, action], None)
+        numbers.keep([*offered, action])
+        rows.append((encode(row.get("context")), number, rewards.loss(reward), probability))
+        offers.append(found or None)
+    contexts, taken, losses, propensities = zip(*rows, strict=True) if rows else ((), (), (), ())
+    K = len(numbers.labels)
+    some = any(offer is not None and len(set(offer)) < K for offer in offers)
+    everything = list(range(K))
+    return Log(
+        contexts=list(contexts),
+        actions=np.array(taken, dtype=np.intp),
+        losses=losses,
+        propensities=propensities,
+        n_actions=max(1, K),
+        available=[offer or everything for offer in offers] if some else None,
+    )
+
+
+def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> LoggedEnvironment:
+    r"""A log of ours as a coba environment of logged interactions.
+
+    The loss ℓ in [0, 1] becomes the reward :math:`high - \ell\,(high - low)`; actions are the
+    integers 0..K-1, contexts that are vectors become tuples.
+
+    Parameters
+    ----------
+    log
+        With losses in [0, 1].
+    reward_range
+        (low, high) of the rewards.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> log = hn.off_policy.Log(None, [0, 1], [0.0, 1.0], [0.5, 0.25], 2)
+    >>> environment = hn.adapters.log_to_coba(log)
+    >>> print(next(environment.read())["reward"])
+    1.0
+    >>> hn.adapters.log_from_coba(environment, actions=range(2)) == log
+    True
+    """
+    rewards = Rewards("log_to_coba", reward_range)
+    if len(log) and not (log.losses.min() >= 0.0 and log.losses.max() <= 1.0):
+        raise ParameterError(
+            "log_to_coba needs losses in [0, 1]; got values from "
+            f"{log.losses.min():g} to {log.losses.max():g}. Rescale them first."
+        )
+    return LoggedEnvironment(log, rewards)
+
+
+class LoggedEnvironment:
+    """A log as coba reads it."""
+
+    def __init__(self, log: Log, rewards: Rewards) -> None:
+        self._log = log
+        self._rewards = rewards
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What describes the environment in coba's tables."""
+        return {
+            "env_type": "hannan.Log",
+            "n_interactions": len(self._log),
+            "n_actions": self._log.n_actions,
+        }
+
+    def read(self) -> Iterator[dict[str, Any]]:
+        """The interactions, with context, actions, action, reward and probability."""
+        log = self._log
+        for row in log:
+            context = row.context
+            offered = range(log.n_actions) if row.available is None else row.available.tolist()
+            yield {
+                "context": tuple(context.tolist()) if isinstance(context, np.ndarray) else context,
+                "actions": list(offered),
+                "action": row.action,
+                "reward": self._rewards.reward(row.loss),
+                "probability": row.propensity,
+            }
+
+
+def _logged(row: Mapping[str, Any]) -> tuple[list[Any], Any, Any, float]:
+    missing = [name for name in ("action", "reward", "probability") if row.get(name) is None]
+    if missing:
+        raise ParameterError(
+            f"log_from_coba needs interactions with action, reward and probability; got one "
+            f"without {' and '.join(missing)}. What a log did not draw from a known law cannot "
+            "be weighed; environments with rewards for all actions are played with FromCoba."
+        )
+    return row.get("actions") or [], row["action"], row["reward"], float(row["probability"])
