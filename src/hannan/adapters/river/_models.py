@@ -1,0 +1,99 @@
+"""What is asked of a river model before it is used."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.adapters.river._package import load
+from hannan.core import ContextError, LossError
+from hannan.core.validation import FloatArray, refuse
+
+Names = Sequence[Hashable] | None
+
+
+def check_model(owner: object, model: Any) -> bool:
+    """Whether a model classifies; it must do that or regress, and draw no coins of its own."""
+    base = load("base")
+    last = _last_step(model)
+    classifies = isinstance(last, base.Classifier)
+    if isinstance(model, type) or not (classifies or isinstance(last, base.Regressor)):
+        what = "a river classifier or regressor, or a pipeline that ends in one"
+        raise refuse(owner, "model", what, model)
+    check_seeded(owner, "model", model)
+    return classifies
+
+
+def check_seeded(owner: object, name: str, thing: Any) -> None:
+    """Without a seed the same game would be played differently each time."""
+    if _unseeded(thing._get_params()):
+        raise refuse(owner, name, "a river object whose seed= is set", thing)
+
+
+def check_names(owner: object, features: Names) -> Names:
+    """Distinct names of features, or None."""
+    if features is None:
+        return None
+    if isinstance(features, str) or len({*features}) != len(list(features)) or not len(features):
+        raise refuse(owner, "features", "a sequence of distinct names", features)
+    return tuple(features)
+
+
+def takes_weight(model: Any) -> bool:
+    """Whether `learn_one` takes a weight w, as far as signatures tell."""
+    last = _last_step(model)
+    given = inspect.signature(last.learn_one).parameters
+    if "w" in given:
+        return True
+    passes_on = any(p.kind is p.VAR_KEYWORD for p in given.values())
+    inner = getattr(last, "_wrapped_model", getattr(last, "model", None))
+    return passes_on and (inner is None or takes_weight(inner))
+
+
+def as_dict(context: Any, names: Names) -> dict[Hashable, Any]:
+    """A context as river takes it.
+
+    A row of numbers has its features under their names, or 0, 1, …; a dictionary is taken as it
+    is; anything else is a category, and becomes the feature of that name with value 1.
+    """
+    if context is None:
+        return {}
+    if isinstance(context, Mapping):
+        return dict(context)
+    if not isinstance(context, np.ndarray | Sequence) or isinstance(context, str | bytes):
+        return {context: 1.0}
+    values = np.asarray(context, dtype=np.float64).reshape(-1).tolist()
+    if names is None:
+        return dict(enumerate(values))
+    if len(values) != len(names):
+        raise ContextError(f"features= names {len(names)} features; got {len(values)}.")
+    return dict(zip(names, values, strict=True))
+
+
+def finite(values: FloatArray, model: Any) -> FloatArray:
+    """Predictions, unless the model has diverged."""
+    if not math.isfinite(values.sum()):
+        raise LossError(
+            f"{model} predicts {values}: it has diverged. Bring the features to one scale, "
+            "preprocessing.StandardScaler() | model, or lower its learning rate."
+        )
+    return values
+
+
+def _last_step(model: Any) -> Any:
+    while isinstance(getattr(model, "steps", None), dict) and model.steps:
+        model = list(model.steps.values())[-1]
+    return model
+
+
+def _unseeded(params: Mapping[str, Any]) -> bool:
+    """Whether a seed is None anywhere; river nests parameters as dicts or (class, dict)."""
+    for name, value in params.items():
+        inner = value[1] if isinstance(value, tuple) and len(value) == 2 else value
+        if (name == "seed" and value is None) or (isinstance(inner, dict) and _unseeded(inner)):
+            return True
+    return False

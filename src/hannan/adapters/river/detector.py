@@ -1,0 +1,97 @@
+"""Any drift detector of river."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import Any
+
+from hannan.adapters.river._models import check_seeded
+from hannan.adapters.river._package import load
+from hannan.core import LossError
+from hannan.core.validation import check_integer, refuse
+from hannan.detectors import Detector
+
+
+class RiverDetector(Detector):
+    r"""A drift detector of river that answers to rising values only, for `Restarting`.
+
+    river's detectors look for any change. When one is found, the mean of the last values is
+    compared with that of all older ones since the last change,
+
+    .. math:: \frac1r \sum_{i > n-r} e_i > \frac1{n-r} \sum_{i \le n-r} e_i ,
+              \qquad r = \min(\text{recent}, \lfloor n/2 \rfloor),
+
+    and only then is it an alarm: errors that fall are what learning looks like. After a change of
+    either kind the detector starts anew.
+
+    Parameters
+    ----------
+    detector
+        Such as `river.drift.PageHinkley()`; it is cloned and never changed. One that draws coins
+        (`KSWIN`) needs its `seed`.
+    recent
+        How many values count as the last ones; about what the detector takes to notice.
+    threshold
+        The detectors of `river.drift.binary` read right or wrong, not numbers: they are shown
+        whether a value is above this.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> from river import drift
+    >>> detector = hn.adapters.RiverDetector(drift.PageHinkley())
+    >>> rising = [0.1, 0.0] * 100 + [0.9, 0.8] * 100
+    >>> next(t for t, value in enumerate(rising) if detector.update(value))
+    274
+    >>> detector.reset()
+    >>> any(detector.update(1.0 - value) for value in rising)
+    False
+
+    References
+    ----------
+    [bifet2007]
+    """
+
+    _unstorable = "it holds a detector of river, which only pickle can take apart"
+
+    def __init__(self, detector: Any, recent: int = 30, threshold: float = 0.5) -> None:
+        base = load("base")
+        self._binary = isinstance(detector, base.BinaryDriftDetector)
+        if not self._binary and not isinstance(detector, base.DriftDetector):
+            raise refuse(self, "detector", "a drift detector of river, an instance", detector)
+        check_seeded(self, "detector", detector)
+        self.detector = detector
+        self.recent = check_integer(self, "recent", recent, 1)
+        if not math.isfinite(threshold):
+            raise refuse(self, "threshold", "a finite number", threshold)
+        self.threshold = threshold
+        self._inner = detector.clone()
+        self._last: deque[float] = deque(maxlen=recent)
+        self._older = (0, 0.0)  # how many values have left the last ones, and their sum
+
+    def update(self, value: float) -> bool:
+        """Read one more number; whether there is a change, and it is a rise."""
+        value = float(value)
+        if not math.isfinite(value):
+            raise LossError(f"RiverDetector reads finite numbers; got {value}.")
+        if len(self._last) == self.recent:
+            count, total = self._older
+            self._older = count + 1, total + self._last[0]
+        self._last.append(value)
+        self._inner.update(value > self.threshold if self._binary else value)
+        if not self._inner.drift_detected:
+            return False
+        rising = self._rising()
+        self.reset()
+        return rising
+
+    def _rising(self) -> bool:
+        count, total = self._older
+        last = list(self._last)
+        early = max(0, (len(last) - count + 1) // 2)
+        older, recent = total + sum(last[:early]), last[early:]
+        return bool(recent) and sum(recent) * (count + early) > older * len(recent)
+
+    def __repr__(self) -> str:
+        return f"RiverDetector(<{self.detector}>, recent={self.recent})"

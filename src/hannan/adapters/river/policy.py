@@ -1,0 +1,251 @@
+"""Our learners as contextual bandit policies of river."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from hannan.adapters.river._package import load
+from hannan.adapters.river._rows import Features, Rows
+from hannan.core import Decision, Feedback, InputTypeError, Learner, LossError, ParameterError
+from hannan.core.validation import check_integer, refuse
+
+ContextualPolicy: Any = load("bandit.base").ContextualPolicy
+
+
+class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
+    r"""Plays a bandit learner as a policy of river: `pull(arms, context)`, `update(arm, …)`.
+
+    Accepted by `bandit.evaluate`, which knows no contexts, by `bandit.evaluate_offline`, and by
+    river's `clone`. river speaks of *rewards*, the learner of losses: with
+    reward_range = :math:`[r_0, r_1]` and the learner's loss_range = :math:`[\ell_0, \ell_1]`,
+
+    .. math:: \ell = \ell_0 + (\ell_1 - \ell_0) \frac{r_1 - r}{r_1 - r_0} .
+
+    Arms become actions 0, 1, … in order of appearance. Where fewer arms are offered than the
+    learner has actions, it is asked by `act(context, available=[…])`.
+
+    A reward answers the oldest pull that is open with its arm and context. One that answers none,
+    such as those of the burn-in or of another policy's arm, counts in `ranking` as all rewards
+    do, but nothing is learned from it: the learner has no probability for it.
+
+    Parameters
+    ----------
+    learner
+        A learner of single actions from bandit feedback, such as `ContextSemiBanditFTPL`. It is
+        cloned and never changed. As everywhere in river, clones with the same seed act alike.
+    reward_range
+        (r₀, r₁), where rewards lie.
+    clip
+        Whether rewards outside are moved to the nearer end; otherwise they are refused.
+    features
+        How the dictionary of a context becomes a row. Names: these features in this order, 0
+        where one is missing. A number n: hashed to n columns, text too. A function: what it
+        returns. None: the features of the first context. What is not a dictionary, such as None,
+        is handed on.
+    arms
+        The arms in the order of actions, where it should not be that of appearance.
+    pending
+        How many pulls may wait for their rewards; the oldest is given up for a new one. More than
+        one takes a learner with `decide`.
+    reward_obj, reward_scaler, burn_in
+        As in river: how `ranking` measures an arm, what is done to rewards before, and how often
+        every arm is pulled first. The learner sees rewards as they come.
+
+    Attributes
+    ----------
+    player
+        The learner at work.
+    unlearned
+        How many rewards answered no open pull.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.LinearPolicies(n_actions=2), seed=0)
+    >>> policy = hn.adapters.RiverPolicy(learner)
+    >>> for t in range(500):
+    ...     context = {"rain": t % 2}
+    ...     arm = policy.pull(["walk", "drive"], context)
+    ...     policy.update(arm, context, float((arm == "drive") == context["rain"]))
+    >>> policy.player.best_policy()([1.0]), policy.player.best_policy()([0.0])
+    (1, 0)
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        *,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        clip: bool = False,
+        features: Features = None,
+        arms: Sequence[Hashable] | None = None,
+        pending: int = 1,
+        reward_obj: Any = None,
+        reward_scaler: Any = None,
+        burn_in: int = 0,
+    ) -> None:
+        check_integer(self, "burn_in", burn_in, 0)
+        super().__init__(reward_obj=reward_obj, reward_scaler=reward_scaler, burn_in=burn_in)
+        self.learner = learner
+        self.reward_range = reward_range
+        self.clip = clip
+        self.features = features
+        self.arms = arms
+        self.pending = check_integer(self, "pending", pending, 1)
+        self._n_actions = _check_learner(self, learner)
+        if pending > 1 and not hasattr(learner, "decide"):
+            raise ParameterError(
+                f"pending={pending} takes a learner with decide(); {type(learner).__name__} "
+                "answers one round at a time."
+            )
+        _check_reward_obj(self, self.reward_obj)
+        self._rewards_in = _check_range(self, reward_range)
+        span = getattr(learner, "loss_range", None)
+        self._losses: tuple[float, float] = (0.0, 1.0) if span is None else span
+        self._rows = Rows(self, features)
+        self._numbers: dict[Hashable, int] = {}
+        if arms is not None:
+            self._numbers = self._numbered(list(arms))
+        self._open: deque[_Pull] = deque()
+        self._made: Any = None
+        self.player: Any = learner.clone()
+        self.unlearned = 0
+
+    def pull(self, arm_ids: Iterable[Hashable], context: Any = None) -> Any:
+        """The arm to pull, one of those offered."""
+        arms = list(arm_ids)
+        numbers = self._numbered(arms)
+        if not arms or len(set(arms)) < len(arms):
+            raise refuse(self, "arm_ids", "distinct arms, at least one", arms)
+        known, self._numbers = self._numbers, numbers
+        self._made = None
+        try:
+            arm = super().pull(arms, context)
+        except BaseException:
+            self._numbers = known
+            raise
+        self._rows.keep(context)
+        self._open.append(_Pull(arm, context, self._made))
+        while len(self._open) > self.pending:
+            self._give_up(self._open.popleft())
+        return arm
+
+    def update(
+        self, arm_id: Hashable, context: Any, *reward_args: Any, **reward_kwargs: Any
+    ) -> None:
+        """Learn the reward of an arm.
+
+        Parameters
+        ----------
+        arm_id
+            The arm.
+        context
+            That of its pull. `update(arm, reward)` leaves it out, as river does without contexts.
+        reward_args, reward_kwargs
+            The reward, a number; all is passed on to `reward_obj`.
+        """
+        if not reward_args:
+            context, reward_args = None, (context,)
+        loss = self._loss(reward_args[0])
+        answered = next((p for p in self._open if p.is_of(arm_id, context)), None)
+        if answered is not None and answered.decision is not None:
+            late = isinstance(answered.decision, Decision)
+            self.player.update(loss, **({"decision": answered.decision} if late else {}))
+        else:
+            self.unlearned += 1
+        if answered is not None:
+            self._open.remove(answered)
+        super().update(arm_id, context, *reward_args, **reward_kwargs)
+
+    def _pull(self, arm_ids: list[Any], context: Any) -> Any:
+        actions = [self._numbers[arm] for arm in arm_ids]
+        chosen = {"available": actions} if len(actions) < self._n_actions else {}
+        row = self._rows(context)
+        if self.pending > 1:
+            self._made = self.player.decide(row, **chosen)
+            action = self._made.action
+        else:
+            self._made = action = self.player.act(row, **chosen)
+        return arm_ids[actions.index(action)]
+
+    def _loss(self, reward: Any) -> float:
+        if not isinstance(reward, Real | np.bool_) or not math.isfinite(reward):
+            raise LossError(
+                f"RiverPolicy learns from rewards that are finite numbers; got {reward!r}."
+            )
+        value, (low, high) = float(reward), self._rewards_in
+        if not low <= value <= high and not self.clip:
+            raise LossError(
+                f"Rewards must lie in reward_range={self.reward_range}; got {reward!r}. Give the "
+                "range they really have, or clip=True."
+            )
+        share = (high - min(max(value, low), high)) / (high - low)
+        return self._losses[0] + (self._losses[1] - self._losses[0]) * share
+
+    def _numbered(self, arms: list[Any]) -> dict[Hashable, int]:
+        """The arms known, with these; nothing is changed."""
+        new = [arm for arm in dict.fromkeys(arms) if arm not in self._numbers]
+        if not new:
+            return self._numbers
+        numbers = {**self._numbers, **{a: len(self._numbers) + i for i, a in enumerate(new)}}
+        if len(numbers) > self._n_actions:
+            raise ParameterError(
+                f"The learner has {self._n_actions} actions; these arms would be {len(numbers)}: "
+                f"{list(numbers)}. Give it a policy class with more actions."
+            )
+        return numbers
+
+    def _give_up(self, pull: _Pull) -> None:
+        if isinstance(pull.decision, Decision):
+            self.player.forget(pull.decision)
+
+
+@dataclass(eq=False)
+class _Pull:
+    """An arm that was pulled; the decision is None where the learner was not asked."""
+
+    arm: Hashable
+    context: Any
+    decision: Decision | int | None
+
+    def is_of(self, arm: Hashable, context: Any) -> bool:
+        """Whether a reward of this arm on this context answers it."""
+        if self.arm != arm:
+            return False
+        if isinstance(context, np.ndarray):
+            return np.array_equal(self.context, context)
+        return bool(self.context is context or self.context == context)
+
+
+def _check_learner(owner: object, learner: Any) -> int:
+    if not isinstance(learner, Learner):
+        raise refuse(owner, "learner", "a learner, such as ContextSemiBanditFTPL(oracle)", learner)
+    source: Any = learner if learner.oracle is None else learner.oracle
+    if learner.feedback is not Feedback.SEMI or getattr(source, "max_chosen", 1) > 1:
+        raise InputTypeError(
+            "RiverPolicy tells a learner the reward of one arm and of no other, so it takes one "
+            f"with bandit feedback and single actions; got {learner!r}."
+        )
+    return check_integer(owner, "learner", getattr(source, "n_actions", None), 1)
+
+
+def _check_reward_obj(owner: object, given: Any) -> None:
+    if not isinstance(given, (load("stats.base").Univariate, load("proba.base").Distribution)):
+        raise refuse(owner, "reward_obj", "a statistic or distribution of one number", given)
+
+
+def _check_range(owner: object, given: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(v) for v in given)
+    except (TypeError, ValueError):
+        raise refuse(owner, "reward_range", "a pair (low, high)", given) from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise refuse(owner, "reward_range", "a pair of finite numbers with low < high", given)
+    return low, high
