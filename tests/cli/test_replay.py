@@ -331,3 +331,60 @@ def test_units_are_those_of_the_file():
     losses, rewards = Units(10.0, 30.0, rewards=False), Units(10.0, 30.0, rewards=True)
     assert (losses.mean(0.25), rewards.mean(0.25)) == (15.0, 25.0)
     assert losses.difference(0.25) == rewards.difference(0.25) == 5.0
+
+
+def vw_log(path, n=N):
+    """Ads shown to the young and the old, as Vowpal Wabbit logs them; costs are -1 or 0."""
+    rng = np.random.default_rng(3)
+    lines = []
+    for age in rng.random(n):
+        ad = int(rng.random() < 0.25)
+        cost = -int((age < 0.5) == (ad == 1))
+        lines.append(f"{ad + 1}:{cost}:{(0.75, 0.25)[ad]} |u age:{age}\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def test_logs_of_vowpal_wabbit_are_replayed(tmp_path):
+    path = vw_log(tmp_path / "ads.vw")
+    found = answer(path, "--value-range=-1,0")
+    rows = rows_of(found)
+    assert (found["rounds"], found["actions"], found["units"]) == (N, ["0", "1"], "loss")
+    assert -1 < rows["ContextSemiBanditFTPL"]["mean"] < found["current"] < 0
+    (always,) = (row for name, row in rows.items() if name.startswith("always"))
+    assert always["effective"] > 0.2 * N
+    weighed = answer(path, "--value-range=-1,0", "--method", "importance", "--context", "u^age")
+    assert rows_of(weighed)["ContextFTPL"]["mean"] < weighed["current"]
+    hashed = answer(path, "--value-range=-1,0", "--hash", "3", "--learner", "LinUCB")
+    assert hashed["current"] == found["current"]
+
+
+def test_dsjson_is_replayed_like_the_text_it_came_from(tmp_path):
+    import hannan as hn
+
+    rounds = list(hn.adapters.read_vw(vw_log(tmp_path / "ads.vw"), "cb"))
+    log = hn.adapters.log_from_vw(rounds, cost_range=None)
+    path = tmp_path / "ads.json.gz"
+    hn.adapters.write_dsjson(hn.adapters.log_to_vw(log, "cb_adf"), path)
+    options = ("--value-range=-1,0", "--learner", "LinUCB")
+    plain, found = answer(str(tmp_path / "ads.vw"), *options), answer(str(path), *options)
+    assert rows_of(found)["LinUCB"]["mean"] == rows_of(plain)["LinUCB"]["mean"]
+
+
+def test_costs_of_all_actions_are_replayed(tmp_path):
+    path = tmp_path / "ways.vw"
+    path.write_text("".join(f"1:{5 + i % 2} 2:4 |x a:{i % 3}\n" for i in range(60)))
+    found = answer(str(path), "--learner", "FollowTheLeader")
+    rows = rows_of(found)
+    assert rows["always cost:1"]["mean"] == pytest.approx(4.0)
+    assert rows["FollowTheLeader"]["mean"] < 4.2
+
+
+def test_options_that_do_not_go_with_a_file_are_refused(tmp_path, labelled, capsys):
+    path = vw_log(tmp_path / "ads.vw", 10)
+    assert main(["replay", path, "--label", "ad"]) == 2
+    assert "--label does not go with a file of cb" in capsys.readouterr().err
+    assert main(["replay", labelled, "--label", "moved", "--hash", "3"]) == 2
+    assert "Vowpal Wabbit" in capsys.readouterr().err
+    assert main(["replay", path]) == 2
+    assert "label:cost" in capsys.readouterr().err

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
+from hannan.adapters.vw.files import is_vw
 from hannan.cli.output import as_json, print_json, rounds_bar, stderr
 from hannan.cli.replay_answer import Answer
 from hannan.cli.replay_data import Stream, read_stream
@@ -29,6 +30,7 @@ _BANDIT = {"type": "ContextSemiBanditFTPL", "predictor": _RIDGE}
 _FULL = {"type": "ContextFTPL", "predictor": _RIDGE}
 _PLAIN = {"type": "ContextFTPL", "loss_range": None}
 _DATA = ("context", "categorical", "label", "labels", "losses", "current", "value_range")
+_VW = ("format", "hash")
 _LOG = ("action", "actions", "loss", "reward", "propensity", "method", "floor")
 
 
@@ -96,6 +98,14 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
     type=click.Choice(["full", "bandit"]),
     help="What learners are told: all losses, or that of their action. [default: full]",
 )
+@click.option(
+    "--format",
+    type=click.Choice(["cb", "cb_adf", "dsjson", "csoaa"]),
+    help="Of a file of Vowpal Wabbit. [default: as its name and first lines look]",
+)
+@click.option(
+    "--hash", type=click.IntRange(1), help="Of such a file: hash its features to so many."
+)
 @click.option("--policies", metavar="NAME", help="A policy class. [default: LinearPolicies]")
 @click.option("--learner", "learners", multiple=True, metavar="NAME", help="Only these learners.")
 @click.option("--rounds", type=click.IntRange(1), help="Only so many rows, from the first on.")
@@ -107,11 +117,12 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
 )
 @as_json
 def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> int:
-    """Replay DATA (.csv, .jsonl, both also .gz, or .parquet) in its order.
+    """Replay DATA (.csv, .jsonl, .vw, .dsjson, all also .gz, or .parquet) in its order.
 
     What would a learner with a guarantee have cost, against the best policy in hindsight and
     against what is used now? DATA holds for each row the right class (--label), the loss of every
-    action (--losses), or what one action cost (--action, --loss or --reward, --propensity).
+    action (--losses), or what one action cost (--action, --loss or --reward, --propensity). Files
+    of Vowpal Wabbit say by themselves what costs what.
     """
     with stderr().status(f"reading {escape(str(data))}"):
         stream = _read(data, options)
@@ -140,7 +151,12 @@ def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> in
 
 
 def _read(data: Path, options: dict[str, Any]) -> Stream:
-    given = {name: options[name] for name in _DATA + _LOG}
+    given = {name: options[name] for name in _DATA + _LOG + _VW}
+    if is_vw(data):
+        return read_stream(data, given, options["rounds"])
+    for name in _VW:
+        if given[name] is not None:
+            raise ParameterError(f"--{name} goes with files of Vowpal Wabbit: .vw or .dsjson.")
     ways = {"--label": "label", "--losses": "losses", "--action": "action"}
     chosen = [flag for flag, name in ways.items() if given[name] is not None]
     if len(chosen) != 1:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters.vw.files import format_of, is_vw
+from hannan.adapters.vw.from_vw import FromCsoaa, FromVW
 from hannan.core import ParameterError
 from hannan.core.validation import FloatArray
 from hannan.environments import FromFile, FromLog
@@ -57,7 +59,7 @@ class Stream:
     """
 
     table: dict[str, Any]
-    environment: FromFile | FromLog
+    environment: FromFile | FromLog | FromCsoaa
     rounds: int
     constant: int
     current: float | None
@@ -89,16 +91,13 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
         How many rows to take, or None for all.
     """
     options = {name: value for name, value in given.items() if value is not None}
-    logged = "action" in options
-    context = options.pop("context", None)
-    used = [options.get(name) for name in ("label", "action", "loss", "reward", "propensity")]
-    used += [options.get("current"), *options.get("losses", ())]
-    categorical = options.get("categorical", [])
+    environment: FromFile | FromLog | FromCsoaa
     unused: list[str] = []
-    if context is None:
-        context, unused = _numeric_columns(path, [name for name in used if name], categorical)
-    table = {"path": str(path), "context": context or None, **options}
-    environment = FromLog(**table) if logged else FromFile(**table)
+    if is_vw(path):
+        environment = _vw(path, options)
+    else:
+        environment, unused = _table(path, options)
+    logged = isinstance(environment, FromLog)
     rows = environment.horizon if rounds is None else rounds
     if rows == 0:
         raise ParameterError(f"There are no rows in the file {str(path)!r}.")
@@ -110,8 +109,33 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
         current = None if current is None else (current - rows * low) / (high - low)
     units = Units(low, high, "reward" in options)
     mean = None if current is None else current / rows
-    described = _described(environment, categorical)
+    described = _described(environment, options.get("categorical", []))
     return Stream(described, environment, rows, int(totals.argmin()), mean, unused, units)
+
+
+def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, list[str]]:
+    """The environment of a file of rows, and the columns that nobody asked for."""
+    used = [options.get(name) for name in ("label", "action", "loss", "reward", "propensity")]
+    used += [options.get("current"), *options.get("losses", ())]
+    context = options.get("context")
+    unused: list[str] = []
+    if context is None:
+        free = [name for name in used if name]
+        context, unused = _numeric_columns(path, free, options.get("categorical", []))
+    table = {**options, "path": str(path), "context": context or None}
+    return FromLog(**table) if "action" in options else FromFile(**table), unused
+
+
+def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromCsoaa:
+    """The environment of a file of Vowpal Wabbit."""
+    format = format_of(path, options.get("format"))
+    known = {"context": "columns", "hash": "columns", "value_range": "value_range"}
+    if format != "csoaa":
+        known |= {"format": "format", "method": "method", "floor": "floor"}
+    for name in options.keys() - known.keys() - {"format"}:
+        raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
+    table = {known[name]: value for name, value in options.items() if name in known}
+    return FromCsoaa(str(path), **table) if format == "csoaa" else FromVW(str(path), **table)
 
 
 def _numeric_columns(
@@ -140,7 +164,7 @@ def _looks_numeric(values: Sequence[Any]) -> bool:
 
 
 def _totals(
-    environment: FromFile | FromLog, rows: int
+    environment: FromFile | FromLog | FromCsoaa, rows: int
 ) -> tuple[FloatArray, float | None, tuple[float, float]]:
     """The losses of each action and of what was done, added up; and the extremes of all losses."""
     totals = np.zeros(environment.n_actions)
@@ -158,11 +182,19 @@ def _totals(
     return totals, done if known else None, (low, high)
 
 
-def _described(environment: FromFile | FromLog, categorical: Sequence[str]) -> dict[str, Any]:
+def _described(
+    environment: FromFile | FromLog | FromCsoaa, categorical: Sequence[str]
+) -> dict[str, Any]:
     """The environment as a table, with all that it has looked up."""
     table = {name: value for name, value in environment.params.items() if value is not None}
-    found = environment.categories
-    table["categorical"] = {name: found[name] for name in categorical} if categorical else []
+    kind = type(environment).__name__
+    if isinstance(environment, FromVW | FromCsoaa):
+        kind = f"{type(environment).__module__}:{kind}"
+        if not isinstance(environment.columns, int):
+            table["columns"] = environment.features or None
+    else:
+        found = environment.categories
+        table["categorical"] = {name: found[name] for name in categorical} if categorical else []
     if isinstance(environment, FromLog):
         if environment.method == "rejection":
             table.setdefault("floor", environment.smallest_propensity)
@@ -170,4 +202,4 @@ def _described(environment: FromFile | FromLog, categorical: Sequence[str]) -> d
         table["labels"] = environment.actions
     if "value_range" in table:
         table["value_range"] = list(table["value_range"])
-    return {"type": type(environment).__name__, **table}
+    return {"type": kind, **table}

@@ -1,0 +1,38 @@
+"""A log that Vowpal Wabbit's services keep (dsjson): replayed, evaluated, and written as text.
+
+A shop showed one of three ads to the young and the old, mostly the first one, and wrote down the
+cost of each: -1 for a click, else 0.
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import hannan as hn
+
+VISITS, P = 3000, (0.6, 0.2, 0.2)
+ads = tuple({"ad": {"colour": name}} for name in ("red", "green", "blue"))
+rng = np.random.default_rng(7)
+
+
+def visits():
+    for age in rng.uniform(18, 80, size=VISITS):
+        ad = int(rng.choice(3, p=P))
+        clicked = rng.random() < (0.5 if ad == 1 + (age > 40) else 0.1)
+        user = {"user": {"age": age}}
+        yield hn.adapters.CbAdfRound(user, ads, ad, cost=-float(clicked), probability=P[ad])
+
+
+with tempfile.TemporaryDirectory() as folder:
+    path, text = Path(folder) / "shop.dsjson.gz", Path(folder) / "shop.vw"
+    hn.adapters.write_dsjson(visits(), path)
+    log = hn.adapters.log_from_vw(hn.adapters.read_dsjson(path), cost_range=(-1, 0))
+    print(f"the shop had {100 * (1 - log.losses.mean()):.0f} clicks in 100 visits")
+    for name, rule in {"always red": lambda x: 0, "by age": lambda x: 1 + (x[0] > 40)}.items():
+        low, high = hn.off_policy.evaluate(log, rule, "ips").interval
+        print(f"{name}: between {100 * (1 - high):.0f} and {100 * (1 - low):.0f}")
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.Stumps(3), contexts=log.contexts, seed=0)
+    trace = hn.play(learner, log.environment(), seed=0)
+    print(f"a learner: {100 * (1 - trace.mean_loss):.0f}, from {trace.effective:.0f} visits")
+    print(hn.adapters.write_vw(hn.adapters.read_dsjson(path), text, "cb_adf"), "rounds for VW")

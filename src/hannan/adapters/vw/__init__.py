@@ -1,0 +1,1 @@
+"""Logs of Vowpal Wabbit; nothing here needs VW itself."""

@@ -1,0 +1,110 @@
+"""From features by name to rows of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.adapters.vw.rounds import Features
+from hannan.core import ParameterError
+from hannan.core.params import short
+from hannan.core.validation import FloatArray, check_integer, refuse
+
+Columns = Sequence[str] | int | None
+Flat = dict[str, float]
+
+_LARGEST = 10**8  # entries of an array, 800 MB
+
+
+def flat(*parts: Features) -> Flat:
+    """Values by the names that VW's audit has: name, space^name or space^name^word.
+
+    >>> flat({"": {"sun": 1.0}, "user": {"age": 31.0, "city": "york"}})
+    {'sun': 1.0, 'user^age': 31.0, 'user^city^york': 1.0}
+    """
+    found: Flat = {}
+    for name, value in _entries(parts):
+        found[name] = found.get(name, 0.0) + value
+    return found
+
+
+def rows(owner: str, found: Sequence[Flat], columns: Columns) -> FloatArray | None:
+    """Array [n, p]; None where there are no features at all.
+
+    Columns are all names that were found, in order; or those given, and no others; or so many
+    that names are hashed to, with signs, so that collisions cancel on average.
+    """
+    if isinstance(columns, int | np.integer):
+        return hashed(found, _room(owner, len(found), check_integer(owner, "columns", columns, 1)))
+    names = (
+        sorted({name for row in found for name in row})
+        if columns is None
+        else listed(owner, columns)
+    )
+    if not names:
+        return None
+    _room(owner, len(found), len(names))
+    places = {name: i for i, name in enumerate(names)}
+    table = np.zeros((len(found), len(names)))
+    for entries, row in zip(table, found, strict=True):
+        for name, value in row.items():
+            if name in places:
+                entries[places[name]] = value
+    return table
+
+
+def listed(owner: str, columns: Any) -> list[str]:
+    """Names of columns, each once."""
+    fine = not isinstance(columns, str) and all(isinstance(name, str) for name in columns)
+    names = list(columns) if fine else []
+    if not names or len(set(names)) < len(names):
+        raise refuse(owner, "columns", "different names, a number of columns, or None", columns)
+    return names
+
+
+def hashed(found: Iterable[Flat], width: int) -> FloatArray:
+    """Array [n, width]."""
+    from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]
+
+    return np.asarray(FeatureHasher(width).transform(found).toarray(), dtype=np.float64)
+
+
+def _entries(parts: tuple[Features, ...]) -> Iterator[tuple[str, float]]:
+    for part in parts:
+        for space, values in part.items():
+            for name, value in values.items():
+                key = f"{space}^{name}" if space else name
+                for one in value if isinstance(value, tuple) else (value,):
+                    yield (f"{key}^{one}", 1.0) if isinstance(one, str) else (key, float(one))
+
+
+def _room(owner: str, n: int, width: int) -> int:
+    if n * width > _LARGEST:
+        raise ParameterError(
+            f"{owner} would make an array of {n} x {width} numbers. Name the features that are "
+            "needed, columns=[…], or hash them to a few hundred, columns=256."
+        )
+    return width
+
+
+def as_features(context: Any, names: Sequence[str] | None) -> Features:
+    """A context of ours as features: a row by its names, a word as one feature."""
+    if context is None:
+        return {}
+    if isinstance(context, np.ndarray) and context.ndim == 1:
+        known = range(len(context)) if names is None else names
+        if len(known) != len(context):
+            raise ParameterError(
+                f"names= has {len(known)} entries for contexts of {len(context)} features."
+            )
+        return {"x": {str(name): float(v) for name, v in zip(known, context, strict=True)}}
+    if isinstance(context, dict):
+        deep = all(isinstance(value, dict) for value in context.values())
+        return context if deep else {"x": context}
+    if isinstance(context, str | int | float | np.number):
+        return {"x": {f"context={context}": 1.0}}
+    raise ParameterError(
+        f"A context must be a row of features, a mapping, a word or a number; got {short(context)}."
+    )

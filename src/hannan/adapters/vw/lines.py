@@ -1,0 +1,156 @@
+"""Lines in and out of files, one at a time."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import reprlib
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from hannan.adapters.vw.rounds import VWFormatError
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.params import short
+
+MAX_ROUND = 2**20
+Source = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
+Target = str | os.PathLike[str] | IO[str] | IO[bytes]
+
+_UNREADABLE = (OSError, EOFError, zlib.error)
+_SHORT = reprlib.Repr()
+_MARK = "\ufeff"  # some editors begin files with it
+
+
+class Lines:
+    """The lines of a source, each without its end; the last number and the name go to messages.
+
+    Never more than `longest` characters are held, so that a file which is not what its name says
+    cannot fill the memory.
+    """
+
+    def __init__(self, source: Source, longest: int) -> None:
+        self.number = 0
+        self.longest = longest
+        self._source = source
+        self._name = ""
+        if isinstance(source, str | os.PathLike):
+            self._name = f" of {os.fspath(source)!r}"
+        elif not hasattr(source, "readline") and not isinstance(source, Iterable):
+            raise InputTypeError(
+                "Lines are read from a path, an open file or an iterable of lines; got "
+                f"{short(source)}."
+            )
+
+    def __iter__(self) -> Iterator[str]:
+        try:
+            if isinstance(self._source, str | os.PathLike):
+                with _opened(Path(self._source)) as stream:
+                    yield from self._read(stream.readline)
+            elif hasattr(self._source, "readline"):
+                yield from self._read(self._source.readline)
+            else:
+                for line in self._source:
+                    yield self._text(line)
+        except _UNREADABLE as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise ParameterError(f"The log{self._name} cannot be read: {why}.") from error
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error) from None
+
+    def refuse(self, found: Any, accepted: str, first: int | None = None) -> VWFormatError:
+        """What was found in the last line, or since the line `first`, and what was expected."""
+        many = first is not None and first != self.number
+        where = f"Lines {first} to {self.number}" if many else f"Line {self.number}"
+        # What was found may be nested deeply, or be long.
+        shown = found if isinstance(found, str) else _SHORT.repr(found)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        return VWFormatError(f"{where}{self._name}: found {shown!a}; accepted is {accepted}.")
+
+    def _read(self, readline: Callable[[int], Any]) -> Iterator[str]:
+        while line := readline(self.longest + 2):
+            yield self._text(line)
+
+    def _text(self, line: Any) -> str:
+        self.number += 1
+        if not isinstance(line, str | bytes):
+            raise InputTypeError(f"Lines must be text or bytes; got {short(line)}.")
+        if len(line) > self.longest + 1:
+            raise self.refuse(
+                f"{len(line)} characters or more",
+                f"a round of at most {self.longest}; pass a larger max_round if it really has more",
+            )
+        text = line.decode("utf-8") if isinstance(line, bytes) else line
+        text = text.removesuffix("\n").removesuffix("\r").removeprefix(_MARK)
+        if "\n" in text:
+            raise self.refuse(text, "one line at a time; split the text at its line ends")
+        return text
+
+    def _undecodable(self, error: UnicodeDecodeError) -> VWFormatError:
+        bad = error.object[error.start : error.start + 8]
+        return self.refuse(bad, "text in UTF-8")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    # Bytes, so that only a line feed ends a line.
+    with gzip.open(path) if path.suffix.lower() == ".gz" else open(path, "rb") as stream:
+        yield stream
+
+
+@contextmanager
+def writing(target: Target) -> Iterator[Callable[[str], None]]:
+    """A function that writes one line; a path is replaced only when all has been written."""
+    if not isinstance(target, str | os.PathLike):
+        if not hasattr(target, "write"):
+            raise InputTypeError(
+                f"Lines are written to a path or an open file; got {short(target)}."
+            )
+        yield _writer(target)
+        return
+    path = Path(target)
+    try:
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise ParameterError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if path.suffix.lower() == ".gz":
+                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                    yield _writer(packed)
+            else:
+                yield _writer(raw)
+        os.chmod(part, 0o666 & ~_mask())
+        os.replace(part, path)
+    except OSError as error:
+        raise ParameterError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+
+
+def _mask() -> int:
+    """What the process takes from the rights of new files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _writer(stream: Any) -> Callable[[str], None]:
+    binary = isinstance(stream, io.RawIOBase | io.BufferedIOBase)
+    binary = binary or "b" in str(getattr(stream, "mode", ""))
+
+    def write(line: str) -> None:
+        try:
+            data = (line + "\n").encode("utf-8")
+        except UnicodeEncodeError:
+            raise ParameterError(
+                f"Half a surrogate pair cannot be written as UTF-8; got {line[:60]!a}."
+            ) from None
+        stream.write(data if binary else line + "\n")
+
+    return write

@@ -1,0 +1,334 @@
+"""Rounds of VW as logs and environments of ours, and back."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+import hannan as hn
+
+A = hn.adapters
+
+
+def adf(*actions, action=0, cost=0.0, probability=0.5, **rest):
+    features = tuple({"ad": {"id": name}} for name in actions)
+    return A.CbAdfRound(rest.pop("context", {}), features, action, cost, probability, **rest)
+
+
+def through_text(rounds, format):
+    target = io.StringIO()
+    A.write_vw(rounds, target, format)
+    return A.read_vw(target.getvalue().split("\n"), format)
+
+
+def through_json(rounds, format):
+    target = io.StringIO()
+    A.write_dsjson(rounds, target)
+    return A.read_dsjson(target.getvalue().split("\n"))
+
+
+def some_log(available=False, law=False, seed=0, n=50, K=4):
+    rng = np.random.default_rng(seed)
+    table = rng.dirichlet(np.ones(K), size=n)
+    offers = None
+    if available:
+        offers = [np.sort(rng.choice(K, rng.integers(2, K + 1), replace=False)) for _ in range(n)]
+        for row, offer in zip(table, offers, strict=True):
+            row[np.setdiff1d(np.arange(K), offer)] = 0.0
+            row /= row.sum()
+        offers[0] = np.arange(K)
+        table[0] = 1 / K
+    actions = np.array([rng.choice(K, p=row) for row in table])
+    p = table[np.arange(n), actions]
+    contexts = rng.normal(size=(n, 3)) * [1e-7, 1.0, 1e9]
+    return hn.off_policy.Log(contexts, actions, rng.random(n), p, K, offers, table if law else None)
+
+
+@pytest.mark.parametrize("available", [False, True])
+def test_a_log_goes_through_cb_and_back(available):
+    log = some_log(available)
+    rounds = through_text(A.log_to_vw(log, "cb"), "cb")
+    columns = ["x^0", "x^1", "x^2"]
+    assert A.log_from_vw(rounds, columns=columns, n_actions=4) == log
+
+
+@pytest.mark.parametrize(("through", "law"), [(through_text, False), (through_json, True)])
+def test_a_log_goes_through_cb_adf_and_back(through, law):
+    log = some_log(law=law)
+    rounds = through(A.log_to_vw(log, "cb_adf", names=["b", "a", "c"]), "cb_adf")
+    assert A.log_from_vw(rounds, columns=["x^b", "x^a", "x^c"]) == log
+
+
+@pytest.mark.parametrize("through", [through_text, through_json])
+def test_actions_that_come_and_go_are_known_by_their_features(through):
+    log = some_log(available=True, law=through is through_json)
+    # The first round has all actions, so that they are numbered as they were.
+    rounds = through(A.log_to_vw(log, "cb_adf"), "cb_adf")
+    assert A.log_from_vw(rounds, columns=["x^0", "x^1", "x^2"], actions="features") == log
+
+
+def test_costs_become_losses_by_the_stated_range():
+    rounds = [A.CbRound({}, 0, cost, 0.5) for cost in (-1.0, 0.0, 1.0)]
+    log = A.log_from_vw(rounds, cost_range=(-1, 1))
+    assert log.losses.tolist() == [0.0, 0.5, 1.0]
+    assert A.log_from_vw(rounds, cost_range=None).losses.tolist() == [-1.0, 0.0, 1.0]
+    back = list(A.log_to_vw(log, "cb", cost_range=(-1, 1)))
+    assert back == rounds
+    with pytest.raises(hn.LossError, match="cost_range"):
+        A.log_from_vw(rounds)
+
+
+def test_actions_are_one_less_here_than_in_the_file():
+    log = A.log_from_vw(A.read_vw(["1:0:0.5 |", "3:0:0.25 |"], "cb"))
+    assert log.actions.tolist() == [0, 2]
+    assert log.n_actions == 3
+    (line,) = A.log_to_vw(log[:1], "cb")
+    assert line.action == 0
+
+
+def test_words_and_repeated_names_become_columns():
+    rounds = [
+        A.CbRound({"u": {"age": 31.0, "city": "york"}, "": {"sun": (1.0, 2.0)}}, 0, 0.0, 0.5),
+        A.CbRound({"u": {"age": 18.0, "city": ("rome", "york")}}, 1, 0.0, 0.5),
+    ]
+    log = A.log_from_vw(rounds)
+    # In order: sun, u^age, u^city^rome, u^city^york
+    assert log.contexts.tolist() == [[3, 31, 0, 1], [0, 18, 1, 1]]
+    named = A.log_from_vw(rounds, columns=["u^city^york", "nobody", "u^age"])
+    assert named.contexts.tolist() == [[1, 0, 31], [1, 0, 18]]
+    hashed = A.log_from_vw(rounds, columns=8).contexts
+    assert hashed.shape == (2, 8)
+    assert sorted(abs(hashed[0][hashed[0] != 0])) == [1, 3, 31]
+    assert A.log_from_vw([A.CbRound({}, 0, 0.0, 0.5)]).contexts == [None]
+
+
+def test_rounds_that_tell_nothing_are_left_out():
+    rounds = [
+        adf("a", "b"),
+        adf("a", "b", skip_learn=True),
+        adf("a", "b", cost=None),
+        A.CbAdfRound({}, ({}, {})),
+    ]
+    assert len(A.log_from_vw(rounds)) == 1
+    with pytest.raises(hn.ParameterError, match="no round with a cost"):
+        A.log_from_vw(rounds[1:])
+
+
+def test_records_that_were_dropped_unevenly_are_refused():
+    assert len(A.log_from_vw([adf("a", pdrop=0.5)] * 2)) == 2
+    with pytest.raises(hn.ParameterError, match="pdrop"):
+        A.log_from_vw([adf("a", pdrop=0.5), adf("a")])
+
+
+def test_changing_sets_of_actions_by_position_features_and_tag():
+    rounds = [
+        adf("a", "b", action=1, tags=("x", "y")),
+        adf("b", "c", "a", action=0, tags=("y", "z", "x")),
+    ]
+    place = A.log_from_vw(rounds)
+    assert (place.actions.tolist(), place.n_actions) == ([1, 0], 3)
+    assert [offer.tolist() for offer in place.available] == [[0, 1], [0, 1, 2]]
+    for kind in ("features", "tag"):
+        log = A.log_from_vw(rounds, actions=kind)
+        assert (log.actions.tolist(), log.n_actions) == ([1, 1], 3)
+        assert [offer.tolist() for offer in log.available] == [[0, 1], [0, 1, 2]]
+    with pytest.raises(hn.ParameterError, match="same features"):
+        A.log_from_vw([adf("a", "a")], actions="features")
+    with pytest.raises(hn.ParameterError, match="same tag"):
+        A.log_from_vw([adf("a", "b")], actions="tag")
+    with pytest.raises(hn.ParameterError, match="position"):
+        A.log_from_vw([A.CbRound({}, 0, 0.0, 0.5)], actions="tag")
+
+
+def test_slots_are_rounds_with_what_is_left():
+    slots = (
+        A.CcbSlot({"s": {"top": 1.0}}, 2, 0.25, 0.5),
+        A.CcbSlot({}, 0, None, 0.5),
+        A.CcbSlot({}, 1, 0.75, 1.0, available=(1, 2)),
+    )
+    log = A.log_from_vw([A.CcbRound({"u": {"x": 3.0}}, ({}, {}, {}), slots)])
+    assert log.contexts.tolist() == [[1, 3], [0, 3]]
+    assert log.actions.tolist() == [2, 1]
+    assert log.losses.tolist() == [0.25, 0.75]
+    assert [offer.tolist() for offer in log.available] == [[0, 1, 2], [1]]
+    twice = (A.CcbSlot({}, 0, 0.5, 0.5), A.CcbSlot({}, 0, 0.5, 0.5))
+    with pytest.raises(hn.ParameterError, match="were left"):
+        A.log_from_vw([A.CcbRound({}, ({}, {}), twice)])
+
+
+def test_a_huge_action_does_not_take_memory():
+    (this,) = A.read_vw(["1000000000:1:1 |a"], "cb")
+    assert this.action == 10**9 - 1
+    with pytest.raises(hn.ParameterError, match="seldom meant"):
+        A.log_from_vw([this])
+    assert A.log_from_vw([this], n_actions=10**9).n_actions == 10**9
+    with pytest.raises(hn.ParameterError, match="too few"):
+        A.log_from_vw([this], n_actions=3)
+    (costs,) = A.read_vw(["1000000000:1 |a"], "csoaa")
+    with pytest.raises(hn.ParameterError, match="array"):
+        A.environment_from_vw([costs])
+
+
+def test_an_array_that_is_too_large_is_refused_before_it_is_made():
+    rounds = [A.CbRound({"u": {str(i): 1.0}}, 0, 0.0, 0.5) for i in range(20_000)]
+    with pytest.raises(hn.ParameterError, match="columns=256"):
+        A.log_from_vw(rounds)
+    assert A.log_from_vw(rounds, columns=4).contexts.shape == (20_000, 4)
+
+
+def test_contexts_of_all_kinds_are_written():
+    given = [None, "sun", 3, {"age": 31.0}, {"u": {"age": 31.0}}]
+    log = hn.off_policy.Log(given, [0] * 5, [0.0] * 5, [1.0] * 5, 1)
+    assert [this.context for this in A.log_to_vw(log, "cb")] == [
+        {}, {"x": {"context=sun": 1.0}}, {"x": {"context=3": 1.0}},
+        {"x": {"age": 31.0}}, {"u": {"age": 31.0}},
+    ]  # fmt: skip
+    with pytest.raises(hn.ParameterError, match="context"):
+        list(A.log_to_vw(hn.off_policy.Log([(1, 2)], [0], [0.0], [1.0], 1), "cb"))
+    with pytest.raises(hn.InputTypeError):
+        A.log_to_vw([], "cb")
+    with pytest.raises(hn.ParameterError, match="names="):
+        list(A.log_to_vw(some_log(), "cb", names=["a"]))
+    with pytest.raises(hn.ParameterError, match="actions="):
+        A.log_to_vw(some_log(), "cb_adf", actions=[{}])
+
+
+def test_full_information_goes_through_csoaa_and_back():
+    rng = np.random.default_rng(0)
+    contexts, losses = rng.normal(size=(30, 2)), rng.random((30, 3))
+    world = hn.environments.FromArrays(contexts, losses)
+    trace = hn.play(hn.baselines.UniformRandom(3), world)
+    rounds = through_text(A.losses_to_vw(trace.contexts, trace.outcomes), "csoaa")
+    back = A.environment_from_vw(rounds)
+    assert np.array_equal(back.losses, losses)
+    assert np.array_equal(back.contexts, contexts)
+    scaled = list(A.losses_to_vw(None, losses[:1], cost_range=(-1, 3)))
+    assert list(scaled[0].costs.values()) == pytest.approx(4 * losses[0] - 1)
+    again = A.environment_from_vw(scaled, cost_range=(-1, 3))
+    assert again.losses == pytest.approx(losses[:1])
+    assert again.contexts is None
+
+
+def test_missing_costs_are_filled_only_where_asked():
+    rounds = list(A.read_vw(["1:0 2:1 |", "2:0.5 1 |", "1 2 |"], "csoaa"))
+    with pytest.raises(hn.LossError, match="Round 1"):
+        A.environment_from_vw(rounds)
+    assert A.environment_from_vw(rounds, missing=1.0).losses.tolist() == [[0, 1], [1, 0.5]]
+    with pytest.raises(hn.LossError, match="cost_range"):
+        A.environment_from_vw(rounds[:1], cost_range=(0, 0.5))
+    with pytest.raises(hn.InputTypeError, match="csoaa"):
+        A.environment_from_vw([A.CbRound({})])
+    with pytest.raises(hn.InputTypeError, match="environment_from_vw"):
+        A.log_from_vw(rounds)
+    with pytest.raises(hn.ParameterError, match="no round"):
+        A.environment_from_vw(rounds[2:])
+    for wrong in ([0.5], [["a"]], [[0.5]] * 2):
+        with pytest.raises(hn.HannanError):
+            A.losses_to_vw([None], wrong)
+
+
+def ads(n=600, seed=0):
+    """The second ad is the better one for the young, and the first for the old."""
+    rng = np.random.default_rng(seed)
+    for age in rng.random(n):
+        action = int(rng.random() < 0.25)
+        cost = -float((age < 0.5) == (action == 1))
+        yield A.CbRound({"u": {"age": age}}, action, cost, (0.75, 0.25)[action])
+
+
+@pytest.mark.parametrize("name", ["log.vw", "log.vw.gz", "log.dsjson"])
+def test_files_are_replayed(tmp_path, name):
+    path, rounds = tmp_path / name, list(ads())
+    log = A.log_from_vw(rounds, cost_range=(-1, 0))
+    if "dsjson" in name:
+        A.write_dsjson(A.log_to_vw(log, "cb_adf", names=["age"], cost_range=(-1, 0)), path)
+    else:
+        A.write_vw(rounds, path, "cb")
+    world = A.FromVW(path, value_range=(-1, 0), scale=None)
+    assert (world.horizon, world.n_actions, len(world.features)) == (600, 2, 1)
+    assert world.smallest_propensity == 0.25
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.Stumps(2), contexts=log.contexts, seed=0)
+    trace = hn.play(learner, world, seed=0)
+    twin = hn.ContextSemiBanditFTPL(hn.oracles.Stumps(2), contexts=log.contexts, seed=0)
+    other = hn.play(twin, log.environment(), seed=0)
+    assert trace.losses.tolist() == log.losses.tolist() == other.losses.tolist()
+    assert trace.actions.tolist() == other.actions.tolist()
+    assert trace.mean_loss < 0.3 < trace.current_mean_loss
+    assert world.clone().params == world.params
+
+
+def test_the_format_shows_in_the_first_lines(tmp_path):
+    path = tmp_path / "file.vw"
+    looks = {
+        "cb": "|a\n1:0:0.5 |a\n", "csoaa": "1:0 2:1 |a\n", "ccb": "ccb shared |\n",
+        "cb_adf": "shared |a\n", "dsjson": '{"c": 1}\n',
+    }  # fmt: skip
+    from hannan.adapters.vw.files import format_of, is_vw
+
+    for format, text in looks.items():
+        path.write_text(text)
+        assert format_of(path) == format
+    path.write_text("0:1:0.5 |a\n|b\n\n0:1:0.5 |a\n")
+    assert format_of(path) == "cb_adf"
+    path.write_text("|a\n|b\n")
+    with pytest.raises(hn.ParameterError, match="format="):
+        format_of(path)
+    assert format_of("log.json.gz") == "dsjson"
+    assert [is_vw(name) for name in ("a.vw", "a.VW.gz", "a.dsjson", "a.csv", "a", "a.gz")] == [
+        True, True, True, False, False, False,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "says"),
+    [
+        ("|a\n", "cb", "no round with a cost"),
+        ("1 2:0:1 |a\n", "cb", "not available in every round"),
+        ("0:0:1 |a\n|b\n\n0:0:1 |a\n\n", "cb_adf", "changes, from 1 to 2"),
+        ("ccb action |\nccb slot 0:0:1 |\n\n", "ccb", "log_from_vw"),
+        ("1:0 |a\n", "csoaa", "FromCsoaa"),
+        ("1:0:1 |a\n", "cats", "format"),
+        ("10000000:0:1 |a\n", "cb", "more than"),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused(tmp_path, text, format, says):
+    path = tmp_path / "file.vw"
+    path.write_text(text)
+    with pytest.raises(hn.ParameterError, match=says):
+        A.FromVW(path, format)
+
+
+def test_hashed_and_named_columns_of_a_file(tmp_path):
+    path, rounds = tmp_path / "log.vw", list(ads(n=20))
+    A.write_vw(rounds, path, "cb")
+    world = A.FromVW(path, columns=4, value_range=(-1, 0), scale=None)
+    table = A.log_from_vw(rounds, columns=4, cost_range=(-1, 0)).contexts
+    rng = np.random.default_rng(0)
+    assert np.array_equal([r.context for r in world.rounds(20, rng)], table)
+    world = A.FromVW(path, columns=["u^age", "no"], value_range=(-1, 0), n_actions=5, scale=None)
+    assert world.n_actions == 5
+    contexts = [r.context.tolist() for r in world.rounds(20, rng)]
+    assert contexts == [[r.context["u"]["age"], 0.0] for r in rounds]
+    with pytest.raises(hn.ParameterError, match="columns"):
+        A.FromVW(path, columns="u^age")
+    with pytest.raises(hn.ParameterError, match="too few"):
+        A.FromVW(path, n_actions=1)
+
+
+def test_costs_of_a_file_are_replayed(tmp_path):
+    rng = np.random.default_rng(0)
+    contexts, losses = rng.normal(size=(40, 2)), rng.random((40, 3))
+    path = tmp_path / "costs.vw.gz"
+    A.write_vw(A.losses_to_vw(contexts, losses, cost_range=(0, 4)), path, "csoaa")
+    world = A.FromCsoaa(path, value_range=(0, 4), scale=None)
+    found = list(world.rounds(40, rng))
+    assert np.array_equal([r.context for r in found], contexts)
+    assert np.array([r.reveal(0) for r in found]) == pytest.approx(losses)
+    path.unlink()
+    A.write_vw(A.losses_to_vw(None, [[0.5, 0.5]]), tmp_path / "a.vw", "csoaa")
+    (tmp_path / "b.vw").write_text("1:0 3:1 |\n")
+    assert A.FromCsoaa(tmp_path / "a.vw").features == []
+    with pytest.raises(hn.ParameterError, match="environment_from_vw"):
+        A.FromCsoaa(tmp_path / "b.vw")
