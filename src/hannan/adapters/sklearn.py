@@ -1,0 +1,387 @@
+"""A no-regret learner as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
+from sklearn.utils import check_random_state  # type: ignore[import-untyped]
+from sklearn.utils.metaestimators import available_if  # type: ignore[import-untyped]
+from sklearn.utils.multiclass import (  # type: ignore[import-untyped]
+    check_classification_targets,
+    unique_labels,
+)
+from sklearn.utils.validation import (  # type: ignore[import-untyped]
+    _check_sample_weight,
+    check_is_fitted,
+)
+
+from hannan.adapters._law import at_work, chosen, law, prospects
+from hannan.adapters._sklearn_parts import make_costs, make_oracle
+from hannan.core import (
+    Feedback,
+    Learner,
+    LossError,
+    MissingPackageError,
+    Oracle,
+    ParameterError,
+)
+from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
+from hannan.oracles import LinearPolicies
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError as error:
+    raise MissingPackageError(
+        "hannan.adapters.OnlinePolicyClassifier needs scikit-learn 1.6 or newer. Get it with "
+        "pip install 'scikit-learn>=1.6'."
+    ) from error
+
+_KINDS = {"full": ContextFTPL, "bandit": ContextSemiBanditFTPL}
+_PLAYS = ("leader", "perturbed")
+_COINS = 0x706C6179  # sets the coins of `predict` apart from those of the rounds
+
+
+def _has_scores(classifier: OnlinePolicyClassifier) -> bool:
+    oracle = classifier.oracle
+    linear = oracle is None or oracle is LinearPolicies or isinstance(oracle, LinearPolicies)
+    return linear and isinstance(classifier.learner, str)
+
+
+class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""A no-regret learner that takes part in scikit-learn's pipelines.
+
+    Each row is a round: the learner plays a class :math:`a_t` for the row :math:`x_t`, is then
+    told the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`, which is 1 for a wrong
+    class and 0 for the right one unless `costs` says otherwise. `partial_fit` plays one round
+    for each row, in the order given, `fit` does so with a fresh learner; how the rows are cut
+    into batches makes no difference. `mean_loss_` is what these predictions, each made before its
+    label was known, have cost on average. `predict` then uses the leader
+
+    .. math:: \pi = \arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))
+
+    and neither plays nor learns. Where there is a predictor, its guess for the row counts as it
+    would in a round.
+
+    Parameters
+    ----------
+    oracle
+        The policy class Π on rows of features: None for `LinearPolicies`, an oracle with as many
+        actions as there are classes, a function that makes one of the number of classes, or a
+        scikit-learn classifier or regressor, for `SklearnPolicies`. The last is found by
+        `get_params` and grids: `oracle__max_depth`.
+    learner
+        "full": `ContextFTPL`, which learns what each class would have cost; "bandit":
+        `ContextSemiBanditFTPL`, which is only told what its own choice has cost, as it would be
+        where labels are the outcomes of actions. Or a function that makes a learner,
+        `learner(oracle, seed=…, loss_range=…)`, such as
+        `functools.partial(hn.ContextFTPL, contexts=rows)`.
+    epsilon
+        "adaptive", "anytime" or a positive number, as in `ContextFTPL`. A learner made by a
+        function has its own.
+    predictor
+        Guesses the losses before each round, as in `ContextFTPL`. With bandit feedback one is
+        needed in practice: `hn.predictors.Ridge()`. As for `epsilon`.
+    costs
+        c as a square array: entry [i, j] is the cost of predicting class j where class i is
+        right, in the order of `classes_`, which is sorted. Lower is better. The range of its
+        entries is the `loss_range` of learners that need one.
+    play
+        What `predict` returns. "leader": what the learner would play without noise, the same in
+        every call; "perturbed": what it would play, with fresh noise for every row and call. It
+        is the noise that protects against an adversary who sees the answers.
+    draws
+        How many draws of noise `predict_proba` takes where probabilities are not computable.
+    random_state
+        An integer (the learner's seed), a `RandomState`, or None for NumPy's global one.
+
+    Attributes
+    ----------
+    classes_
+        The labels, sorted.
+    learner_
+        The learner at work.
+    costs_
+        c as it is used.
+    mean_loss_
+        Mean loss of the rounds played, weighted by `sample_weight`.
+    n_rounds_
+        How many rounds were played; rows with weight zero are none.
+    n_features_in_, feature_names_in_
+        Number of features, and their names where rows came as a frame with names.
+
+    Guarantee
+    ---------
+    The learner's own, as reported by `certificate_()`: none for `LinearPolicies` and scikit-learn
+    estimators, which are not exact. With an exact class and the rows that may arrive declared,
+    `learner=functools.partial(hn.ContextFTPL, contexts=rows)`, Theorem 2 covers the rounds of
+    `fit` and `partial_fit`, in any order an adversary may choose. [syrgkanis2016]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> order = np.random.default_rng(0).permutation(len(y))
+    >>> classifier = hn.adapters.OnlinePolicyClassifier(random_state=0)
+    >>> for batch in np.split(order, 5):
+    ...     classifier = classifier.partial_fit(X[batch], y[batch], classes=[0, 1, 2])
+    >>> classifier.n_rounds_, round(classifier.mean_loss_, 2), round(classifier.score(X, y), 2)
+    (150, 0.21, 0.85)
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle | Callable[[int], Oracle] | Any = None,
+        *,
+        learner: str | Callable[..., Learner] = "full",
+        epsilon: float | str = "adaptive",
+        predictor: Any = None,
+        costs: ArrayLike | None = None,
+        play: str = "leader",
+        draws: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.oracle = oracle
+        self.learner = learner
+        self.epsilon = epsilon
+        self.predictor = predictor
+        self.costs = costs
+        self.play = play
+        self.draws = draws
+        self.random_state = random_state
+
+    # Learning ---------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything, then play one round for each row, in order.
+
+        Parameters
+        ----------
+        X
+            Rows of features, finite numbers; sparse ones are refused.
+        y
+            Labels.
+        sample_weight
+            As in `partial_fit`.
+        """
+        with self._unless_refused():
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+            weights = self._weights(X, sample_weight)
+            self._begin(unique_labels(y), weights)
+            return self._learn(X, self._truth(y), weights)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Play one more round for each row, in order.
+
+        Parameters
+        ----------
+        X
+            Rows of features, finite numbers; sparse ones are refused.
+        y
+            Labels.
+        classes
+            All labels that may ever come; needed in the first call.
+        sample_weight
+            By what the losses of each round are multiplied. A row with weight zero is not
+            played. With bandit feedback, `epsilon="anytime"` or a learner of your own the range
+            of the losses is fixed in the first call: later weights must not exceed its largest.
+        """
+        first = not hasattr(self, "learner_")
+        with self._unless_refused():
+            if first and classes is None:
+                raise ParameterError(
+                    "The first call of partial_fit needs classes=, all labels that may ever come."
+                )
+            X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C")
+            weights = self._weights(X, sample_weight)
+            if first:
+                self._begin(unique_labels(classes), weights)
+            elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
+                raise refuse(self, "classes", f"those of the first call, {self.classes_}", classes)
+            truth = self._truth(y)
+            self._check_range(weights)
+        return self._learn(X, truth, weights)
+
+    def _begin(self, classes: NDArray[Any], weights: FloatArray) -> None:
+        """A learner for these classes, with nothing learned."""
+        check_choice(self, "play", self.play, _PLAYS)
+        check_integer(self, "draws", self.draws, 1)
+        self.classes_ = classes
+        self.costs_ = make_costs(self, self.costs, len(classes))
+        seed = self._seed()
+        oracle = make_oracle(self.oracle, len(classes))
+        self.learner_: Any = self._make_learner(oracle, seed, self._loss_range(weights))
+        self._coins = np.random.default_rng([_COINS, seed])
+        self._loss = self._weight = 0.0
+
+    def _learn(self, X: FloatArray, truth: NDArray[np.intp], weights: FloatArray) -> Self:
+        learner = self.learner_
+        told_all = learner.feedback is Feedback.FULL
+        for row, label, weight in zip(X, truth.tolist(), weights.tolist(), strict=True):
+            if weight > 0.0:
+                losses = weight * self.costs_[label]
+                action = learner.act(row)
+                learner.update(losses if told_all else losses[action])
+                self._loss += float(losses[action])
+                self._weight += weight
+        return self
+
+    # Predicting -------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """A class for each row; see `play`."""
+        rows = self._rows(X)
+        if check_choice(self, "play", self.play, _PLAYS) == "leader":
+            return np.asarray(self.classes_[chosen(self.learner_, rows)])
+        seeds = self._coins.integers(2**63, size=len(rows)).tolist()
+        asked = zip(rows, seeds, strict=True)
+        played = [self.learner_.would_play(row, 1, seed)[0] for row, seed in asked]
+        return np.asarray(self.classes_[np.array(played, dtype=np.intp)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability with which the learner would play each class on each row now.
+
+        They tell how firmly the learner is decided, not how often it is right: while nothing has
+        been lost through changes of mind they are 0 and 1. Computed for `LinearPolicies`;
+        otherwise frequencies among `draws` leaders under fresh noise.
+        """
+        rows = self._rows(X)
+        draws = check_integer(self, "draws", self.draws, 1)
+        return law(self.learner_, rows, len(self.classes_), draws)
+
+    @available_if(_has_scores)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        r"""Margins in units of the noise, for linear policies.
+
+        :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, less its mean over the classes k,
+        which is by what the noise is scaled on x. With two classes, the second one's margin over
+        the first: positive where it is predicted.
+        """
+        rows = self._rows(X)
+        margins = np.empty((len(rows), len(self.classes_)))
+        ahead: Any = prospects(at_work(self.learner_), rows)
+        for margin, (row, total) in zip(margins, ahead, strict=True):
+            margin[:] = total.scores(row, None, 0, 0.0)
+            margin *= -math.sqrt(total.hint_weight(row, 1.0))
+        if len(self.classes_) == 2:
+            return np.asarray(margins[:, 1] - margins[:, 0])
+        return np.asarray(margins - margins.mean(axis=1, keepdims=True))
+
+    # What can be said -------------------------------------------------------------------
+
+    def certificate_(self) -> Any:
+        """What can be said about the regret of the rounds played."""
+        check_is_fitted(self)
+        return self.learner_.certificate()
+
+    @property
+    def mean_loss_(self) -> float:
+        """Mean loss of the rounds played, each class chosen before its label was known."""
+        check_is_fitted(self)
+        return self._loss / self._weight
+
+    @property
+    def n_rounds_(self) -> int:
+        """How many rounds were played."""
+        check_is_fitted(self)
+        return int(self.learner_.rounds)
+
+    # Checks -----------------------------------------------------------------------------
+
+    @contextmanager
+    def _unless_refused(self) -> Iterator[None]:
+        """Put all attributes back if there is an error."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _rows(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        rows: FloatArray = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return rows
+
+    def _truth(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        """The place of each label in `classes_`."""
+        check_classification_targets(y)
+        truth = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        strange = self.classes_[truth] != y
+        if strange.any():
+            raise ParameterError(
+                f"y holds the label {y[strange].tolist()[0]!r}, which is not among the classes "
+                f"{self.classes_.tolist()}. Name all labels that may ever come in classes=."
+            )
+        return truth
+
+    def _weights(self, X: FloatArray, sample_weight: Any) -> FloatArray:
+        weights: FloatArray = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        if not weights.any():
+            raise ParameterError("sample_weight must not be zero for every row.")
+        return weights
+
+    def _loss_range(self, weights: FloatArray) -> tuple[float, float]:
+        """Of the costs, times weights like these where they are not all 1."""
+        low, high = float(self.costs_.min()), float(self.costs_.max())
+        if (weights != 1.0).any():
+            most = max(1.0, float(weights.max()))
+            low, high = most * min(low, 0.0), most * max(high, 0.0)
+        return low, high if high > low else low + 1.0
+
+    def _check_range(self, weights: FloatArray) -> None:
+        bounds = getattr(self.learner_, "loss_range", None)
+        if bounds is None or (weights == 1.0).all():
+            return
+        low, high = self._loss_range(weights)
+        if low < bounds[0] or high > bounds[1]:
+            raise LossError(
+                f"Losses multiplied by sample_weight must lie in {tuple(bounds)}, which was fixed "
+                f"in the first call; the largest weight is {weights.max():g}. Give weights in the "
+                "first call, as large as any to come, or divide all of them by the largest."
+            )
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if isinstance(state, int | np.integer) and not isinstance(state, bool):
+            return check_integer(self, "random_state", state, 0)
+        return int(check_random_state(state).randint(np.iinfo(np.int32).max))
+
+    def _make_learner(self, oracle: Oracle, seed: int, loss_range: tuple[float, float]) -> Learner:
+        if callable(self.learner):
+            made = self.learner(oracle, seed=seed, loss_range=loss_range)
+            if not isinstance(made, Learner) or not hasattr(made, "best_policy"):
+                accepted = "a function that returns a learner with a best_policy()"
+                raise refuse(self, "learner", accepted, made)
+            return made
+        kind = _KINDS[check_choice(self, "learner", self.learner, _KINDS)]
+        # What weights make of the losses has no range, and self-tuning needs none.
+        unbounded = kind is ContextFTPL and self.epsilon != "anytime"
+        learner: Learner = kind(
+            oracle,
+            epsilon=self.epsilon,
+            predictor=self.predictor,
+            seed=seed,
+            loss_range=None if unbounded else loss_range,  # type: ignore[arg-type]
+        )
+        return learner
