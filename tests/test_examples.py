@@ -274,6 +274,16 @@ def test_parcels_of_a_frame_find_their_carrier():
     assert numbers(lines[-1]) == [0, 1, 2]
 
 
+def test_streets_and_weather_come_as_graph_and_frames():
+    lines = run("frames_and_graphs.py").splitlines()
+    learner, best = (numbers(line)[0] for line in lines[:2])
+    assert best < learner < best + 0.3
+    assert lines[2:] == [
+        "dry:  depot to river  river to market",
+        "rain:  depot to hill  hill to market",
+    ]
+
+
 def test_rain_is_foretold_from_a_file():
     lines = run("replay_file.py").splitlines()
     assert lines[0] == "3000 days, contexts are pressure wind sky=blue sky=grey sky=red"
@@ -288,6 +298,19 @@ def test_a_log_tells_what_other_learners_would_have_cost():
         assert abs(mean - truth) < 1.5 / math.sqrt(worth)
         assert system[1] < truth < system[0]
         assert 1500 < worth < 3000
+
+
+def test_a_log_of_ours_tells_what_other_rules_would_have_cost():
+    learner, *rows = run("off_policy.py").splitlines()
+    assert len(rows) == 9
+    for row in rows:
+        *_, value, low, high, worth, truth = numbers(row)
+        assert low < truth < high
+        assert low < value < high
+        assert 400 < worth < 4000
+    widths = [numbers(row)[-3] - numbers(row)[-4] for row in rows]
+    assert all(dr < ips for ips, dr in zip(widths[::3], widths[2::3], strict=True))
+    assert numbers(rows[-1])[-1] < numbers(learner)[0]
 
 
 def test_baselines_and_learners_keep_what_they_promise():
@@ -320,6 +343,53 @@ def test_the_mind_reader_beats_habits_and_loses_to_a_learner():
     assert habit[1] > 2990
     assert chance[0] == pytest.approx(chance[1], abs=150)
     assert learner[0] > learner[1] + 200
+
+
+def test_restarts_pay_in_an_experiment_of_coba():
+    plain, restarting, theirs, chance = (
+        numbers(line)[-1] for line in run("coba_experiment.py").splitlines()
+    )
+    assert chance < plain < theirs < restarting
+
+
+def test_policies_of_river_start_over_when_classes_change_their_names():
+    plain, restarting, when = (numbers(line) for line in run("river_policies.py").splitlines())
+    assert min(plain[0], restarting[0]) > 70
+    assert restarting[1] > plain[1] + 10
+    assert any(when[0] < t < when[0] + 100 for t in when[1:])
+
+
+def test_a_log_of_vowpal_wabbit_is_replayed_and_evaluated():
+    shop, red, rule, learner, written = (
+        numbers(line) for line in run("vowpal_wabbit_log.py").splitlines()
+    )
+    assert red[0] < 10 < red[1] < shop[0] < rule[0] < 50 < rule[1]
+    assert learner[0] > shop[0] + 5
+    assert 500 < learner[1] < 700
+    assert written == [3000]
+
+
+def test_a_restarted_service_goes_on_as_before():
+    saved, waiting, same = run("save_and_load.py").splitlines()
+    assert numbers(saved)[0] == 500
+    assert waiting.endswith("[0, 1, 2]")
+    assert same.endswith("True")
+
+
+def test_a_classifier_starts_over_when_labels_change_their_names():
+    accuracy, plain, watchful, when = (
+        numbers(line) for line in run("sklearn_pipeline.py").splitlines()
+    )
+    assert accuracy[0] > 85
+    assert watchful[0] < 20 < 45 < plain[0]
+    assert 1797 < when[0] < 1850
+
+
+def test_the_best_offer_is_made_when_it_is_in_stock():
+    rows = [numbers(line) for line in run("changing_actions.py").splitlines()]
+    (chance, by_chance), (scored, by_score), (guessed, by_guess) = rows
+    assert guessed < scored < chance
+    assert by_chance < by_score < 0.6 * by_guess
 
 
 def test_every_example_is_tested_and_short():

@@ -1,3 +1,6 @@
+import dataclasses
+import doctest
+import enum
 import importlib
 import inspect
 import pkgutil
@@ -68,6 +71,34 @@ def test_every_learner_says_what_it_guarantees(name):
 )  # fmt: skip
 def test_every_oracle_and_environment_has_an_example(name):
     check_docstring(EXPORTS[name], ("Parameters", "Examples"))
+
+
+def why_no_example(item):
+    """A reason to have none: what is only raised, inherited from, or read."""
+    if inspect.isclass(item):
+        if issubclass(item, Exception):
+            return "it is raised, not made"
+        if inspect.isabstract(item) or getattr(item, "_is_protocol", False):
+            return "it is a contract: its classes have examples"
+        if dataclasses.is_dataclass(item) or issubclass(item, enum.Enum | tuple):
+            return "it is a record: what makes it has an example"
+    return None
+
+
+def arguments(item):
+    """The names of the arguments, without those that may be any."""
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    found = inspect.signature(item).parameters.values()
+    return [p.name for p in found if p.kind not in variadic]
+
+
+@pytest.mark.parametrize("name", [n for n, item in EXPORTS.items() if why_no_example(item) is None])
+def test_every_export_has_a_runnable_example_and_tells_its_parameters(name):
+    item = EXPORTS[name]
+    text = inspect.getdoc(item)
+    assert doctest.DocTestParser().get_examples(text), f"{name} needs an example that runs"
+    told = "\nParameters\n----------\n" in text or "\nAttributes\n----------\n" in text
+    assert told or not arguments(item), f"{name} does not tell what {arguments(item)} are"
 
 
 def test_the_fixed_public_names_are_there():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hannan._version import __version__
 from hannan.core import (
     ContextError,
+    DamagedFileError,
     Decision,
     DecisionError,
     Environment,
@@ -23,6 +24,7 @@ from hannan.core import (
     Learner,
     LossError,
     MissingPackageError,
+    NewerFileError,
     Objective,
     Oracle,
     OrderError,
@@ -30,10 +32,15 @@ from hannan.core import (
     Policy,
     Predictor,
     Round,
+    StorageError,
+    TruncatedFileError,
+    UntrustedError,
+    load,
 )
 
 if TYPE_CHECKING:
     from hannan import (
+        adapters,
         baselines,
         bounds,
         checks,
@@ -42,12 +49,14 @@ if TYPE_CHECKING:
         experiments,
         losses,
         networks,
+        off_policy,
         oracles,
         predictors,
         report,
         separators,
         verify,
     )
+    from hannan._show_versions import show_versions
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
@@ -65,6 +74,7 @@ __all__ = [
     "ContextError",
     "ContextFTPL",
     "ContextSemiBanditFTPL",
+    "DamagedFileError",
     "Decision",
     "DecisionError",
     "Discounted",
@@ -76,6 +86,7 @@ __all__ = [
     "Learner",
     "LossError",
     "MissingPackageError",
+    "NewerFileError",
     "Objective",
     "Oracle",
     "OrderError",
@@ -84,22 +95,29 @@ __all__ = [
     "Predictor",
     "Restarting",
     "Round",
+    "StorageError",
     "StronglyAdaptive",
     "Trace",
+    "TruncatedFileError",
+    "UntrustedError",
     "__version__",
+    "adapters",
     "baselines",
     "bounds",
     "checks",
     "detectors",
     "environments",
     "experiments",
+    "load",
     "losses",
     "networks",
+    "off_policy",
     "oracles",
     "play",
     "predictors",
     "report",
     "separators",
+    "show_versions",
     "verify",
 ]
 
@@ -118,16 +136,21 @@ _HOMES = {
         "learners",
     ),
     **dict.fromkeys(("Trace", "play"), "experiments"),
+    "show_versions": "_show_versions",
 }
 
 
-def __getattr__(name: str) -> Any:
+def _load(name: str) -> Any:
     """Load what is not a noun when it is first asked for, so that `import hannan` stays quick."""
     if name in _HOMES:
         return getattr(importlib.import_module(f"hannan.{_HOMES[name]}"), name)
     if name in __all__:
         return importlib.import_module(f"hannan.{name}")
     raise AttributeError(f"module 'hannan' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # who checks types would take any name for one of ours
+    __getattr__ = _load
 
 
 def __dir__() -> list[str]:

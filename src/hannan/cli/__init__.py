@@ -39,8 +39,24 @@ class Commands(click.Group):
         return command
 
 
+def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from hannan._show_versions import show_versions
+
+        show_versions()
+        context.exit()
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="hannan", message="%(prog)s %(version)s")
+@click.option(
+    "--versions",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_versions,
+    help="Show what a report of a bug should say, and exit.",
+)
 def cli() -> None:
     """No-regret decisions against an adversary.
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from hannan.cli.output import as_json, print_json
-from hannan.experiments.catalogue import KINDS, entries
+from hannan.experiments.catalogue import KINDS, entries, short_name
+from hannan.experiments.plugins import describe, registered
 
 
 @click.command(name="list")
@@ -17,11 +20,14 @@ from hannan.experiments.catalogue import KINDS, entries
 def listing(kinds: tuple[str, ...], as_json: bool) -> None:
     """List oracles, learners, baselines, environments and the rest.
 
-    Every name may stand as a type in an experiment file.
+    Every name may stand as a type in an experiment file. What other packages
+    have registered comes last, with their names.
     """
     wanted = kinds or KINDS
     if as_json:
-        print_json({kind: {e.name: e.summary for e in entries(kind)} for kind in wanted})
+        told: dict[str, Any] = {k: {e.name: e.summary for e in entries(k)} for k in wanted}
+        outside = {kind: _outside(kind) for kind in wanted if registered(kind)}
+        print_json(told | ({"outside": outside} if outside else {}))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
@@ -30,4 +36,22 @@ def listing(kinds: tuple[str, ...], as_json: bool) -> None:
         table.add_row(f"[bold]{kind}[/]", "")
         for entry in entries(kind):
             table.add_row(f"  {entry.name}", f"[dim]{escape(entry.summary)}[/]")
+        for name, about in _outside(kind).items():
+            fault = about["error"]
+            line = about["summary"] if fault is None else f"cannot be had: {fault}"
+            line = f"{line} ({about['package']})"
+            table.add_row(f"  {escape(name)}", f"[dim]{escape(line)}[/]")
     Console().print(table)
+
+
+def _outside(kind: str) -> dict[str, dict[str, str | None]]:
+    """What other packages have registered, under the names that find it."""
+    found = {}
+    for entry in registered(kind):
+        summary, error = describe(entry)
+        found[short_name(entry)] = {
+            "summary": summary,
+            "package": f"{entry.package} {entry.version}".strip(),
+            "error": error,
+        }
+    return found
