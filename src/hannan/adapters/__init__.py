@@ -4,9 +4,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hannan.adapters.coba import CobaLearner
-    from hannan.adapters.coba_environment import FromCoba
-    from hannan.adapters.coba_log import log_from_coba, log_to_coba
+    from hannan.adapters.coba.environment import FromCoba
+    from hannan.adapters.coba.learner import CobaLearner
+    from hannan.adapters.coba.log import log_from_coba, log_to_coba
     from hannan.adapters.obp import log_from_obp, log_to_obp, policy_to_obp
     from hannan.adapters.river.detector import RiverDetector
     from hannan.adapters.river.policies import RiverPolicies
@@ -65,9 +65,9 @@ _HOMES = {
     "CbRound": "vw.rounds",
     "CcbRound": "vw.rounds",
     "CcbSlot": "vw.rounds",
-    "CobaLearner": "coba",
+    "CobaLearner": "coba.learner",
     "CsoaaRound": "vw.rounds",
-    "FromCoba": "coba_environment",
+    "FromCoba": "coba.environment",
     "FromCsoaa": "vw.from_vw",
     "FromRiver": "river.stream",
     "FromVW": "vw.from_vw",
@@ -78,10 +78,10 @@ _HOMES = {
     "RiverPredictor": "river.predictor",
     "VWFormatError": "vw.rounds",
     "environment_from_vw": "vw.full_information",
-    "log_from_coba": "coba_log",
+    "log_from_coba": "coba.log",
     "log_from_obp": "obp",
     "log_from_vw": "vw.logs",
-    "log_to_coba": "coba_log",
+    "log_to_coba": "coba.log",
     "log_to_obp": "obp",
     "log_to_vw": "vw.logs",
     "losses_to_vw": "vw.full_information",

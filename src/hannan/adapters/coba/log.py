@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._coba_encoding import (
+from hannan.adapters.coba.encoding import (
     Actions,
     Contexts,
     Encoding,

@@ -1,0 +1,1 @@
+"""coba: our learners in its experiments, its environments in ours."""
