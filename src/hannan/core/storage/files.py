@@ -53,7 +53,19 @@ def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
 
 
 def storable(thing: Stored) -> bool:
-    """Whether a file can hold all that is in it."""
+    """Whether a file can hold all that is in it.
+
+    Parameters
+    ----------
+    thing
+        A learner, or a part of one.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> storable(hn.ContextFTPL(hn.oracles.AllPolicies(2, 3)))
+    True
+    """
     try:
         Encoder().encode(thing, "")
     except StorageError:
