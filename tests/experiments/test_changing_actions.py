@@ -90,13 +90,6 @@ def test_regret_counts_the_rounds_in_which_the_policy_s_action_was_there(learner
         assert regret == pytest.approx(part)
 
 
-def test_a_learner_s_own_word_on_its_regret_is_the_same():
-    """Where scores decide, those away are charged what was played by learner and game alike."""
-    learner = hn.ContextFTPL(ALL, seed=0)
-    trace = hn.play(learner, WORLD)
-    assert learner.certificate().realised_regret == pytest.approx(trace.regret())
-
-
 def test_late_feedback_keeps_its_set():
     for law in ("constant", "uniform"):
         world = hn.environments.Delayed(WORLD, 3, law=law)

@@ -97,7 +97,8 @@ def test_of_those_there_the_best_perturbed_score_is_played():
         action = learner.act(context, available=there)
         assert action == there[np.argmin(scores[there])]
         learner.update(losses)
-        totals[context] += np.where(np.isin(range(4), there), losses, losses[action])
+        favourite = there[np.argmin(totals[context][there])]
+        totals[context] += np.where(np.isin(range(4), there), losses, losses[favourite])
         assert np.allclose(learner._history.totals, totals, atol=1e-12)
     assert learner._D > 0.0
 
@@ -110,7 +111,8 @@ def test_instability_is_measured_on_what_is_there():
         losses, scale = rng.random(3), learner._scale
         noise = scale * np.asarray(learner._fakes.unit(learner._draw))[0] if scale else 0.0
         action = learner.act(available=there)
-        totals += np.where(np.isin(range(3), there), losses, losses[action])
+        favourite = there[np.argmin(totals[there])]
+        totals += np.where(np.isin(range(3), there), losses, losses[favourite])
         after = there[np.argmin((totals + noise)[there])]
         D += max(0.0, losses[action] - losses[after])
         learner.update(losses)
@@ -197,7 +199,7 @@ ROWS = np.random.default_rng(5).normal(size=(60, 2))
         (LinearSVC(), lambda model, row: -model.decision_function(row)[0]),
         (DecisionTreeClassifier(max_depth=2), lambda model, row: -model.predict_proba(row)[0]),
     ],
-    ids=repr,
+    ids=["Ridge", "LogisticRegression", "LinearSVC", "DecisionTreeClassifier"],
 )
 def test_sklearn_models_rank_the_actions_that_are_there(estimator, scores):
     oracle = hn.oracles.SklearnPolicies(estimator, n_actions=3)

@@ -51,7 +51,7 @@ class Learner(Parametrised, ABC):
     Where only some actions are there, `act(context, available=…)`, a learner with an order of its
     own among actions (`_ordered`) plays the best of them, by `_act_among`. For all others the
     game is the plain one with other losses: a substitute, fixed before any coin is drawn, stands
-    in for every action that is not there.
+    in for every action that is not there. Losses are learned that way by all.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
@@ -258,22 +258,23 @@ class Learner(Parametrised, ABC):
     def _act_restricted(self, context: Any, available: IntArray) -> tuple[int, IntArray]:
         """The learner's own choice, and what is played for each choice."""
         assert self._size is not None
-        if self._ordered:
-            played = self._act_among(context, available)
-            return played, standing_in(available, played, self._size)
         substitute = self._substitute(context, available)
-        chosen = self._act(context)
+        chosen = self._act_among(context, available) if self._ordered else self._act(context)
         assert isinstance(chosen, int)
         return chosen, standing_in(available, substitute, self._size)
 
     def _substitute(self, context: Any, available: IntArray) -> int:
-        """What is played for actions that are not there: a function of the past alone.
+        """What stands in for actions that are not there: a function of the past alone.
 
-        What the best policy so far does among those whose action is there; where that cannot be
-        told, the action with the smallest mean loss in restricted rounds, unseen ones first.
+        The action of the best score so far, where there are scores, or what the best policy so
+        far does among those whose action is there; where that cannot be told, the action with the
+        smallest mean loss in restricted rounds, unseen ones first.
         """
         past, found = self._past(), None
-        if past is not None:
+        if past is not None and past.scored:
+            found = int(past.among(context, available).action(context, None, 0, 0.0))
+            self.oracle_calls += 1
+        elif past is not None:
             span = getattr(self, "loss_range", None) or (0.0, 1.0)
             found = best_awake(past, context, available, max(map(abs, span)))
             self.oracle_calls += 1

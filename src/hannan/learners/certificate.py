@@ -106,7 +106,7 @@ def came_and_went(learner: Learner) -> list[str]:
     if learner._sorted:
         return [
             "actions came and went, and the best-scored of those there was played: no theorem "
-            "applies, and a policy whose action was not there is charged what was played"
+            "applies, and a policy whose action was not there is charged what stood in for it"
         ]
     if learner._record is not None:
         return [

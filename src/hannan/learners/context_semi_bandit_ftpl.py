@@ -219,7 +219,7 @@ class ContextSemiBanditFTPL(MeasuringBandit):
         """The round to come, before its action is drawn."""
         n = self._decided + 1
         hint, baseline = self._advise(context, n)
-        if stands is not None and not self._ordered:
+        if stands is not None:
             hint = None if hint is None else hint[stands]
             baseline = None if baseline is None else baseline[stands]
         if self._anytime:
@@ -241,8 +241,6 @@ class ContextSemiBanditFTPL(MeasuringBandit):
     def _learn(self, ticket: Ticket, losses: Any) -> None:
         """Complete the losses to an estimate of all of them, and add it to the totals."""
         context, action = ticket.context, ticket.action
-        if ticket.stands is not None and self._ordered:
-            ticket.baseline = self._with_those_away(ticket, losses)
         surprise = losses
         if ticket.baseline is not None:
             surprise = losses - ticket.baseline[action]
@@ -270,18 +268,10 @@ class ContextSemiBanditFTPL(MeasuringBandit):
             self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
 
     def _alike(self, ticket: Ticket) -> Any:
-        """The choices that lead to what was played: all of them get its estimate."""
-        if ticket.stands is None or self._ordered:
+        """The action, with those it stood in for: all of them get its estimate."""
+        if ticket.stands is None:
             return ticket.action
         return np.flatnonzero(ticket.stands == ticket.action)
-
-    def _with_those_away(self, ticket: Ticket, loss: float) -> FloatArray:
-        """The baseline, and for actions that were not there the loss of what was played.
-
-        Scores decided without them, so they neither gain nor lose by having been away.
-        """
-        base = np.zeros(self._K) if ticket.baseline is None else ticket.baseline
-        return np.where(ticket.stands == np.arange(self._K), base, loss)
 
     def _note(self, action: Any, loss: float) -> None:
         if self._ordered:

@@ -176,13 +176,11 @@ class PerturbedLeader(Learner):
         return self._history
 
     def _stand_ins(self, context: Any, available: IntArray | None) -> IntArray | None:
-        """What is played for each action; with scores the substitute is open until the draw."""
+        """What stands in for each action."""
         if available is None:
             return None
         assert self._size is not None
-        first = int(available[0])
-        substitute = first if self._ordered else self._substitute(context, available)
-        return standing_in(available, substitute, self._size)
+        return standing_in(available, self._substitute(context, available), self._size)
 
     @property
     def complexity(self) -> Complexity:
