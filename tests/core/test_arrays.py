@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import hannan as hn
 from hannan.core import ContextError
 from hannan.core.arrays import as_array, as_floats, as_list, as_rows, as_scalar, is_frame, missing
 
@@ -106,7 +107,7 @@ def test_rows():
     days = np.array(["2026-01-01"], dtype="datetime64[ns]")
     assert as_rows(days) == [days[0]]
     for hole in (pd.Series(pd.to_datetime(["2026-01-01", None])), pa.array(["x", None])):
-        with pytest.raises(ContextError, match="number 1 is"):
+        with pytest.raises(ContextError, match="number 1, counting from 0, is"):
             as_rows(hole)
 
 
@@ -117,3 +118,55 @@ def test_scalars_and_frames_are_told():
     assert not any(map(is_frame, (pd.Series(dtype=float), np.eye(2), [[1]], pl.LazyFrame())))
     assert all(map(missing, (None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("nan"))))
     assert not any(map(missing, (0, "", "nan", False, pd.Timestamp(0), ())))
+
+
+def test_frames_that_are_not_computed_yet_are_told_so():
+    lazy = pl.LazyFrame({"a": [1.0, 2.0]})
+    for take in (as_floats, as_rows, hn.oracles.LinearPolicies(2).check_contexts):
+        with pytest.raises((TypeError, ContextError), match=r"call \.collect\(\)"):
+            take(lazy)
+
+
+TABLE = {"age": [31, 48], "sky": [None, "grey"]}
+DAYS = pd.DataFrame({"age": [31, 48], "day": pd.to_datetime(["2026-01-01"] * 2)})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (pd.DataFrame(TABLE), r"feature 1 \('sky'\) of row 1, counting from 0, is 'grey'"),
+        (pl.DataFrame(TABLE), r"feature 1 \('sky'\) of row 1, counting from 0, is 'grey'"),
+        (pa.table(TABLE), r"feature 1 \('sky'\) of row 1, counting from 0, is 'grey'"),
+        (DAYS, r"feature 1 \('day'\) of row 0, counting from 0, is Timestamp"),
+        ([[1.0, 2.0], [3.0, "x"]], "feature 1 of row 1, counting from 0, is 'x'"),
+        (pd.Series([1, "x"], index=["b", "c"]), "feature 0 of row 1, counting from 0, is 'x'"),
+        (pd.Series([1, None], index=["b", "c"]), "feature 0 of row 1, counting from 0, is nan"),
+        ([[1.0, 2.0], [3.0]], r"got '\[\[1.0, 2.0\], \[3.0\]\]'"),
+        ("abc", "got 'abc'"),
+    ],
+    ids=str,
+)
+def test_features_that_are_no_numbers_are_told_by_name_and_place(given, told):
+    with pytest.raises(ContextError, match=told):
+        hn.ContextFTPL(hn.oracles.LinearPolicies(2), contexts=given)
+
+
+def test_a_row_of_pandas_names_its_feature():
+    with pytest.raises(ContextError, match=r"feature 1 \('sky'\) of row 0.* is 'grey'"):
+        hn.oracles.LinearPolicies(2).check_context(pd.DataFrame(TABLE).iloc[1])
+
+
+def test_nan_cannot_be_declared_as_a_context():
+    def first(contexts, losses):
+        return lambda context: 0
+
+    free = hn.oracles.AllPolicies(1, 2)
+    for make in (
+        lambda given: hn.ContextFTPL(hn.oracles.FunctionOracle(first, 2), contexts=given),
+        lambda given: hn.ContextFTPL(hn.oracles.PerContext(free), contexts=given),
+        lambda given: hn.oracles.PerContext(free, given),
+    ):
+        for nan in (float("nan"), np.float32("nan"), Decimal("nan")):
+            with pytest.raises(ContextError, match="number 1, counting from 0, is"):
+                make([0.5, nan])
+        make([0.5, None])

@@ -125,3 +125,33 @@ def test_the_best_policy_among_those_that_are_there(own):
         there = np.sort(rng.permutation(4)[: rng.integers(1, 4)])
         x = int(rng.integers(3))
         assert best_awake(total, x, there) == naive.best_awake(table, history, x, there)
+
+
+@pytest.mark.parametrize("mask", [[1, 0, 0, 1], [1.0, 0.0, 0.0, 0.0], np.ones(4, int)])
+def test_masks_of_numbers_are_told_to_use_booleans(mask):
+    with pytest.raises(hn.HannanError, match="use booleans"):
+        hn.ContextFTPL(hn.oracles.AllPolicies(1, 4), seed=0).act(available=mask)
+    with pytest.raises(hn.HannanError) as caught:
+        check_available("act", [0, 5], 4)
+    assert "for a mask" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        hn.ContextFTPL(hn.oracles.AllPolicies(2, 4), seed=0),
+        hn.StronglyAdaptive(hn.ContextFTPL(hn.oracles.AllPolicies(2, 4), seed=0), seed=0),
+        hn.Restarting(hn.ContextFTPL(hn.oracles.AllPolicies(2, 4), seed=0)),
+        hn.baselines.Hedge([[0, 1], [1, 2], [2, 3]], seed=0),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_bad_losses_are_told_as_they_were_given(learner):
+    learner = learner.clone()
+    learner.act(0, available=[1, 2])
+    with pytest.raises(hn.LossError, match="that of action 1, which was there, is nan"):
+        learner.update([0.1, np.nan, 0.2, 0.3])
+    with pytest.raises(hn.InputTypeError, match=r"got \['a', 'b', 'c', 'd'\]"):
+        learner.update(["a", "b", "c", "d"])
+    learner.update([np.nan, 0.1, 0.2, np.inf])
+    assert learner.rounds == 1

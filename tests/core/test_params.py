@@ -75,3 +75,18 @@ def test_reset_forgets_everything_but_the_seed():
     learner.reset()
     assert learner.rounds == learner.oracle_calls == 0
     assert plays() == first
+
+
+def test_a_constructor_that_renames_an_argument_is_told_the_rule():
+    class Renames(hn.Predictor):
+        def __init__(self, decay=0.9):
+            self._decay = decay
+
+        def predict(self, context):
+            return np.zeros(2)
+
+        def learn(self, context, action, loss):
+            pass
+
+    with pytest.raises(hn.InputTypeError, match=r"Renames must keep .*self.argument = argument"):
+        repr(Renames())

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
@@ -167,8 +168,9 @@ def _contexts(oracle):
 def test_a_function_without_a_name_must_be_given_again(tmp_path):
     first = lambda chosen: len(chosen) <= 1  # noqa: E731
     path = saved(hn.ContextFTPL(hn.oracles.Matroid(3, first), seed=0), tmp_path)
-    with pytest.raises(hn.UntrustedError, match="pass the thing itself"):
-        hn.load(path, trusted=["tests"])
+    for trusted in ([], ["tests"]):
+        with pytest.raises(hn.UntrustedError, match="pass the thing itself"):
+            hn.load(path, trusted=trusted)
     assert hn.load(path, trusted=[first]).oracle.independent is first
     second = lambda chosen: True  # noqa: E731
     with pytest.raises(hn.UntrustedError, match="2 things"):
@@ -192,6 +194,17 @@ def test_pipelines_with_a_cache_on_disk_are_refused(tmp_path):
     learner = hn.ContextFTPL(hn.oracles.SklearnPolicies(pipe, 2), contexts=[[0.0], [1.0]], seed=0)
     with pytest.raises(hn.StorageError, match="memory="):
         hn.load(saved(learner, tmp_path))
+
+
+def test_functions_of_numpy_in_a_pipeline(tmp_path):
+    pipe = make_pipeline(FunctionTransformer(np.log1p), DecisionTreeClassifier(max_depth=1))
+    learner = hn.ContextFTPL(hn.oracles.SklearnPolicies(pipe, 2), contexts=[[0.0], [1.0]], seed=0)
+    path = saved(learner, tmp_path)
+    with pytest.raises(hn.UntrustedError, match="numpy:log1p"):
+        hn.load(path)
+    for trusted in (["numpy"], [np.log1p]):
+        found = hn.load(path, trusted=trusted)
+        assert found.oracle.estimator.steps[0][1].func is np.log1p
 
 
 def test_trusted_is_a_list(tmp_path):

@@ -1,15 +1,18 @@
 """A learner that was saved and loaded plays on bit for bit."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -215,6 +218,9 @@ def test_data_frames_as_contexts(tmp_path):
         [date(2026, 1, 3), date(2025, 12, 24), date(2026, 11, 16)],
         [datetime(2026, 1, 3, 4, 5, 6, 7), datetime(2025, 1, 1), datetime(2026, 1, 1)],
         [("a", 1), ("b", 0), ("a", 2)],
+        [UUID(int=7), UUID(int=1), UUID(int=3)],
+        [1 + 2j, -1j, 3 + 0j],
+        [b"a", b"\x00", b""],
     ],
     ids=lambda points: type(points[0]).__name__,
 )
@@ -301,6 +307,64 @@ def test_a_file_is_replaced_in_one_step(tmp_path, monkeypatch):
     assert hn.load(path).rounds == 36
     with pytest.raises(hn.StorageError, match="cannot be written"):
         learner.save(tmp_path / "no" / "folder")
+
+
+def test_modes_and_links_stay(tmp_path):
+    learner, path = FULL(LISTED, seed=0), tmp_path / "x.hannan"
+    learner.save(path)
+    usual = (tmp_path / "other").open("w")
+    usual.close()
+    assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
+    path.chmod(0o600)
+    (tmp_path / "latest").symlink_to(path)
+    learner.act(0)
+    learner.update([0.1, 0.2, 0.3])
+    learner.save(tmp_path / "latest")
+    assert (tmp_path / "latest").is_symlink()
+    assert hn.load(path).rounds == 1
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_no_name_of_a_file_is_refused(tmp_path):
+    for wrong in (None, 3, b"x", io.BytesIO(), ""):
+        with pytest.raises(hn.InputTypeError, match="name of a file"):
+            FULL(LISTED, seed=0).save(wrong)
+        with pytest.raises(hn.InputTypeError, match="name of a file"):
+            hn.load(wrong)
+    with pytest.raises(hn.StorageError, match="there is no folder"):
+        FULL(LISTED, seed=0).save(tmp_path / "no" / "x")
+    FULL(LISTED, seed=0).save(tmp_path / "x")
+    with pytest.raises(hn.ParameterError, match="noise_memory"):
+        hn.load(tmp_path / "x", noise_memory=0)
+
+
+def test_a_learner_that_plays_on_meanwhile_is_not_saved(tmp_path):
+    learner = BANDIT(LISTED, seed=0)
+    learner.save(tmp_path / "x")
+    stop = threading.Event()
+
+    def play_on():
+        while not stop.is_set():
+            learner.update(0.5, decision=learner.decide(0))
+
+    player = threading.Thread(target=play_on)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    player.start()
+    refused = 0
+    try:
+        for _ in range(100):
+            try:
+                learner.save(tmp_path / "x")
+            except hn.StorageError as error:
+                assert "another thread" in str(error)
+                refused += 1
+            hn.load(tmp_path / "x")  # never damaged
+    finally:
+        sys.setswitchinterval(interval)
+        stop.set()
+        player.join()
+    assert refused > 0
 
 
 SAVING = """

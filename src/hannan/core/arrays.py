@@ -47,6 +47,8 @@ def as_array(given: Any) -> NDArray[Any]:
         return given if given.dtype.kind != "O" else _resolved(given)
     if isinstance(given, np.ma.MaskedArray):
         return _unmasked(given)
+    if is_lazy(given):
+        raise TypeError("a LazyFrame is not a number yet: call .collect() first")
     if is_frame(given):
         parts = [as_array(column) for _, column in columns_of(given)]
         if parts and all(part.dtype.kind in _NUMBERS for part in parts):
@@ -114,8 +116,10 @@ def as_rows(given: Any) -> Sequence[Any]:
     >>> as_rows(pl.Series(["rain", None]))
     Traceback (most recent call last):
     ...
-    hannan.core.errors.ContextError: Contexts must not be missing; number 1 is None. Fill in or...
+    hannan.core.errors.ContextError: Contexts must not be missing; number 1, counting from 0, is...
     """
+    if is_lazy(given):
+        raise ContextError("Contexts must be known; got a LazyFrame: call .collect() first.")
     if isinstance(given, np.ndarray):
         return as_list(given) if given.ndim == 1 else given  # type: ignore[return-value]
     if is_frame(given):
@@ -131,6 +135,20 @@ def as_rows(given: Any) -> Sequence[Any]:
     values = as_list(given)
     _refuse_missing(values, "")
     return values
+
+
+def comparable(rows: Sequence[Any]) -> Sequence[Any]:
+    """Contexts that are told apart by value: NaN equals nothing, and could never come again.
+
+    Examples
+    --------
+    >>> comparable([0.5, float("nan")])
+    Traceback (most recent call last):
+    ...
+    hannan.core.errors.ContextError: Contexts must not be missing; number 1, counting from 0, is...
+    """
+    _refuse_missing(rows, "", unless_none=True)
+    return rows
 
 
 def as_scalar(given: Any) -> Any:
@@ -154,6 +172,11 @@ def is_frame(given: Any) -> bool:
     return all(hasattr(kind, name) for name in ("columns", "shape", "__array__"))
 
 
+def is_lazy(given: Any) -> bool:
+    """Whether this is a frame of polars that is still to be computed."""
+    return type(given).__name__ == "LazyFrame"
+
+
 def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
     """The columns of a frame with their names, which may repeat."""
     if hasattr(frame, "items"):  # pandas
@@ -174,12 +197,12 @@ def missing(value: Any) -> bool:
     return isinstance(value, Real | Decimal | np.datetime64) and bool(value != value)
 
 
-def _refuse_missing(values: list[Any], where: str) -> None:
+def _refuse_missing(values: Sequence[Any], where: str, unless_none: bool = False) -> None:
     for i, value in enumerate(values):
-        if missing(value):
+        if missing(value) and not (unless_none and value is None):
             raise ContextError(
-                f"Contexts must not be missing; number {i}{where} is {value}. Fill in or drop "
-                "missing values first."
+                f"Contexts must not be missing; number {i}{where}, counting from 0, is {value}. "
+                "Fill in or drop missing values first."
             )
 
 

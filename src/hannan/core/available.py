@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_array
-from hannan.core.errors import InputTypeError
+from hannan.core.errors import InputTypeError, LossError
 from hannan.core.oracle import Objective
 from hannan.core.validation import FloatArray, refuse
 
@@ -23,7 +23,9 @@ IntArray = NDArray[np.intp]
 _WALLS = (1e9, 1e15)
 
 
-def check_available(owner: object, available: Any, n_actions: int) -> IntArray | None:
+def check_available(
+    owner: object, available: Any, n_actions: int, name: str = "available"
+) -> IntArray | None:
     """The actions that are there, sorted; None where all of them are.
 
     Distinct integers below K, or K booleans.
@@ -37,33 +39,39 @@ def check_available(owner: object, available: Any, n_actions: int) -> IntArray |
     >>> check_available("act", range(3), 3) is None
     True
     """
-    accepted = (
-        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
-        "one of them true"
-    )
     given = list(available) if isinstance(available, set | frozenset) else available
     try:
         found = as_array(given)
     except (TypeError, ValueError):
         found = np.empty((), dtype=object)
     mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
-    if found.ndim == 1 and found.size == 0:
-        raise refuse(owner, "available", accepted, available)
-    if found.ndim != 1 or found.dtype.kind not in "iub" or mixed:
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iub") or mixed:
+        accepted = _accepted(found, n_actions)
         raise InputTypeError(
-            f"available= takes {accepted}, or None for all actions; got {available!r}."
+            f"{name}= takes {accepted}, or None for all actions; got {available!r}."
         )
     if found.dtype.kind == "b":
-        if found.size != n_actions or not found.any():
-            raise refuse(owner, "available", accepted, available)
-        found = np.flatnonzero(found)
+        valid = found.size == n_actions and bool(found.any())
+        there = np.flatnonzero(found)
     else:
-        if found.min() < 0 or found.max() >= n_actions:
-            raise refuse(owner, "available", accepted, available)
-        found = np.sort(found.astype(np.intp))
-        if (found[1:] == found[:-1]).any():
-            raise refuse(owner, "available", accepted, available)
-    return None if found.size == n_actions else found
+        there = np.sort(found).astype(np.intp)
+        valid = there.size > 0 and there[0] >= 0 and there[-1] < n_actions
+        valid = valid and not (there[1:] == there[:-1]).any()
+    if not valid:
+        raise refuse(owner, name, _accepted(found, n_actions), available)
+    return None if there.size == n_actions else there
+
+
+def _accepted(found: NDArray[Any], n_actions: int) -> str:
+    """What would have been taken in place of this."""
+    accepted = (
+        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
+        "one of them true"
+    )
+    like_a_mask = found.shape == (n_actions,) and np.isin(found, (0, 1)).all()
+    if like_a_mask and found.dtype.kind in "iuf":
+        accepted += " (for a mask use booleans, True and False: 0 and 1 are actions)"
+    return accepted
 
 
 def standing_in(available: IntArray, substitute: int, n_actions: int) -> IntArray:
@@ -87,6 +95,8 @@ def awake(stands: IntArray) -> IntArray:
 def filled_in(losses: Any, stands: IntArray) -> Any:
     """The losses of what is played for each action; what cannot be indexed so is left as it is.
 
+    Only here is it known which numbers were told, so those that are not finite are refused here.
+
     Examples
     --------
     >>> filled_in([0.1, np.nan, 0.3], np.array([0, 2, 2]))
@@ -96,7 +106,17 @@ def filled_in(losses: Any, stands: IntArray) -> Any:
         found = as_array(losses)
     except (TypeError, ValueError):
         return losses
-    return found[stands] if found.shape == stands.shape else losses
+    if found.shape != stands.shape or found.dtype.kind in "US":
+        return losses
+    there = awake(stands)
+    told = found[there]
+    if told.dtype.kind == "f" and not np.isfinite(told).all():
+        bad = int(np.argmin(np.isfinite(told)))
+        raise LossError(
+            f"losses must be finite; that of action {there[bad]}, which was there, is {told[bad]}. "
+            "Leave out or mend the row."
+        )
+    return found[stands]
 
 
 def cheapest(record: FloatArray | None, available: IntArray) -> int:

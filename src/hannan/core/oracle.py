@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core.arrays import as_rows
+from hannan.core.arrays import as_rows, comparable
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
 from hannan.core.stored import Stored
@@ -281,7 +281,7 @@ class Oracle(Parametrised, ABC):
         A frame gives its rows, and a column its values.
         """
         found: dict[Hashable, Any] = {}
-        for context in as_rows(contexts):
+        for context in comparable(as_rows(contexts)):
             checked = self.check_context(context)
             found.setdefault(self.key(checked), checked)
         return list(found.values())

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hannan.core.errors import InputTypeError
 from hannan.core.stored import Stored
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -19,7 +20,13 @@ class Parametrised(Stored):
         """Constructor arguments by name, as given."""
         given = list(inspect.signature(type(self).__init__).parameters.values())[1:]
         # A class without a constructor of its own has that of `object`: (*args, **kwargs).
-        return {p.name: getattr(self, p.name) for p in given if p.kind not in _VARIADIC}
+        try:
+            return {p.name: getattr(self, p.name) for p in given if p.kind not in _VARIADIC}
+        except AttributeError as error:
+            raise InputTypeError(
+                f"The constructor of {type(self).__name__} must keep each argument under its own "
+                f"name, self.argument = argument: {error}."
+            ) from error
 
     def _makings(self) -> dict[str, Any]:
         return dict(self.params)

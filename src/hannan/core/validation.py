@@ -58,16 +58,16 @@ def check_seed(owner: object, value: Any) -> int | None:
     return None if value is None else check_integer(owner, "seed", value, 0)
 
 
-def check_loss_range(owner: object, value: Any) -> LossRange:
+def check_loss_range(owner: object, value: Any, name: str = "loss_range") -> LossRange:
     """A pair low < high of finite numbers; None means that any finite loss may come."""
     if value is None:
         return (-math.inf, math.inf)
     try:
         low, high = (float(v) for v in value)
     except (TypeError, ValueError):
-        raise refuse(owner, "loss_range", "a pair (low, high) or None", value) from None
+        raise refuse(owner, name, "a pair (low, high) or None", value) from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise refuse(owner, "loss_range", "a pair of finite numbers with low < high", value)
+        raise refuse(owner, name, "a pair of finite numbers with low < high", value)
     return (low, high)
 
 

@@ -37,6 +37,8 @@ def packed(array: NDArray[Any]) -> tuple[Entry, memoryview]:
                     entry |= {"low": low, "as": np.dtype(size).str}
                     flat = _offset(flat, low, size)
                     break
+    if np.shares_memory(flat, array):
+        flat = flat.copy()  # what a file says must not change until it is written
     return entry, np.ascontiguousarray(flat).view(np.uint8).data
 
 

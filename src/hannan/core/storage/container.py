@@ -16,8 +16,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
+import stat
 import struct
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Any
 
 from hannan.core.errors import (
     DamagedFileError,
+    InputTypeError,
     NewerFileError,
     StorageError,
     TruncatedFileError,
@@ -46,7 +48,7 @@ def place(size: int, used: int) -> tuple[int, int]:
 
 def write(path: str | os.PathLike[str], parts: Sequence[bytes | memoryview]) -> None:
     """Write a file in one step: there is the old one or the new one, never half of it."""
-    _replace(Path(path), parts)
+    _replace(_checked(path), parts)
 
 
 def pack(head: dict[str, Any], body: Sequence[memoryview]) -> list[bytes | memoryview]:
@@ -69,7 +71,7 @@ def pack(head: dict[str, Any], body: Sequence[memoryview]) -> list[bytes | memor
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], memoryview]:
     """The head and the body of a file that is whole, or an error that says how it is not."""
     try:
-        content = memoryview(Path(path).read_bytes())
+        content = memoryview(_checked(path).read_bytes())
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}.") from None
     return unpack(content, str(path))
@@ -109,27 +111,28 @@ def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
 
 
 def _replace(path: Path, parts: Sequence[bytes | memoryview]) -> None:
+    target = Path(os.path.realpath(path))  # a link goes on leading to what it led to
+    new = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror}.") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+        with new.open("xb") as file:
             for part in parts:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _usual_mode())
-        os.replace(name, path)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror}.") from None
-    finally:
         with suppress(FileNotFoundError):
-            os.unlink(name)
+            new.chmod(stat.S_IMODE(target.stat().st_mode))  # who may read it stays the same
+        os.replace(new, target)
+    except OSError as error:
+        reason = error.strerror
+        if not target.parent.is_dir():
+            reason = f"there is no folder {path.parent}"
+        raise StorageError(f"{path} cannot be written: {reason}.") from None
+    finally:
+        with suppress(OSError):
+            new.unlink()
 
 
-def _usual_mode() -> int:
-    """What a file opened for writing would get; temporary ones are for their owner alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _checked(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise InputTypeError(f"path= is the name of a file, a string or a Path; got {path!r}.")
+    return Path(path)

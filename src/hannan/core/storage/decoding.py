@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -177,6 +178,8 @@ _TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
     "decimal": lambda self, node: Decimal(node["decimal"]),
     "date": lambda self, node: date.fromisoformat(node["date"]),
     "datetime": lambda self, node: datetime.fromisoformat(node["datetime"]),
+    "uuid": lambda self, node: UUID(node["uuid"]),
+    "complex": lambda self, node: complex(node["complex"]),
     "objects": Decoder._objects,
     "generator": Decoder._generator,
     "enum": Decoder._enum,

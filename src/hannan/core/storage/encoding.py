@@ -16,6 +16,7 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,15 @@ from hannan.core.stored import Stored
 
 Node = Any
 _PLAIN = (bool, int, float, str)
-_TEXTS = {Fraction: "fraction", Decimal: "decimal", date: "date", datetime: "datetime"}
-_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
+_TEXTS = {
+    Fraction: "fraction",
+    Decimal: "decimal",
+    date: "date",
+    datetime: "datetime",
+    UUID: "uuid",
+    complex: "complex",
+}
+_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 
 
 class Encoder:
@@ -90,6 +98,10 @@ class Encoder:
             return {"scalar": self._array(np.asarray(value))}
         if isinstance(value, Enum):
             return {"enum": name_of(type(value)), "value": value.value}
+        if isinstance(value, tuple):  # with names, which its equals do not need
+            return {"tuple": self._items(value, path)}
+        if isinstance(value, datetime) and not getattr(value, "nanosecond", 0):
+            return {"datetime": value.isoformat()}
         if isinstance(value, _CALLABLES):
             return {"function": self._name(value)}
         if _is_estimator(value):

@@ -42,7 +42,16 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
 
 def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
     """The content of a learner's file, in parts."""
-    tree = encoder.encode(learner, type(learner).__name__)
+    before = _progress(learner)
+    try:
+        tree = encoder.encode(learner, type(learner).__name__)
+    except RuntimeError:  # a dictionary that changed while it was read
+        tree = None
+    if tree is None or _progress(learner) != before:
+        raise StorageError(
+            f"{type(learner).__name__} played on in another thread while it was saved, and nothing "
+            "was written: a learner is for one thread at a time, so hold a lock around its calls."
+        )
     head = {
         "hannan": __version__,
         "schema": migrations.SCHEMA,
@@ -50,6 +59,12 @@ def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
         "arrays": encoder.arrays,
     }
     return container.pack(head, encoder.body)
+
+
+def _progress(learner: Any) -> tuple[Any, ...]:
+    """What changes with every call of a learner."""
+    names = ("rounds", "oracle_calls", "_draw", "_next_id", "_open")
+    return tuple(getattr(learner, name, None) for name in names)
 
 
 def storable(thing: Stored) -> bool:
@@ -133,7 +148,10 @@ def load(
     (50, True)
     """
     from hannan.core.learner import Learner
+    from hannan.core.validation import check_integer
 
+    if noise_memory is not None:
+        check_integer("load", "noise_memory", noise_memory, 1)
     head, body = container.read(path)
     return decoded(head, body, str(path), trusted, noise_memory, kind=Learner)
 

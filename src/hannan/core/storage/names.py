@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from hannan.core.errors import DamagedFileError, InputTypeError, UntrustedError
 
 _ROOMS = (
@@ -27,6 +29,8 @@ _KNOWN = ("sklearn", *(f"hannan.{room}" for room in _ROOMS))
 
 def name_of(thing: Any) -> str:
     """Module and name of a class or function: "package.module:Name"."""
+    if isinstance(thing, np.ufunc):
+        return f"numpy:{thing.__name__}"
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
@@ -39,7 +43,7 @@ class Names:
         for item in trusted:
             if isinstance(item, str):
                 self._modules.append(item)
-            elif hasattr(item, "__qualname__") and hasattr(item, "__module__"):
+            elif callable(item) and hasattr(item, "__name__"):
                 self._things.setdefault(name_of(item), []).append(item)
             else:
                 raise InputTypeError(
@@ -79,16 +83,17 @@ class Names:
         if given:
             return given[0]
         module, _, attribute = name.partition(":")
+        if not all(part.isidentifier() for part in attribute.split(".")):
+            raise UntrustedError(
+                f"The file names {name:.200}, a lambda or something made within a function, which "
+                "cannot be imported: pass the thing itself in trusted=[…]. Only its name is "
+                "compared, so make sure that it is the same."
+            )
         if not any(_within(module, package) for package in (*known, *self._modules)):
             raise UntrustedError(
                 f"The file names {name:.200}, which lies outside what files may name. If you know "
                 f"where it comes from, pass trusted=[{module.partition('.')[0][:80]!r}] or the "
                 "thing itself."
-            )
-        if not all(part.isidentifier() for part in attribute.split(".")):
-            raise UntrustedError(
-                f"{name:.200} cannot be imported, as it was made within a function: pass the thing "
-                "itself in trusted=[…]."
             )
         return _imported(module, attribute, name)
 
