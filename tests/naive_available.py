@@ -5,10 +5,22 @@ import math
 import numpy as np
 
 
+def own_means(seen):
+    """What each action costs when it is there, None if never seen.
+
+    Losses are averaged with one more, the smallest mean of any action.
+    """
+    best = min((sum(each) / len(each) for each in seen if each), default=None)
+    return [(sum(each) + best) / (len(each) + 1) if each else None for each in seen]
+
+
 def mean_rule(seen, there):
-    """The available action with the smallest mean of the losses seen; unseen ones first."""
-    means = [np.mean(seen[b]) if seen[b] else -math.inf for b in there]
-    return int(there[int(np.argmin(means))])
+    """The first available action never seen, else the one of the smallest mean; whether seen."""
+    means = own_means(seen)
+    unseen = [b for b in there if means[b] is None]
+    if unseen:
+        return int(unseen[0]), False
+    return int(min(there, key=lambda b: (means[b], b))), True
 
 
 def best_awake(table, history, context, there):
@@ -29,27 +41,26 @@ def best_awake(table, history, context, there):
 def substituted_play(plain, rounds, full, table=None, discount=1.0):
     """What is played if a plain learner is fed the losses of what stands in for each action.
 
-    With a `table` of policies the substitute is what the best policy so far does, of those whose
-    action is there; else, and where there is none, the one by the mean rule. Means are those of
-    the rounds in which something was not there.
+    The substitute is the one of the smallest mean on the context, from the first round on in which
+    something was not there. If one was never seen and there is a `table` of policies: what the
+    best of them so far does, of those whose action is there.
     """
     K = len(rounds[0][1])
-    seen = [[] for _ in range(K)]
-    history, played = [], []
+    seen = {context: [[] for _ in range(K)] for context, _, _ in rounds}
+    history, played, began = [], [], False
     for context, losses, there in rounds:
-        substitute = None
-        if table is not None:
-            substitute = best_awake(table, history, context, there)
-        if substitute is None:
-            substitute = mean_rule(seen, there)
+        substitute, known = mean_rule(seen[context], there)
+        if table is not None and not known:
+            best = best_awake(table, history, context, there)
+            substitute = substitute if best is None else best
         stands = [b if b in there else substitute for b in range(K)]
         learned = np.array([losses[b] for b in stands])
         chosen = plain.act(context)
         played.append(stands[chosen])
         plain.update(learned if full else float(learned[chosen]))
-        if len(there) < K:
-            for b in there if full else [stands[chosen]]:
-                seen[b].append(losses[b])
+        began |= len(there) < K
+        for b in there if full else [stands[chosen]]:
+            seen[context][b] += [losses[b]] if began else []
         history = [(x, old, weight * discount) for x, old, weight in history]
         history.append((context, learned, 1.0))
     return played

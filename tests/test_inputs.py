@@ -436,7 +436,7 @@ def test_the_missing_cell_is_named():
         hn.ContextFTPL(LINEAR, contexts=frame)
     with pytest.raises(hn.ContextError, match=r"feature 1 \('hour'\) of row 1"):
         hn.ContextFTPL(LINEAR, contexts=pa.Table.from_pandas(frame))
-    with pytest.raises(hn.ContextError, match="number 1 in column 'hour' is nan"):
+    with pytest.raises(hn.ContextError, match="number 1 in column 'hour', counting from 0, is nan"):
         hn.environments.FromArrays(frame, np.eye(2))
 
 

@@ -37,6 +37,14 @@ def sampled(n_actions, **options):
     return hn.ContextSemiBanditFTPL(oracle, **{"seed": 0, **options})
 
 
+class WithoutLaw(hn.baselines.EpsilonGreedy):
+    """A learner whose law only copies can tell, as one from outside."""
+
+    @property
+    def propensities(self):
+        raise AttributeError
+
+
 def linear(n_actions):
     oracle = hn.oracles.LinearPolicies(n_actions=n_actions)
     return hn.ContextSemiBanditFTPL(oracle, predictor=hn.predictors.Ridge(), seed=3)
@@ -302,8 +310,8 @@ def test_asking_changes_nothing():
 
 
 def test_each_round_has_draws_of_its_own():
-    for make in (lambda: sampled(2, epsilon=1.0), lambda: hn.baselines.EpsilonGreedy(2, seed=0)):
-        learner = CobaLearner(make(), draws=50)
+    for player in (sampled(2, epsilon=1.0), WithoutLaw(2, seed=0)):
+        learner = CobaLearner(player, draws=50)
         estimates = set()
         for _ in range(20):
             action, p, told = learner.predict(0, SIDES)

@@ -93,6 +93,13 @@ def test_labels_may_be_told_in_several_ways():
     assert (found.action, found.cost, found.probability, found.others) == (None, None, None, {})
 
 
+def test_probabilities_may_be_rounded_and_some_may_be_left_out():
+    (found,) = read({**LABEL, "a": [2, 1], "p": [0.80003, 0.2], "c": TWO})
+    assert (found.probability, found.others) == (0.8, {0: 0.2})
+    (found,) = read({**LABEL, "a": [2, 1], "p": [0.8, 0.1], "c": {"_multi": [{}] * 3}})
+    assert found.others == {0: 0.1}
+
+
 def test_slots_are_labelled_by_outcomes_or_by_themselves():
     slots = [{"S": {"n": 1}, "_inc": [0, 1]}, {"_label_cost": 2, "_a": 0, "_p": 1.0}]
     outcomes = [{"_label_cost": -1, "_a": [1, 0], "_p": [0.8, 0.2]}]
@@ -137,6 +144,10 @@ def test_what_is_no_decision_is_passed_over():
         ({"c": TWO, **LABEL, "_label_cost": "NaN"}, "finite"),
         ({"c": TWO, **LABEL, "_label_probability": 0}, "above 0"),
         ({"c": TWO, **LABEL, "_label_probability": 1.1}, "probability"),
+        ({"c": TWO, **LABEL, "_label_probability": 0.1, "a": [2, 1], "p": [0.9, 0.1]}, "in p"),
+        ({"c": TWO, "a": [1, 2], "p": [0.9, 0.4]}, "sum 1"),
+        ({"c": TWO, "a": [1, 2], "p": [0.5, 0.4]}, "sum 1"),
+        ({"c": {"_multi": [{}] * 3}, "a": [1, 2], "p": [0.9, 0.4]}, "sum 1"),
         ({"c": TWO, "_label_cost": 1, "a": [1]}, "above 0"),
         ({"c": TWO, "_label_cost": 1}, "as there is a label"),
         ({"c": TWO, "a": [1, 1]}, "once"),
@@ -174,6 +185,7 @@ def test_what_is_wrong_is_named_with_its_place(record, says):
         A.CbAdfRound({}, ({}, {}), 0, 1.0, 0.5, {0: 0.5}),
         A.CbAdfRound({}, ({}, {}), 0, 1.0, 0.5, {1: 1.5}),
         A.CbAdfRound({}, ({}, {}), 0, others={1: 0.5}),
+        A.CbAdfRound({}, ({}, {}), 0, 1.0, 0.5, {1: 0.8}),
         A.CbRound({}, 0, 1.0, 1.0),
     ],
 )

@@ -78,6 +78,11 @@ def test_costs_become_losses_by_the_stated_range():
     assert back == rounds
     with pytest.raises(hn.LossError, match="cost_range"):
         A.log_from_vw(rounds)
+    for convert in (A.log_from_vw, lambda _, **given: A.log_to_vw(log, "cb", **given)):
+        with pytest.raises(hn.ParameterError, match="'cost_range' parameter"):
+            convert(rounds, cost_range=(1, 0))
+    with pytest.raises(hn.ParameterError, match="'cost_range' parameter"):
+        A.losses_to_vw(None, [[0.5]], cost_range=(1, 0))
 
 
 def test_actions_are_one_less_here_than_in_the_file():
@@ -96,8 +101,12 @@ def test_words_and_repeated_names_become_columns():
     log = A.log_from_vw(rounds)
     # In order: sun, u^age, u^city^rome, u^city^york
     assert log.contexts.tolist() == [[3, 31, 0, 1], [0, 18, 1, 1]]
-    named = A.log_from_vw(rounds, columns=["u^city^york", "nobody", "u^age"])
-    assert named.contexts.tolist() == [[1, 0, 31], [1, 0, 18]]
+    named = A.log_from_vw(rounds, columns=["u^city^york", "u^age"])
+    assert named.contexts.tolist() == [[1, 31], [1, 18]]
+    with pytest.raises(hn.ParameterError, match=r"no column 'u\^ag' in the log.* mean 'u\^age'"):
+        A.log_from_vw(rounds, columns=["u^age", "u^ag"])
+    with pytest.raises(hn.ParameterError, match="It has none"):
+        A.log_from_vw([A.CbRound({}, 0, 0.0, 0.5)], columns=["u^age"])
     hashed = A.log_from_vw(rounds, columns=8).contexts
     assert hashed.shape == (2, 8)
     assert sorted(abs(hashed[0][hashed[0] != 0])) == [1, 3, 31]
@@ -140,6 +149,32 @@ def test_changing_sets_of_actions_by_position_features_and_tag():
         A.log_from_vw([adf("a", "b")], actions="tag")
     with pytest.raises(hn.ParameterError, match="position"):
         A.log_from_vw([A.CbRound({}, 0, 0.0, 0.5)], actions="tag")
+
+
+def test_the_numbers_of_actions_are_listed_and_can_be_given():
+    rounds = [
+        adf("a", "b", action=1, tags=("x", "y")),
+        adf("b", "c", "a", action=0, tags=("y", "z", "x")),
+        adf("d", cost=None, tags=("w",)),
+    ]
+    ads = A.actions_from_vw(rounds)
+    assert ads == [{"ad": {"id": name}} for name in "abcd"]
+    assert A.actions_from_vw(rounds, "tag") == ["x", "y", "z", "w"]
+    log = A.log_from_vw(rounds, actions="features")
+    assert log == A.log_from_vw(rounds, actions=ads) == A.log_from_vw(rounds, actions="tag")
+    assert log.n_actions == 4
+    again = list(A.log_to_vw(log, "cb_adf", actions=ads))
+    assert [this.actions[this.action] for this in again] == [ads[1]] * 2
+    other = A.log_from_vw(rounds[1:2], actions=["x", "y", "z", "w"])
+    assert (other.actions.tolist(), other.n_actions) == ([1], 4)
+    assert other.available[0].tolist() == [0, 1, 2]
+    with pytest.raises(hn.ParameterError, match="lists 2 actions; got one more, 'z'"):
+        A.log_from_vw(rounds, actions=["x", "y"])
+    for wrong in (["x", "x"], [], ["x", {}], 3, "place"):
+        with pytest.raises(hn.ParameterError, match="'actions' parameter"):
+            A.log_from_vw(rounds, actions=wrong)
+    with pytest.raises(hn.InputTypeError, match="cb_adf"):
+        A.actions_from_vw([A.CbRound({})])
 
 
 def test_slots_are_rounds_with_what_is_left():
@@ -275,6 +310,9 @@ def test_the_format_shows_in_the_first_lines(tmp_path):
     path.write_text("|a\n|b\n")
     with pytest.raises(hn.ParameterError, match="format="):
         format_of(path)
+    path.write_text("")
+    with pytest.raises(hn.ParameterError, match=r"file\.vw' is empty"):
+        format_of(path)
     assert format_of("log.json.gz") == "dsjson"
     assert [is_vw(name) for name in ("a.vw", "a.VW.gz", "a.dsjson", "a.csv", "a", "a.gz")] == [
         True, True, True, False, False, False,
@@ -307,14 +345,16 @@ def test_hashed_and_named_columns_of_a_file(tmp_path):
     table = A.log_from_vw(rounds, columns=4, cost_range=(-1, 0)).contexts
     rng = np.random.default_rng(0)
     assert np.array_equal([r.context for r in world.rounds(20, rng)], table)
-    world = A.FromVW(path, columns=["u^age", "no"], value_range=(-1, 0), n_actions=5, scale=None)
+    world = A.FromVW(path, columns=["u^age"], value_range=(-1, 0), n_actions=5, scale=None)
     assert world.n_actions == 5
     contexts = [r.context.tolist() for r in world.rounds(20, rng)]
-    assert contexts == [[r.context["u"]["age"], 0.0] for r in rounds]
+    assert contexts == [[r.context["u"]["age"]] for r in rounds]
+    with pytest.raises(hn.ParameterError, match=r"'u\^ag' in the file .* mean 'u\^age'"):
+        A.FromVW(path, columns=["u^ag"], value_range=(-1, 0))
     with pytest.raises(hn.ParameterError, match="columns"):
         A.FromVW(path, columns="u^age")
     with pytest.raises(hn.ParameterError, match="too few"):
-        A.FromVW(path, n_actions=1)
+        A.FromVW(path, value_range=(-1, 0), n_actions=1)
 
 
 def test_costs_of_a_file_are_replayed(tmp_path):
@@ -330,5 +370,24 @@ def test_costs_of_a_file_are_replayed(tmp_path):
     A.write_vw(A.losses_to_vw(None, [[0.5, 0.5]]), tmp_path / "a.vw", "csoaa")
     (tmp_path / "b.vw").write_text("1:0 3:1 |\n")
     assert A.FromCsoaa(tmp_path / "a.vw").features == []
-    with pytest.raises(hn.ParameterError, match="environment_from_vw"):
+    with pytest.raises(hn.ParameterError, match=r"Line 1 of .*environment_from_vw"):
         A.FromCsoaa(tmp_path / "b.vw")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("1:0:1 |a\n\n|a\n1:7:1 |a\n", "Line 4 of"),
+        ("0:0:1 |a\n|b\n\n|a\n0:7:1 |b\n\n", "The round that ends in line 6 of"),
+        ("1:0 2:1 |a\n1:0 2:7 |a\n", "Line 2 of"),
+    ],
+)
+def test_costs_outside_their_range_are_named_by_their_lines(tmp_path, text, where):
+    path = tmp_path / "a.vw"
+    path.write_text(text)
+    kind = {"L": "cb", "T": "cb_adf"}[where[0]]
+    makes = A.FromCsoaa if text.startswith("1:0 2") else lambda p, **k: A.FromVW(p, kind, **k)
+    with pytest.raises(hn.LossError, match=f"{where} .*the cost 7 is outside value_range"):
+        makes(path, value_range=(0, 1))
+    with pytest.raises(hn.ParameterError, match="'value_range' parameter"):
+        makes(path, value_range=(1, 0))

@@ -376,7 +376,7 @@ def test_costs_of_all_actions_are_replayed(tmp_path):
     path.write_text("".join(f"1:{5 + i % 2} 2:4 |x a:{i % 3}\n" for i in range(60)))
     found = answer(str(path), "--learner", "FollowTheLeader")
     rows = rows_of(found)
-    assert rows["always cost:1"]["mean"] == pytest.approx(4.0)
+    assert rows["always 1"]["mean"] == pytest.approx(4.0)
     assert rows["FollowTheLeader"]["mean"] < 4.2
 
 
@@ -387,4 +387,9 @@ def test_options_that_do_not_go_with_a_file_are_refused(tmp_path, labelled, caps
     assert main(["replay", labelled, "--label", "moved", "--hash", "3"]) == 2
     assert "Vowpal Wabbit" in capsys.readouterr().err
     assert main(["replay", path]) == 2
-    assert "label:cost" in capsys.readouterr().err
+    assert "the cost -1 is outside value_range" in capsys.readouterr().err
+    assert main(["replay", path, "--value-range=-1,0", "--context", "u^ag"]) == 2
+    assert "did you mean 'u^age'" in capsys.readouterr().err.lower()
+    (tmp_path / "plain.vw").write_text("|a\n|b\n")
+    assert main(["replay", str(tmp_path / "plain.vw")]) == 2
+    assert "Pass --format, one of" in capsys.readouterr().err

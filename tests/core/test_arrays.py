@@ -144,7 +144,7 @@ DAYS = pd.DataFrame({"age": [31, 48], "day": pd.to_datetime(["2026-01-01"] * 2)}
         ([[1.0, 2.0], [3.0]], r"got '\[\[1.0, 2.0\], \[3.0\]\]'"),
         ("abc", "got 'abc'"),
     ],
-    ids=str,
+    ids=lambda value: f"{type(value).__module__}.{type(value).__name__}",
 )
 def test_features_that_are_no_numbers_are_told_by_name_and_place(given, told):
     with pytest.raises(ContextError, match=told):

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hannan as hn
-from hannan.core.available import awake, best_awake, cheapest, check_available, filled_in, noted
+from hannan.core.available import awake, best_awake, check_available, filled_in
 from hannan.core.available import standing_in as stand_in
+from hannan.core.presence import Presence
 from tests import naive as slow
 from tests import naive_available as naive
 
@@ -99,14 +100,35 @@ def test_losses_of_another_shape_are_left_for_the_learner_to_refuse(odd):
 
 def test_means_are_those_of_the_rounds_in_which_an_action_was_seen():
     rng = np.random.default_rng(0)
-    record, seen = None, [[] for _ in range(5)]
-    for _ in range(200):
-        there = np.sort(rng.permutation(5)[: rng.integers(1, 5)])
-        assert cheapest(record, there) == naive.mean_rule(seen, there)
+    presence, seen = Presence(5), {x: [[] for _ in range(5)] for x in range(3)}
+    for _ in range(300):
+        x, there = int(rng.integers(3)), np.sort(rng.permutation(5)[: rng.integers(1, 5)])
+        assert presence.cheapest(x, there) == naive.mean_rule(seen[x], there)
+        guesses, known = presence.guess(x)
+        means = naive.own_means(seen[x])
+        assert known.tolist() == [mean is not None for mean in means]
+        assert guesses[known] == pytest.approx([mean for mean in means if mean is not None])
         losses = rng.integers(0, 3, 5) / 2.0
-        record = noted(record, 5, there, losses[there])
+        presence.learn(x, there, losses[there])
         for b in there:
-            seen[b].append(losses[b])
+            seen[x][b].append(losses[b])
+
+
+def test_on_rows_of_features_each_action_has_a_regression_of_its_own():
+    rng = np.random.default_rng(0)
+    presence = Presence(3)
+    assert not presence.guess(np.zeros(2))[1].any()
+    rows, losses = rng.normal(size=(40, 2)), rng.random((40, 3))
+    there = rng.random((40, 3)) < [0.9, 0.3, 0.0]
+    for row, loss, mask in zip(rows, losses, there, strict=True):
+        presence.learn(row, np.flatnonzero(mask), loss[mask])
+    x = np.array([0.4, -1.0])
+    guesses, known = presence.guess(x)
+    assert known.tolist() == [True, True, False]
+    for b in range(2):
+        X = np.column_stack([rows, np.ones(40)])[there[:, b]]
+        weights = np.linalg.solve(X.T @ X + np.eye(3), X.T @ losses[there[:, b], b])
+        assert guesses[b] == pytest.approx(weights @ [*x, 1.0])
 
 
 @pytest.mark.parametrize("own", [False, True])

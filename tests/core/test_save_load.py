@@ -356,8 +356,7 @@ def test_a_learner_that_plays_on_meanwhile_is_not_saved(tmp_path):
         for _ in range(100):
             try:
                 learner.save(tmp_path / "x")
-            except hn.StorageError as error:
-                assert "another thread" in str(error)
+            except hn.StorageError:
                 refused += 1
             hn.load(tmp_path / "x")  # never damaged
     finally:

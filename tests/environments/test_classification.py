@@ -166,7 +166,7 @@ def test_an_archive_that_cannot_be_read_is_refused_by_its_name(tmp_path):
     (np.zeros((0, 2)), "'rows' parameter"),
     ([["a"], ["b"]], "'rows' parameter"),
     ([[1.0], [2.0, 3.0]], "'rows' parameter"),
-    ([[1.0, 2.0], [3.0, np.nan]], "row 1 has nan in 1"),
+    ([[1.0, 2.0], [3.0, np.nan]], "feature 1 of row 1, both counting from 0, is nan"),
 ])  # fmt: skip
 def test_rows_that_are_no_table_of_numbers_are_refused(rows, match):
     with pytest.raises(hn.HannanError, match=match):
@@ -176,8 +176,8 @@ def test_rows_that_are_no_table_of_numbers_are_refused(rows, match):
 @pytest.mark.parametrize(("labels", "options", "match"), [
     ([0, 1], {}, "'labels' parameter of Classification must be 6 integers"),
     ([0.0] * 6, {}, "'labels' parameter"),
-    ([0, 1, 2, -1, 0, 0], {}, "that of row 3 is -1"),
-    (LABELS, {"n_actions": 2}, "Labels must be from 0 to 1; that of row 2 is 2"),
+    ([0, 1, 2, -1, 0, 0], {}, "that of row 3, counting from 0, is -1"),
+    (LABELS, {"n_actions": 2}, "Labels must be from 0 to 1; that of row 2, counting from 0, is 2"),
     (LABELS, {"n_actions": 0}, "'n_actions' parameter"),
     (LABELS, {"scale": "best"}, "'scale' parameter of Classification must be one of 'unit'"),
     (LABELS, {"scale": 0.0}, "'scale' parameter"),

@@ -59,10 +59,17 @@ def test_losses_of_another_shape_are_refused(losses):
 def test_losses_that_are_not_finite_are_refused_with_their_row(bad):
     losses = np.zeros((3, 2))
     losses[1, 0] = bad
-    with pytest.raises(hn.LossError, match="row 1"):
+    with pytest.raises(hn.LossError, match="row 1, counting from 0, is"):
         FromArrays(None, losses)
 
 
 def test_contexts_and_losses_must_be_as_many():
     with pytest.raises(hn.ParameterError, match="1 contexts for 2 rows"):
         FromArrays([0], np.zeros((2, 2)))
+
+
+def test_a_bad_set_of_actions_is_told_with_its_row():
+    with pytest.raises(hn.ParameterError, match=r"'available\[1\]' parameter of FromArrays"):
+        FromArrays(None, np.zeros((3, 3)), available=[[0], [1, 5], [2]])
+    with pytest.raises(hn.InputTypeError, match=r"available\[2\]= takes"):
+        FromArrays(None, np.zeros((3, 3)), available=[[0], [1], ["x"]])

@@ -288,3 +288,23 @@ def test_the_contract_checks_apply(site):
 def test_show_versions_names_the_packages(site, capsys):
     hn.show_versions()
     assert "tiny-package" in capsys.readouterr().out
+
+
+def test_a_package_without_the_class_is_not_said_to_be_missing(site):
+    with pytest.raises(hn.ParameterError) as caught:
+        find("tiny-package.Fixd")
+    told = str(caught.value)
+    assert told == "the package 'tiny-package' has registered no 'Fixd'; did you mean 'Fixed'?"
+    with pytest.raises(hn.ParameterError, match="'tiny-package' has registered no 'Nope'; there"):
+        find("environments.tiny-package.Nope")
+
+
+def test_misspelt_groups_are_told_and_nothing_is_padded(site, capsys):
+    install(site, "other", "[hannan.oracle]\nFixed = tiny_package:Fixed\n")
+    importlib.invalidate_caches()
+    for options in (["oracles"], ["--json"]):
+        assert main(["list", *options]) == 0
+        printed = capsys.readouterr()
+        assert "hannan.oracle (other) is no group of Hannan's: did you mean" in printed.err
+        assert not any(line.endswith(" ") for line in printed.out.splitlines())
+    assert set(json.loads(printed.out)) == {*BASES, "outside"}

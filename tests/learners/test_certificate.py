@@ -192,3 +192,13 @@ def test_the_measured_bound_is_an_upper_bound_on_average():
         slack.append(certificate.measured - certificate.realised_regret)
     assert np.mean(slack) > -4 * np.std(slack) / math.sqrt(len(slack))
     assert np.std(slack) > 0
+
+
+def test_one_round_is_singular():
+    full = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+    bandit = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+    for learner, loss in ((full, [0.0, 1.0]), (bandit, 0.5)):
+        for told in ("After 1 round with", "After 2 rounds with"):
+            learner.act()
+            learner.update(loss)
+            assert str(learner.certificate()).startswith(told)

@@ -88,7 +88,8 @@ def test_restarting_before_any_restart_is_the_learner_itself():
 
 def test_of_those_there_the_best_perturbed_score_is_played():
     learner = hn.ContextFTPL(ALL, seed=3)
-    totals = np.zeros((3, 4))
+    totals, began = np.zeros((3, 4)), False
+    seen = [[[] for _ in range(4)] for _ in range(3)]
     for context, losses, there in ROUNDS:
         noise = 0.0
         if learner._scale:
@@ -97,25 +98,33 @@ def test_of_those_there_the_best_perturbed_score_is_played():
         action = learner.act(context, available=there)
         assert action == there[np.argmin(scores[there])]
         learner.update(losses)
-        favourite = there[np.argmin(totals[context][there])]
-        totals[context] += np.where(np.isin(range(4), there), losses, losses[favourite])
+        substitute, _ = naive.mean_rule(seen[context], there)
+        if not all(seen[context][b] for b in there):
+            substitute = there[np.argmin(totals[context][there])]
+        own = naive.own_means(seen[context])
+        charged = [
+            losses[b] if b in there else losses[substitute] if own[b] is None else own[b]
+            for b in range(4)
+        ]
+        totals[context] += charged
+        began |= len(there) < 4
+        for b in there:
+            seen[context][b] += [losses[b]] if began else []
         assert np.allclose(learner._history.totals, totals, atol=1e-12)
     assert learner._D > 0.0
 
 
 def test_instability_is_measured_on_what_is_there():
     learner, rng = hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), seed=0), np.random.default_rng(0)
-    D, totals = 0.0, np.zeros(3)
+    D = 0.0
     for _ in range(100):
         there = np.sort(rng.permutation(3)[:2])
         losses, scale = rng.random(3), learner._scale
         noise = scale * np.asarray(learner._fakes.unit(learner._draw))[0] if scale else 0.0
         action = learner.act(available=there)
-        favourite = there[np.argmin(totals[there])]
-        totals += np.where(np.isin(range(3), there), losses, losses[favourite])
-        after = there[np.argmin((totals + noise)[there])]
-        D += max(0.0, losses[action] - losses[after])
         learner.update(losses)
+        after = there[np.argmin((learner._history.totals[0] + noise)[there])]
+        D += max(0.0, losses[action] - losses[after])
         assert pytest.approx(D, abs=1e-9) == learner._D
 
 
@@ -174,6 +183,37 @@ def test_the_best_action_wins_when_it_comes_however_rarely(learner):
             (rare if 2 in there else common).append(action)
     assert np.mean(np.array(rare) == 2) > 0.6
     assert np.mean(np.array(common) == 0) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("learner", "context"),
+    [
+        (hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), seed=0), 0),
+        (hn.ContextFTPL(hn.oracles.FinitePolicies([[0], [1], [2]]), seed=0), 0),
+        (hn.ContextFTPL(hn.oracles.LinearPolicies(3), seed=0), np.array([1.0, 0.3])),
+        (hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 3), seed=0), 0),
+        (hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies([[0], [1], [2]]), seed=0), 0),
+        (hn.ContextSemiBanditFTPL(hn.oracles.LinearPolicies(3), seed=0), np.array([1.0, 0.3])),
+        (hn.Discounted(hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), seed=0), 0.99), 0),
+        (hn.StronglyAdaptive(hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), seed=0), seed=0), 0),
+        (hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 3)), 0),
+        (hn.baselines.Hedge([[0], [1], [2]], seed=0), 0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_actions_that_meet_only_each_other_are_compared_with_each_other(learner, context):
+    """0 is there with 1, and 1 with 2; so 2, the worst, must not look good beside 1."""
+    learner, rng, means = learner.clone(), np.random.default_rng(1), np.array([0.1, 0.4, 0.8])
+    horizon = 600 if isinstance(learner, hn.StronglyAdaptive | hn.Discounted) else 2000
+    worst = []
+    for t in range(horizon):
+        there = [0, 1] if rng.random() < 0.9 else [1, 2]
+        action = learner.act(context, available=there)
+        losses = (rng.random(3) < means).astype(float)
+        learner.update(losses if learner.feedback is hn.Feedback.FULL else float(losses[action]))
+        if there == [1, 2] and t > horizon // 2:
+            worst.append(action == 2)
+    assert np.mean(worst) < 0.2
 
 
 def test_an_action_that_is_dear_is_not_favoured_for_being_away():

@@ -180,9 +180,11 @@ def test_what_the_learner_does_not_have_is_refused():
     learner = hn.Restarting(hn.baselines.UniformRandom(K, seed=0))
     learner.act()
     learner.update(np.zeros(K))
-    for verb in ("best_policy", "certificate", "propensities"):
+    for verb in ("best_policy", "certificate"):
         with pytest.raises(hn.InputTypeError, match=rf"UniformRandom has no {verb}\(\)"):
             getattr(learner, verb)()
+    with pytest.raises(hn.InputTypeError, match=r"KalaiVempala has no propensities\(\)"):
+        hn.Restarting(hn.baselines.KalaiVempala(TABLE, seed=0)).propensities(0)
     with pytest.raises(hn.DecisionError):
         learner.update(0.0, decision=0)
     base = hn.baselines.EpochGreedy(hn.oracles.AllPolicies(1, K), seed=0)

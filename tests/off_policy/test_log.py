@@ -120,6 +120,7 @@ def test_what_cannot_be_is_refused(changes, message):
 @pytest.mark.parametrize("given", [GOOD, RICH, {**GOOD, "contexts": None}])
 def test_frames_hold_all_of_a_log(make, given):
     log = Log(**given)
+    assert Log.from_frame(make(log.to_frame())) == log
     assert Log.from_frame(make(log.to_frame()), n_actions=3) == log
 
 
@@ -137,7 +138,11 @@ def test_frames_that_lack_something_are_refused():
     with pytest.raises(hn.ParameterError, match="needs 'loss'"):
         Log.from_frame({"action": [0], "propensity": [1.0]}, n_actions=2)
     with pytest.raises(hn.ParameterError, match="n_actions="):
-        Log.from_frame(Log(**GOOD).to_frame())
+        Log.from_frame({"action": [0], "loss": [0.0], "propensity": [1.0]})
+    with pytest.raises(hn.ParameterError, match="n_actions="):
+        Log.from_frame(Log(**GOOD)[:0].to_frame())
+    with pytest.raises(hn.ParameterError, match="one number throughout; got 3 and 4"):
+        Log.from_frame({**Log(**GOOD).to_frame(), "n_actions": [3, 3, 4]})
     bad = {**Log(**RICH).to_frame(), "available": ["0 x", "0", "1"]}
     with pytest.raises(hn.ParameterError, match="'available' must hold actions"):
         Log.from_frame(bad)

@@ -347,16 +347,26 @@ def test_what_cannot_be_recorded_is_refused():
         greedy.decide(0)
 
 
-def test_baselines_are_recorded_by_copies():
-    recorder = Recorder(hn.baselines.EpsilonGreedy(K, epsilon=0.3, seed=0), draws=2000)
-    contexts, _, losses = world(5)
+def test_baselines_without_a_formula_are_recorded_by_copies():
+    contexts, _, losses = world(3)
+    oracle = hn.oracles.FinitePolicies(TABLE, n_actions=K)
+    recorder = Recorder(hn.baselines.KalaiVempala(oracle, seed=0), draws=400)
     play(recorder, contexts, losses, decide=False)
-    log = recorder.log()
-    assert log.draws == 2001
-    assert log.distribution.min(axis=1) == pytest.approx(np.full(5, 0.1), abs=0.03)
-    exp4 = Recorder(hn.baselines.Exp4(TABLE, seed=0), draws=2000)
+    assert recorder.log().draws == 401
+
+
+def test_baselines_with_a_formula_are_recorded_by_it():
+    contexts, _, losses = world(5)
+    greedy = Recorder(hn.baselines.EpsilonGreedy(K, epsilon=0.3, seed=0))
+    play(greedy, contexts, losses, decide=False)
+    assert greedy.log().draws is None
+    assert greedy.log().distribution.min(axis=1) == pytest.approx(np.full(5, 0.1))
+    exp4 = Recorder(hn.baselines.Exp4(TABLE, seed=0))
     play(exp4, contexts, losses)
-    assert 1.0 / exp4.log().weights == pytest.approx(exp4.log().propensities, abs=0.05)
+    assert 1.0 / exp4.log().weights == pytest.approx(exp4.log().propensities)
+    uniform = Recorder(hn.baselines.UniformRandom(4, seed=0))
+    play(uniform, [None] * 5, np.zeros((5, 4)))
+    assert (uniform.log().propensities == 0.25).all()
 
 
 def test_changing_action_sets_are_logged():

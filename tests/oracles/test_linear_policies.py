@@ -183,3 +183,20 @@ def test_a_linear_world_is_learned_from_bandit_feedback_in_an_open_world():
         learner.update(losses[-1])
     # Uniform play has mean loss 0.75: a third of that shows learning.
     assert np.mean(losses[-1000:]) < 0.25
+
+
+def test_features_whose_squares_overflow_are_refused():
+    oracle = hn.oracles.LinearPolicies(2)
+    for call in (
+        lambda: oracle.check_context([1.0, -1e200]),
+        lambda: oracle.check_contexts([[1.0, 0.0], [1.0, -1e200]]),
+    ):
+        with pytest.raises(
+            hn.ContextError, match=r"feature 1, counting from 0, is -1e\+200. Scale"
+        ):
+            call()
+    with np.errstate(all="raise"):
+        learner = hn.ContextFTPL(oracle, seed=0)
+        for _ in range(20):
+            learner.act([1e150, 1.0])
+            learner.update([0.0, 1.0])

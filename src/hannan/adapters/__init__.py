@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hannan.adapters.river.predictor import RiverPredictor
     from hannan.adapters.river.stream import FromRiver
     from hannan.adapters.sklearn import OnlinePolicyClassifier
+    from hannan.adapters.vw.decisions import actions_from_vw
     from hannan.adapters.vw.dsjson import read_dsjson, write_dsjson
     from hannan.adapters.vw.from_vw import FromCsoaa, FromVW
     from hannan.adapters.vw.full_information import environment_from_vw, losses_to_vw
@@ -45,6 +46,7 @@ __all__ = [
     "RiverPolicy",
     "RiverPredictor",
     "VWFormatError",
+    "actions_from_vw",
     "environment_from_vw",
     "log_from_coba",
     "log_from_obp",
@@ -77,6 +79,7 @@ _HOMES = {
     "RiverPolicy": "river.policy",
     "RiverPredictor": "river.predictor",
     "VWFormatError": "vw.rounds",
+    "actions_from_vw": "vw.decisions",
     "environment_from_vw": "vw.full_information",
     "log_from_coba": "coba.log",
     "log_from_obp": "obp",

@@ -69,6 +69,9 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     and neither plays nor learns. Where there is a predictor, its guess for the row counts as it
     would in a round.
 
+    `pickle` and `joblib` keep a fitted classifier, with all it has learned; `learner_.save(path)`
+    keeps the learner alone, in a file that holds nothing executable.
+
     Parameters
     ----------
     oracle

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hannan.baselines._known_law import KnownLaw
 from hannan.core import Action, Feedback, LateLearner, Oracle, ParameterError
-from hannan.core.available import standing_in
+from hannan.core.available import IntArray, standing_in
 from hannan.core.learner import own_coins
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
@@ -27,7 +28,7 @@ _CHOSEN = "the chosen action's"
 _PART = 4096  # policies whose weights are summed before one part of them is searched
 
 
-class ListedPolicies(LateLearner):
+class ListedPolicies(KnownLaw, LateLearner):
     """A table of policies with a running total for each."""
 
     oracle: FinitePolicies
@@ -63,16 +64,32 @@ class ListedPolicies(LateLearner):
         """What copies of this learner would play on a context now: drawn from the same weights."""
         coins = self._coins(copies, seed)
         context = self._check_context(context)
+        there = None if available is None else self._check_available(available)
+        ends = self._would_weigh(context).cumsum()
+        targets = coins.random(copies) * ends[-1]
+        followed = [_first_above(ends, target) for target in targets]
+        return [self.oracle.action(code) for code in self._codes(context, there)[followed]]
+
+    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
+        sets = self.oracle.sets
+        codes = self.oracle.n_actions if sets is None else len(sets)
+        mass = np.bincount(self._codes(context, available), self._would_weigh(context), codes)
+        law = mass / mass.sum()
+        return np.asarray(law if sets is None else law @ sets)
+
+    def _would_weigh(self, context: Any) -> FloatArray:
+        """The weights of `_weigh`, but that nothing changes."""
         twin = copy.copy(self)
         twin._totals = self._totals.copy()  # they may be measured from a new least one
-        ends = twin._weigh(context).cumsum()
-        targets = coins.random(copies) * ends[-1]
-        codes = self._columns[context, [_first_above(ends, target) for target in targets]]
-        there = None if available is None else self._check_available(available)
-        if there is not None:
-            substitute = self._substitute(context, there)
-            codes = standing_in(there, substitute, self.oracle.n_actions)[codes]
-        return [self.oracle.action(code) for code in codes]
+        return twin._weigh(context)
+
+    def _codes(self, context: Any, available: IntArray | None) -> IntArray:
+        """What is played for each policy."""
+        column: IntArray = self._columns[context]
+        if available is None:
+            return column
+        substitute = self._substitute(context, available)
+        return standing_in(available, substitute, self.oracle.n_actions)[column]
 
     def _act(self, context: Any) -> Action:
         return self._follow(context, self._weigh(context))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 from numbers import Real
@@ -10,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from hannan.baselines._bandit import Bandit
+from hannan.baselines._known_law import KnownLaw
 from hannan.core import Action, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
+from hannan.core.available import IntArray, standing_in
 from hannan.core.learner import own_coins
-from hannan.core.validation import check_seed, refuse
+from hannan.core.validation import FloatArray, check_seed, refuse
 
 
-class EpochGreedy(Bandit):
+class EpochGreedy(KnownLaw, Bandit):
     r"""Explore in single rounds and follow the leader between them, ever longer; bandit feedback.
 
     An exploring round plays each of K actions with probability 1/K and adds :math:`K \ell` on the
@@ -117,6 +120,16 @@ class EpochGreedy(Bandit):
             self._led = True
             self.oracle_calls += 1
         return self._leader(context)
+
+    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
+        law = np.full(self._K, 1.0 / self._K)
+        if self._left > 0:
+            law = np.eye(self._K)[self.best_policy()(context)]
+        if available is None:
+            return law
+        substitute = copy.copy(self)._substitute(context, available)  # a copy counts the call
+        stands = standing_in(available, substitute, self._K)
+        return np.asarray(np.bincount(stands, law, self._K), dtype=np.float64)
 
     def _restored(self) -> None:
         self._leader = self._total.leader() if self._led else None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
+from hannan.baselines._known_law import KnownLaw
 from hannan.core import Action, LateLearner, Predictor
 from hannan.core.available import IntArray
 from hannan.core.learner import own_coins
@@ -18,7 +19,7 @@ from hannan.predictors import Mean, Ridge
 _ANY = (-math.inf, math.inf)
 
 
-class EpsilonGreedy(Bandit, LateLearner):
+class EpsilonGreedy(KnownLaw, Bandit, LateLearner):
     r"""Play what a predictor thinks cheapest, with probability ε a uniform action; bandit feedback.
 
     In round t the action is
@@ -102,6 +103,18 @@ class EpsilonGreedy(Bandit, LateLearner):
     def _act_among(self, context: Any, available: IntArray) -> int:
         return int(available[self._drawn(self._estimate(context)[available])])
 
+    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
+        there = np.arange(self.n_actions) if available is None else available
+        law, exploring = np.zeros(self.n_actions), self._exploring()
+        law[there] = exploring / len(there)
+        law[there[self._estimate(context)[there].argmin()]] += 1.0 - exploring
+        return law
+
+    def _exploring(self) -> float:
+        """ε of this round."""
+        found: float = self.epsilon * (self.rounds + 1) ** -self.decay
+        return found
+
     def _estimate(self, context: Any) -> FloatArray:
         mine = self._predictor(context)
         guess = getattr(mine, "estimate", mine.predict)(context)
@@ -110,7 +123,7 @@ class EpsilonGreedy(Bandit, LateLearner):
     def _drawn(self, estimates: FloatArray) -> int:
         """The place of the smallest, or now and then any."""
         greedy = int(estimates.argmin())
-        if self._rng.random() < self.epsilon * (self.rounds + 1) ** -self.decay:
+        if self._rng.random() < self._exploring():
             return int(self._rng.integers(len(estimates)))
         return greedy
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.baselines._bandit import Bandit, row_or_name
+from hannan.baselines._known_law import KnownLaw
 from hannan.core import Action, ContextError, LateLearner
 from hannan.core.available import IntArray
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
@@ -18,7 +19,7 @@ from hannan.predictors import Ridge
 from hannan.predictors._table import TablePredictor
 
 
-class LinUCB(Bandit, LateLearner):
+class LinUCB(KnownLaw, Bandit, LateLearner):
     r"""Play the action whose loss may be lowest, by a linear model for each; bandit feedback.
 
     With :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which action k was
@@ -115,6 +116,11 @@ class LinUCB(Bandit, LateLearner):
 
     def _act_among(self, context: Any, available: IntArray) -> int:
         return int(available[self._model(context).lower(context)[available].argmin()])
+
+    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
+        law = np.zeros(self.n_actions)
+        law[self._act(context) if available is None else self._act_among(context, available)] = 1.0
+        return law
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
         self._model(context).learn(context, action, self._scaled(loss))

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hannan.baselines._known_law import KnownLaw
 from hannan.core import Action, LateLearner
 from hannan.core.available import IntArray
 from hannan.core.learner import own_coins
@@ -20,7 +21,7 @@ from hannan.core.validation import (
 )
 
 
-class UniformRandom(LateLearner):
+class UniformRandom(KnownLaw, LateLearner):
     r"""Play each of K actions with probability 1/K, whatever happens.
 
     Where only some are there, each of them is as likely as the others.
@@ -76,6 +77,10 @@ class UniformRandom(LateLearner):
     def _act_among(self, context: Any, available: IntArray) -> int:
         self._choices = len(available)
         return int(available[self._rng.integers(self._choices)])
+
+    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
+        there = np.arange(self.n_actions) if available is None else available
+        return np.bincount(there, minlength=self.n_actions) / len(there)
 
     def _twin(self, coins: np.random.Generator) -> Self:
         twin = copy.copy(self)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hannan.baselines._bandit import Bandit, row_or_name
+from hannan.baselines._known_law import KnownLaw
 from hannan.core import Action, LateLearner, MissingPackageError
 from hannan.core.available import IntArray
 from hannan.core.learner import own_coins
@@ -20,7 +21,7 @@ from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 _FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
 
 
-class VowpalWabbit(Bandit, LateLearner):
+class VowpalWabbit(KnownLaw, Bandit, LateLearner):
     r"""Vowpal Wabbit (`pip install 'hannan[vw]'`) with bandit feedback.
 
     VW is given features of the context, an indicator for each action and the products of the two,
@@ -108,6 +109,10 @@ class VowpalWabbit(Bandit, LateLearner):
         coins = self._coins(copies, seed)
         law = self.probabilities(context, available)
         return [_draw(law, u) for u in coins.random(copies)]
+
+    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
+        law = self.probabilities(context, available)
+        return np.asarray(law / law.sum())  # VW's own sums are rounded to single precision
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name not in _NATIVE}

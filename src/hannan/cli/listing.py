@@ -11,7 +11,7 @@ from rich.table import Table
 
 from hannan.cli.output import as_json, print_json
 from hannan.experiments.catalogue import KINDS, entries, short_name
-from hannan.experiments.plugins import describe, registered
+from hannan.experiments.plugins import describe, registered, unknown_groups
 
 
 @click.command(name="list")
@@ -22,7 +22,14 @@ def listing(kinds: tuple[str, ...], as_json: bool) -> None:
 
     Every name may stand as a type in an experiment file. What other packages
     have registered comes last, with their names.
+
+    With --json, Hannan's own classes are {kind: {name: summary}}. Those of
+    other packages, if there are any, are apart from them under "outside":
+    {kind: {name: {"summary", "package", "error"}}}, where error says why a
+    class cannot be loaded, or is null.
     """
+    for warning in unknown_groups():
+        click.echo(warning, err=True)
     wanted = kinds or KINDS
     if as_json:
         told: dict[str, Any] = {k: {e.name: e.summary for e in entries(k)} for k in wanted}
@@ -41,7 +48,10 @@ def listing(kinds: tuple[str, ...], as_json: bool) -> None:
             line = about["summary"] if fault is None else f"cannot be had: {fault}"
             line = f"{line} ({about['package']})"
             table.add_row(f"  {escape(name)}", f"[dim]{escape(line)}[/]")
-    Console().print(table)
+    console = Console()
+    with console.capture() as printed:
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))
 
 
 def _outside(kind: str) -> dict[str, dict[str, str | None]]:

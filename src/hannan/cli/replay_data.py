@@ -128,7 +128,7 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, lis
 
 def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromCsoaa:
     """The environment of a file of Vowpal Wabbit."""
-    format = format_of(path, options.get("format"))
+    format = format_of(path, options.get("format"), "--format")
     known = {"context": "columns", "hash": "columns", "value_range": "value_range"}
     if format != "csoaa":
         known |= {"format": "format", "method": "method", "floor": "floor"}

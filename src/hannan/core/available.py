@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hannan.core.arrays import as_array
 from hannan.core.errors import InputTypeError, LossError
 from hannan.core.oracle import Objective
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import refuse
 
 IntArray = NDArray[np.intp]
 
@@ -117,26 +117,6 @@ def filled_in(losses: Any, stands: IntArray) -> Any:
             "Leave out or mend the row."
         )
     return found[stands]
-
-
-def cheapest(record: FloatArray | None, available: IntArray) -> int:
-    """Of these actions the one with the smallest mean loss, [sums, counts]; unseen ones first.
-
-    Ties go to the smallest.
-    """
-    if record is None:
-        return int(available[0])
-    sums, counts = record[:, available]
-    means = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), -np.inf)
-    return int(available[means.argmin()])
-
-
-def noted(record: FloatArray | None, n_actions: int, actions: Any, losses: Any) -> FloatArray:
-    """The record with one more round in which the losses of some actions were seen."""
-    found = np.zeros((2, n_actions)) if record is None else record
-    found[0, actions] += losses
-    found[1, actions] += 1.0
-    return found
 
 
 def best_awake(

@@ -112,6 +112,7 @@ class LateLearner(Learner):
         try:
             if ticket.stands is None:
                 self._update(ticket.context, ticket.action, loss)
+                self._remember(ticket.context, ticket.action, loss)
             else:
                 self._update_restricted(ticket.context, ticket.chosen, loss, ticket.stands)
         finally:

@@ -8,16 +8,15 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core.arrays import as_array
 from hannan.core.available import (
     IntArray,
     awake,
     best_awake,
-    cheapest,
     check_available,
     filled_in,
-    noted,
     standing_in,
 )
 from hannan.core.environment import Feedback
@@ -25,6 +24,7 @@ from hannan.core.errors import OrderError, ParameterError
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
+from hannan.core.presence import Presence
 from hannan.core.storage import save
 from hannan.core.validation import FloatArray, check_integer
 
@@ -63,7 +63,8 @@ class Learner(Parametrised, ABC):
         self.oracle_calls = 0
         self._open: tuple[Any, Action] | None = None
         self._stands: IntArray | None = None  # what is played for each action in the open round
-        self._record: FloatArray | None = None  # losses seen in restricted rounds: sums, counts
+        self._presence: Presence | None = None  # since the first restricted round
+        self._told_all = False  # whether another learner says what actions away are charged
         self._sorted = 0  # restricted rounds played by an order of one's own
 
     def act(self, context: Any = None, available: Any = None) -> Action:
@@ -105,6 +106,7 @@ class Learner(Parametrised, ABC):
         context, action = self._open
         if self._stands is None:
             self._update(context, action, loss)
+            self._remember(context, action, loss)
         else:
             self._update_restricted(context, action, loss, self._stands)
         self._open = self._stands = None
@@ -266,33 +268,65 @@ class Learner(Parametrised, ABC):
     def _substitute(self, context: Any, available: IntArray) -> int:
         """What stands in for actions that are not there: a function of the past alone.
 
-        The action of the best score so far, where there are scores, or what the best policy so
-        far does among those whose action is there; where that cannot be told, the action with the
-        smallest mean loss in restricted rounds, unseen ones first.
+        The action with the smallest mean loss on this context in rounds in which it was there. If
+        one was not seen yet: the action of the best score so far, where there are scores, or what
+        the best policy so far does among those whose action is there. If there is no such
+        policy, one not seen yet.
         """
-        past, found = self._past(), None
-        if past is not None and past.scored:
-            found = int(past.among(context, available).action(context, None, 0, 0.0))
-            self.oracle_calls += 1
-        elif past is not None:
-            span = getattr(self, "loss_range", None) or (0.0, 1.0)
-            found = best_awake(past, context, available, max(map(abs, span)))
-            self.oracle_calls += 1
-        return cheapest(self._record, available) if found is None else found
+        past, found, known = self._past(), int(available[0]), False
+        if self._presence is not None:
+            found, known = self._presence.cheapest(context, available)
+        if known or past is None:
+            return found
+        self.oracle_calls += 1
+        if past.scored:
+            return int(past.among(context, available).action(context, None, 0, 0.0))
+        span = getattr(self, "loss_range", None) or (0.0, 1.0)
+        best = best_awake(past, context, available, max(map(abs, span)))
+        return found if best is None else best
 
     def _update_restricted(self, context: Any, action: Action, loss: Any, stands: IntArray) -> None:
         """Learn the losses of what is played for each action."""
         full = self.feedback is Feedback.FULL
-        losses = filled_in(loss, stands) if full else loss
+        losses = filled_in(loss, stands) if full and not self._told_all else loss
+        if self._ordered and full and not self._told_all:
+            losses = self._charged(context, losses, stands)
         self._update(context, action, losses)
-        if self._ordered:
-            self._sorted += 1
-        elif full:
-            there = awake(stands)
-            self._record = noted(self._record, len(stands), there, losses[there])
-        else:
-            seen = float(as_array(losses).ravel()[0])
-            self._record = noted(self._record, len(stands), stands[action], seen)
+        self._sorted += self._ordered
+        self._presence = self._presence or Presence(len(stands))
+        self._remember(context, int(stands[action]), losses, awake(stands))
+
+    def _charged(self, context: Any, losses: Any, stands: IntArray) -> Any:
+        """Losses in which actions that were not there cost what they do when they are."""
+        away, guesses = self._guesses(context, stands)
+        if away is None or np.shape(losses) != stands.shape:
+            return losses
+        return np.where(away, guesses, losses)
+
+    def _guesses(
+        self, context: Any, stands: IntArray
+    ) -> tuple[NDArray[np.bool_] | None, FloatArray]:
+        """Which actions are away and known from other rounds, and what they cost then."""
+        if self._presence is None:
+            return None, np.empty(0)
+        guesses, known = self._presence.guess(context)
+        span = getattr(self, "_range", None) or getattr(self, "loss_range", None)
+        low, high = span or (-np.inf, np.inf)
+        away = stands != np.arange(len(stands))
+        return away & known, np.clip(guesses, low, high)
+
+    def _remember(
+        self, context: Any, action: Action, loss: Any, there: IntArray | None = None
+    ) -> None:
+        """Note what was seen of the actions that were there, once some have been away."""
+        if self._presence is None or self._told_all:
+            return
+        if self.feedback is not Feedback.FULL:
+            self._presence.learn(context, action, float(as_array(loss).ravel()[0]))
+            return
+        losses = as_array(loss)
+        seen = np.arange(len(losses)) if there is None else there
+        self._presence.learn(context, seen, losses[seen])
 
     # What subclasses write ------------------------------------------------------------------
 

@@ -180,7 +180,7 @@ def check_names(source: str, wanted: Iterable[str], available: Iterable[str]) ->
     for name in wanted:
         if name not in there:
             near = difflib.get_close_matches(name, there, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has {_few(there)}."
+            hint = f"Did you mean {near[0]!r}?" if near else f"It has {_few(there) or 'none'}."
             raise ParameterError(f"There is no column {name!r} in {source}. {hint}")
 
 

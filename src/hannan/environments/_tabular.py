@@ -103,7 +103,7 @@ class Replay(Tabular):
         features = Features(self, self.context, self.categorical, self.scale)
         self._range = None
         if self.value_range is not None:
-            self._range = check_loss_range(self, self.value_range)
+            self._range = check_loss_range(self, self.value_range, "value_range")
         columns = [*outcome, *([] if self.current is None else [self.current])]
         found = self._open(table, features, columns, self.label if self.labels is None else None)
         self.actions = outcome if self.label is None else list(self.labels or found)

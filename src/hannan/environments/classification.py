@@ -187,7 +187,10 @@ def _check_rows(owner: object, rows: Any) -> NDArray[Any]:
     finite = np.isfinite(table)
     if not finite.all():
         row, column = divmod(int(np.argmin(finite)), table.shape[1])
-        raise ContextError(f"Rows must be finite; row {row} has {table[row, column]} in {column}.")
+        raise ContextError(
+            f"Rows must be finite; feature {column} of row {row}, both counting from 0, is "
+            f"{table[row, column]}. Fill in or drop missing values first."
+        )
     return table
 
 
@@ -204,7 +207,9 @@ def _check_labels(
     outside = (found < 0) | (found > most)
     if outside.any():
         row = int(np.argmax(outside))
-        raise LossError(f"Labels must be from 0 to {most}; that of row {row} is {found[row]}.")
+        raise LossError(
+            f"Labels must be from 0 to {most}; that of row {row}, counting from 0, is {found[row]}."
+        )
     return found.astype(np.intp)
 
 

@@ -60,7 +60,7 @@ class FromArrays(Environment):
             finite[row] |= there is not None and ~np.isin(np.arange(table.shape[1]), there)
         if not finite.all():
             row = int(np.argmin(finite.all(axis=1)))
-            raise LossError(f"Losses must be finite; row {row} is {table[row]}.")
+            raise LossError(f"Losses must be finite; row {row}, counting from 0, is {table[row]}.")
         listed = [None] * len(table) if contexts is None else list(as_rows(contexts))
         if len(listed) != len(table):
             raise ParameterError(
@@ -110,4 +110,7 @@ class FromArrays(Environment):
         if len(rows) != T:
             accepted = f"booleans [{T}, {K}], or {T} lists of actions"
             raise refuse(self, "available", accepted, available)
-        return [None if row is None else check_available(self, row, K) for row in rows]
+        return [
+            None if row is None else check_available(self, row, K, f"available[{t}]")
+            for t, row in enumerate(rows)
+        ]

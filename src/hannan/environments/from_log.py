@@ -184,7 +184,7 @@ class FromLog(Tabular):
         self.categorical = categorical
         self.scale = scale
         self.oracle = oracle
-        self._range = check_loss_range(self, value_range)
+        self._range = check_loss_range(self, value_range, "value_range")
         self._outcome = self._check_outcome()
         features = Features(self, context, categorical, scale)
         columns = [action, self._outcome, *self._propensity_column]

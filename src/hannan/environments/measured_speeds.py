@@ -78,7 +78,8 @@ class MeasuredSpeeds(Environment):
         finite = np.isfinite(table).all(axis=1)
         if not finite.all():
             raise ParameterError(
-                f"Speeds must be finite; row {int(np.argmin(finite))} is not. Fill the gaps first."
+                f"Speeds must be finite; row {int(np.argmin(finite))}, counting from 0, is not. "
+                "Fill the gaps first."
             )
         self._speeds = table
         self._sensors = self._columns(sensors, table.shape[1])

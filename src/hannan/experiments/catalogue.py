@@ -66,6 +66,7 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     theirs = _registered_as(rest if kind in KINDS else name, order)
     if theirs is not None:
         return _constructor(_loaded(theirs[0]), theirs[0].name, theirs[1])
+    _refuse_unregistered(rest if kind in KINDS else name)
     known = [entry.name for place in order for entry in entries(place)]
     known += [entry.name for place in order for entry in registered(place)]
     raise ParameterError(f"there is no {wanted!r}{nearest(wanted, known)}")
@@ -134,6 +135,19 @@ def _registered_as(name: str, kinds: Iterable[str]) -> tuple[Registered, str] | 
         if found:
             return found[0]
     return None
+
+
+def _refuse_unregistered(name: str) -> None:
+    """Raise for "package.Name" where the package has registered other classes."""
+    others: dict[str, list[str]] = {}
+    for entry in (entry for kind in KINDS for entry in registered(kind)):
+        others.setdefault(entry.package, []).append(entry.name)
+    for package, known in others.items():
+        if name.startswith(f"{package}."):
+            wanted = name[len(package) + 1 :]
+            raise ParameterError(
+                f"the package {package!r} has registered no {wanted!r}{nearest(wanted, known)}"
+            )
 
 
 def _loaded(entry: Registered) -> type:

@@ -9,6 +9,7 @@ entry, and told to those who ask for it.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from dataclasses import dataclass
 from functools import cache
@@ -85,6 +86,22 @@ def registered(kind: str) -> tuple[Registered, ...]:
         entry = Registered(kind, point.name, package, version, point)
         found.setdefault((entry.name, entry.package), entry)  # the first on the path is imported
     return tuple(entry for _, entry in sorted(found.items()))
+
+
+def unknown_groups() -> list[str]:
+    """Groups of entry points that look like Hannan's and are none, with the packages they are of.
+
+    What they register is never found, so somebody should be told.
+    """
+    known = [f"hannan.{kind}" for kind in BASES]
+    lines = []
+    for group in sorted(entry_points().groups):
+        if group.startswith("hannan.") and group not in known:
+            dists = {point.dist.name for point in entry_points(group=group) if point.dist}
+            close = difflib.get_close_matches(group, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}."
+            lines.append(f"{group} ({', '.join(sorted(dists))}) is no group of Hannan's: {hint}")
+    return lines
 
 
 def describe(entry: Registered) -> tuple[str, str | None]:

@@ -39,7 +39,7 @@ class Certificate(Stored):
         return float("nan")
 
     def __str__(self) -> str:
-        lines = [f"After {self.rounds} rounds with total loss {self.loss:.6g}:"]
+        lines = [f"{_after(self.rounds)} with total loss {self.loss:.6g}:"]
         sentences = (
             (self.realised_regret, "regret against the best policy in hindsight is {:.6g}"),
             (self.measured, "expected regret is estimated to be at most {:.6g} (measured)"),
@@ -87,7 +87,7 @@ class SemiBanditCertificate(Stored):
         return float("nan")
 
     def __str__(self) -> str:
-        lines = [f"After {self.rounds} rounds with total loss {self.loss:.6g} (estimates only):"]
+        lines = [f"{_after(self.rounds)} with total loss {self.loss:.6g} (estimates only):"]
         for value, what in (
             (self.stability_estimate, "from measured instability"),
             (self.variance_estimate, "from the variance of the loss estimates"),
@@ -101,6 +101,10 @@ class SemiBanditCertificate(Stored):
         return "\n".join(lines)
 
 
+def _after(rounds: int) -> str:
+    return f"After {rounds} round{'' if rounds == 1 else 's'}"
+
+
 def came_and_went(learner: Learner) -> list[str]:
     """What regret means where not all actions were always there."""
     if learner._sorted:
@@ -108,7 +112,7 @@ def came_and_went(learner: Learner) -> list[str]:
             "actions came and went, and the best-scored of those there was played: no theorem "
             "applies, and a policy whose action was not there is charged what stood in for it"
         ]
-    if learner._record is not None:
+    if learner._presence is not None:
         return [
             "actions came and went: a policy whose action was not there is charged what stood in "
             "for it"

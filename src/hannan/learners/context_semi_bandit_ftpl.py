@@ -10,7 +10,8 @@ import numpy as np
 from hannan.bounds import Bound, semi_bandit
 from hannan.core import Action, Feedback, Objective, Oracle, Predictor
 from hannan.core.arrays import Contexts
-from hannan.core.available import IntArray, noted
+from hannan.core.available import IntArray
+from hannan.core.presence import Presence
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -246,9 +247,12 @@ class ContextSemiBanditFTPL(MeasuringBandit):
             surprise = losses - ticket.baseline[action]
             if not self._signed:
                 surprise = np.maximum(surprise, 0.0)
-        if np.any(surprise) if isinstance(surprise, np.ndarray) else surprise != 0.0:
-            if ticket.weights is None:
-                self._weigh(ticket, surprise)
+        surprised = np.any(surprise) if isinstance(surprise, np.ndarray) else surprise != 0.0
+        if surprised and ticket.weights is None:
+            self._weigh(ticket, surprise)
+        if ticket.stands is not None and self._ordered:
+            self._charge_those_away(ticket)
+        if surprised:
             residual = np.zeros(self._K)
             residual[self._alike(ticket)] = ticket.weights * surprise
             self._absorb(ticket, residual)
@@ -259,8 +263,7 @@ class ContextSemiBanditFTPL(MeasuringBandit):
             self._history.observe(context)
         if self._advice is not None:
             self._advice.learn(context, action, losses)
-        if ticket.stands is not None:
-            self._note(action, losses)
+        self._note(ticket, losses)
         self._loss += _total(losses)
         self._last_scale = ticket.scale
         self._see(context)
@@ -273,11 +276,22 @@ class ContextSemiBanditFTPL(MeasuringBandit):
             return ticket.action
         return np.flatnonzero(ticket.stands == ticket.action)
 
-    def _note(self, action: Any, loss: float) -> None:
-        if self._ordered:
-            self._sorted += 1
-        else:
-            self._record = noted(self._record, self._K, action, loss)
+    def _charge_those_away(self, ticket: Ticket) -> None:
+        """Actions that were not there cost what they do when they are, where that is known."""
+        assert ticket.stands is not None
+        away, guesses = self._guesses(ticket.context, ticket.stands)
+        if away is not None:
+            base = np.zeros(self._K) if ticket.baseline is None else ticket.baseline
+            ticket.baseline = np.where(away, guesses, base)
+            ticket.stands = np.where(away, -1, ticket.stands)  # nothing stands in for them
+
+    def _note(self, ticket: Ticket, losses: Any) -> None:
+        """Remember what actions cost when they are there, once some were not."""
+        if ticket.stands is not None:
+            self._sorted += self._ordered
+            self._presence = self._presence or Presence(self._K)
+        if self._presence is not None:
+            self._presence.learn(ticket.context, ticket.action, losses)
 
     def _weigh(self, ticket: Ticket, needed: Any = None) -> None:
         """Draw the weights W of the chosen elements, with mean (1 - (1-q)^L)/q.

@@ -85,6 +85,7 @@ class Discounted(Learner):
         self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=kept)
         self._age = 0  # rounds since weights were last measured from the present
         self._inner = learner.clone(loss_range=None)
+        self._inner._told_all = True  # of losses in units of their own
         self._inner._complexity = learner._complexity if learner._reservoir is None else None
         if learner._range[0] >= 0.0:
             self._inner._range = (0.0, math.inf)  # growth keeps the sign, and κ with it
@@ -161,7 +162,7 @@ class Discounted(Learner):
 
     def _update_restricted(self, context: Any, action: Action, loss: Any, stands: IntArray) -> None:
         super()._update_restricted(context, action, loss, stands)
-        self._inner._record = self._record  # what the inner learner looks for a substitute in
+        self._inner._presence = self._presence  # what it looks for a substitute in
 
     def would_play(
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None

@@ -12,11 +12,11 @@ from hannan.core.arrays import as_rows
 from hannan.core.available import IntArray, awake, filled_in, standing_in
 from hannan.core.decision import context_key, open_number
 from hannan.core.late import check_each
+from hannan.core.propensities import Propensities
 from hannan.core.stored import Stored
 from hannan.core.validation import check_integer, refuse
 from hannan.detectors import Bernstein
 from hannan.learners.certificate import Certificate, SemiBanditCertificate
-from hannan.learners.propensities import Propensities
 from hannan.learners.watch import Watch
 
 

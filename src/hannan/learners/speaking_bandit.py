@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Objective, ParameterError
+from hannan.core.propensities import Propensities
 from hannan.core.validation import FloatArray, check_integer
 from hannan.learners.advice import Advice
 from hannan.learners.certificate import SemiBanditCertificate, came_and_went
 from hannan.learners.playout_bandit import PlayoutBandit
-from hannan.learners.propensities import Propensities
 from hannan.learners.tickets import Ticket
 
 _PROPENSITY_STREAM = 2

@@ -297,6 +297,7 @@ class StronglyAdaptive(Learner):
 
     def _fresh(self, number: int) -> Learner:
         twin = self.learner.fresh(number)
+        twin._told_all = True
         # G is the class's, and dear to find: one copy does it for all.
         if getattr(twin, "_complexity", 0) is None and twin._reservoir is None:  # type: ignore[attr-defined]
             known = (copy.learner._complexity for copy in self._awake)

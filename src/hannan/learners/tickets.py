@@ -164,6 +164,9 @@ class TicketedLeader(PerturbedLeader):
         self._answer(self._current, self._check_loss(action, loss))
         self._current = None
 
+    def _remember(self, *seen: Any) -> None:
+        """Rounds are remembered where they are learned, late or not."""
+
     def _answer(self, ticket: Ticket, losses: Any) -> None:
         """Learn; if the oracle fails meanwhile, the round stays open as it was."""
         before = self._draw, self.oracle_calls, ticket.weights

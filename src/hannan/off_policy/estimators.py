@@ -29,7 +29,7 @@ INVERSES = ("propensities", "weights")
 
 _FEW = 50  # rounds' worth, below which the central limit theorem is a poor guide
 _HEAVY = 0.1  # share of one round in all weight
-_ROUNDING = 1e-9
+_ROUNDED = 0.01  # how far ratios may be off where a log holds rounded propensities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,8 +114,8 @@ def evaluate(
     log
         What was logged.
     policy
-        As in `probabilities`: a policy, a function of a context, n actions, a table [n, K], or a
-        learner as it is now.
+        As in `probabilities`: a policy, a function of a context (and of `available`), a learner as
+        it is now, a fitted classifier, n actions, or a table [n, K].
     estimator
         "dr", "snips" or "ips".
     model
@@ -286,7 +286,7 @@ def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:
     if ratios.max() > _HEAVY * total:
         notes.append(f"one round carries {ratios.max() / total:.0%} of all weight")
     mass, error = total / n, _standard_error(ratios)
-    if abs(mass - 1.0) > 3.0 * error + _ROUNDING:
+    if abs(mass - 1.0) > max(3.0 * error, _ROUNDED):
         what = "the log has not tried all that the policy does, or weights were capped"
         if mass > 1.0:
             what = "propensities are too small"

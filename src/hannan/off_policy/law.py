@@ -39,6 +39,8 @@ def law(
     From the learner's `propensities` if it has them, else from copies that play with other coins.
     `some` may hold available=.
     """
+    if learner.oracle is not None and learner.oracle.max_chosen > 1:
+        raise _sets(learner)
     ask = getattr(learner, "propensities", None)
     if ask is not None:
         try:
@@ -49,7 +51,11 @@ def law(
             return Law(np.array(found.probabilities, dtype=np.float64), int(found.draws))
     played = np.asarray(learner.would_play(context, copies=draws, seed=seed, **some))
     if played.ndim != 1:
-        raise InputTypeError(
-            f"Logs are for single actions; {type(learner).__name__} chooses sets of elements."
-        )
+        raise _sets(learner)
     return Law(np.bincount(played, minlength=n_actions) / draws, draws)
+
+
+def _sets(learner: Learner) -> InputTypeError:
+    return InputTypeError(
+        f"Logs are for single actions; {type(learner).__name__} chooses sets of elements."
+    )

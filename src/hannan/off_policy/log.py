@@ -193,7 +193,7 @@ class Log:
         """Columns by name, for `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.table`.
 
         "context", or x0, x1, … for vectors; action, loss, propensity; weight, draws, available
-        and p0, p1, …, the distribution, where the log has them.
+        and p0, p1, …, the distribution, where the log has them, else n_actions.
         """
         return tables.columns(self)
 
@@ -206,13 +206,13 @@ class Log:
         frame
             A frame of pandas or polars, a table of pyarrow, or a mapping of names to columns.
         n_actions
-            K; not needed where the frame has the columns p0, p1, …
+            K; by default what the frame says, which one of `to_frame` does.
 
         Examples
         --------
         >>> import hannan as hn
         >>> log = hn.off_policy.Log([0, 1], [0, 1], [0.0, 1.0], [0.5, 0.25], n_actions=2)
-        >>> hn.off_policy.Log.from_frame(log.to_frame(), n_actions=2) == log
+        >>> hn.off_policy.Log.from_frame(log.to_frame()) == log
         True
         """
         return cls(**tables.arguments(frame, n_actions))

@@ -28,7 +28,9 @@ def columns(log: Log) -> dict[str, Any]:
         table["draws"] = np.full(len(log), log.draws)
     if log.available is not None:
         table["available"] = [" ".join(map(str, row.tolist())) for row in log.available]
-    if log.distribution is not None:
+    if log.distribution is None:
+        table["n_actions"] = np.full(len(log), log.n_actions)
+    else:
         table |= {f"p{k}": column for k, column in enumerate(log.distribution.T)}
     return table
 
@@ -43,8 +45,13 @@ def arguments(frame: Any, n_actions: int | None) -> dict[str, Any]:
         )
     found = {name: np.asarray(frame[name]) for name in names}
     laws, features = _numbered("p", found), _numbered("x", found)
-    if n_actions is None and not laws:
-        raise ParameterError("Log.from_frame needs n_actions=, as the frame has no columns p0, p1…")
+    if n_actions is None:
+        n_actions = len(laws) or _told(found.get("n_actions"))
+    if n_actions is None:
+        raise ParameterError(
+            "Log.from_frame needs n_actions=, as the frame has neither rows with 'n_actions' nor "
+            "columns p0, p1…"
+        )
     contexts = np.column_stack(features) if features else found.get("context")
     draws, available = found.get("draws"), found.get("available")
     return {
@@ -52,7 +59,7 @@ def arguments(frame: Any, n_actions: int | None) -> dict[str, Any]:
         "actions": found["action"],
         "losses": found["loss"],
         "propensities": found["propensity"],
-        "n_actions": len(laws) if n_actions is None else n_actions,
+        "n_actions": n_actions,
         "available": None if available is None else [_actions(row) for row in available],
         "distribution": np.column_stack(laws) if laws else None,
         "weights": found.get("weight"),
@@ -78,6 +85,18 @@ def from_file(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, A
         "propensities": np.minimum(1.0 / np.array(inverse), 1.0),
         "n_actions": world.n_actions,
     }
+
+
+def _told(column: Any) -> Any:
+    """K, by a column that repeats it."""
+    if column is None or not len(column):
+        return None
+    if (column != column[0]).any():
+        other = column[column != column[0]][0]
+        raise ParameterError(
+            f"The column 'n_actions' must hold one number throughout; got {column[0]} and {other}."
+        )
+    return column[0]
 
 
 def _numbered(letter: str, found: dict[str, Any]) -> list[Any]:

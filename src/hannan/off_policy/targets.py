@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from hannan.core.decision import context_key
 from hannan.core.params import short
 from hannan.core.validation import FloatArray
 from hannan.off_policy.law import law
-from hannan.off_policy.log import Log
+from hannan.off_policy.log import IntArray, Log
 
 _TOLERANCE = 1e-5
 
@@ -25,8 +27,10 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     ----------
     policy
         A `Policy` or any function of a context that returns an action, or the probabilities of
-        all K; n actions; a table [n, K]; or a learner, which stands for the law of its next
-        action as it is now.
+        all K; one with an argument named `available` is told the actions of the round as well. A
+        learner, which stands for the law of its next action as it is now, among those there
+        were. A fitted classifier: anything with `predict`, which is given the contexts as rows
+        of features and answers with actions. Or n actions, or a table [n, K].
     log
         Whose contexts are asked about.
     draws
@@ -43,7 +47,12 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     n, K = len(log), log.n_actions
     if isinstance(policy, Learner):
         policy = _law_of(policy, K, draws)
-    table = _asked(policy, log) if callable(policy) else _given(policy, n, K)
+    if callable(policy):
+        table = _asked(policy, log)
+    elif _classifies(policy):
+        table = _given(_predicted(policy, log), n, K)
+    else:
+        table = _given(policy, n, K)
     wrong = (table < -_TOLERANCE).any(axis=1) | (abs(table.sum(axis=1) - 1.0) > _TOLERANCE)
     wrong |= ~np.isfinite(table).all(axis=1)
     if wrong.any():
@@ -56,24 +65,26 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     return table
 
 
-def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any], FloatArray]:
-    """The law of a learner's next action, asked for once on each context."""
+def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], FloatArray]:
+    """The law of a learner's next action, asked for once on each context and set of actions."""
     known: dict[Hashable, FloatArray] = {}
 
-    def answer(context: Any) -> FloatArray:
-        key = context_key(context)
+    def answer(context: Any, available: IntArray) -> FloatArray:
+        key = context_key(context), available.tobytes()
         if key not in known:
-            known[key] = law(learner, context, K, draws).probabilities
+            some: dict[str, Any] = {} if len(available) == K else {"available": available}
+            known[key] = law(learner, context, K, draws, **some).probabilities
         return known[key]
 
     return answer
 
 
-def _asked(policy: Callable[[Any], Any], log: Log) -> FloatArray:
-    K = log.n_actions
+def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
+    K, told = log.n_actions, _takes_available(policy)
     table = np.zeros((len(log), K))
-    for t, (row, context) in enumerate(zip(table, log.contexts, strict=True)):
-        answer = policy(context)
+    sets = repeat(np.arange(K), len(log)) if log.available is None else log.available
+    for t, (row, context, there) in enumerate(zip(table, log.contexts, sets, strict=True)):
+        answer = policy(context, available=there) if told else policy(context)
         found = np.asarray(answer)
         if found.ndim == 0 and found.dtype.kind in "iu" and 0 <= found < K:
             row[int(found)] = 1.0
@@ -87,6 +98,34 @@ def _asked(policy: Callable[[Any], Any], log: Log) -> FloatArray:
     return table
 
 
+def _takes_available(policy: Callable[..., Any]) -> bool:
+    try:
+        return "available" in inspect.signature(policy).parameters
+    except (TypeError, ValueError):  # some compiled functions do not tell
+        return False
+
+
+def _classifies(policy: Any) -> bool:
+    """Whether it is a model as of scikit-learn; what also learns predicts losses."""
+    return hasattr(policy, "predict") and not hasattr(policy, "learn")
+
+
+def _predicted(model: Any, log: Log) -> Any:
+    who, n, K = type(model).__name__, len(log), log.n_actions
+    if log.features is None:
+        raise InputTypeError(
+            f"policy={who}(…) predicts from rows of features, and the contexts of this log are "
+            "not vectors of one length: give a function of a context, or the n actions."
+        )
+    found = as_array(model.predict(log.features))
+    if found.shape != (n,) or found.dtype.kind not in "iu":
+        raise InputTypeError(
+            f"policy={who}(…) must predict {n} integers from 0 to {K - 1}, an action for each row; "
+            f"got {short(found)}. Give a function of a context that turns answers into actions."
+        )
+    return found
+
+
 def _given(policy: Any, n: int, K: int) -> FloatArray:
     found = as_array(policy)
     if found.shape == (n,) and (found.dtype.kind in "iu" or not n):
@@ -98,8 +137,8 @@ def _given(policy: Any, n: int, K: int) -> FloatArray:
     if found.shape == (n, K) and found.dtype.kind in "iuf":
         return found.astype(np.float64)
     raise InputTypeError(
-        f"policy= must be a function of a context, {n} integers, an array of shape {(n, K)}, or a "
-        f"learner; got {short(policy)}."
+        f"policy= must be a function of a context, a fitted classifier, a learner, {n} integers, "
+        f"or an array of shape {(n, K)}; got {short(policy)}."
     )
 
 
@@ -109,6 +148,7 @@ def _check_available(table: FloatArray, log: Log) -> None:
         t = int(np.argmax(outside))
         raise ParameterError(
             f"policy= chooses action {int((table[t] * ~log.allowed[t]).argmax())} in round {t}, "
-            f"where only {log.available[t].tolist()} were available. Give n actions or a table "
-            "[n, K] that keeps to what there was."
+            f"where only {log.available[t].tolist()} were available. Give a function "
+            "policy(context, available) that says what is done then, or n actions or a table "
+            "[n, K] that keep to what there was."
         )

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Oracle
-from hannan.core.arrays import as_floats, columns_of, is_frame
+from hannan.core.arrays import (
+    as_floats,
+    as_list,
+    as_scalar,
+    columns_of,
+    is_frame,
+    is_lazy,
+    missing,
+)
 from hannan.core.validation import FloatArray
 
 
@@ -30,7 +40,7 @@ class FeatureOracle(Oracle):
         """The distinct rows of a two-dimensional array or a frame."""
         table = as_numbers(contexts, 2)
         if not np.isfinite(table).all():
-            raise _not_finite(table, contexts)
+            raise _not_finite(table, contexts, 2)
         return list({row.tobytes(): row for row in table}.values())
 
     def key(self, context: FloatArray) -> bytes:
@@ -47,7 +57,7 @@ def check_row(context: Any) -> FloatArray:
     if row.ndim != 1:
         raise ContextError(f"A context is one row of features; got an array of shape {row.shape}.")
     if not np.isfinite(row).all():
-        raise _not_finite(row[None, :], context)
+        raise _not_finite(row[None, :], context, 1)
     return row
 
 
@@ -61,9 +71,7 @@ def as_numbers(given: Any, ndim: int) -> FloatArray:
                 f"Features are known by their order, not by names; got {str(given)[:100]}. Give "
                 "the values as a list, always in the same order."
             ) from None
-        raise ContextError(
-            f"Features must be numbers; got {str(given)[:100]!r}. Encode categories as numbers."
-        ) from None
+        raise _not_numbers(given, ndim) from None
     if found.ndim == 1 and ndim == 2:
         found = found[:, None]
     if ndim == 1 and len(found) == 1 and is_frame(given):
@@ -74,17 +82,51 @@ def as_numbers(given: Any, ndim: int) -> FloatArray:
     return found
 
 
-def _not_finite(table: FloatArray, given: Any) -> ContextError:
+def _not_finite(table: FloatArray, given: Any, ndim: int) -> ContextError:
     row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
-    names: Any = getattr(given, "index", None)
+    return ContextError(
+        f"Features must be finite; {_place(given, ndim, row, column)} is {table[row, column]}. "
+        "Fill in or drop missing values first."
+    )
+
+
+def _not_numbers(given: Any, ndim: int) -> ContextError:
+    if is_lazy(given):
+        return ContextError("Features must be numbers; got a LazyFrame: call .collect() first.")
+    for (row, column), cell in np.ndenumerate(_cells(given, ndim)):
+        nested = hasattr(cell, "__len__") and not isinstance(cell, str | bytes)
+        if not (nested or missing(cell) or isinstance(as_scalar(cell), Real | Decimal)):
+            return ContextError(
+                f"Features must be numbers; {_place(given, ndim, row, column)} is {cell!r}. "
+                "Encode categories and dates as numbers."
+            )
+    return ContextError(
+        f"Features must be numbers; got {str(given)[:100]!r}. Encode categories as numbers."
+    )
+
+
+def _cells(given: Any, ndim: int) -> NDArray[Any]:
+    """What was given as a table of objects, [rows, features]; an empty one where that is none."""
+    try:
+        if is_frame(given):
+            columns = [as_list(column) for _, column in columns_of(given)]
+            return np.array(columns, dtype=object).T
+        found = np.array([] if isinstance(given, str) else as_list(given), dtype=object)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim == 1:
+        return found[:, None] if ndim == 2 else found[None, :]
+    return found if found.ndim == 2 else np.empty((0, 0))
+
+
+def _place(given: Any, ndim: int, row: int, column: int) -> str:
+    """Where a feature is, with its name where it has one: of a column, or in a row of pandas."""
+    names: Any = getattr(given, "index", None) if ndim == 1 else None
     if is_frame(given):
         names = [name for name, _ in columns_of(given)]
     known = names is not None and not callable(names) and len(names) > column
     name = f" ({names[column]!r})" if known else ""
-    return ContextError(
-        f"Features must be finite; feature {column}{name} of row {row} is {table[row, column]}. "
-        "Fill in or drop missing values first."
-    )
+    return f"feature {column}{name} of row {row}, counting from 0,"
 
 
 def distinct_rows(rows: Sequence[FloatArray]) -> NDArray[np.float64]:

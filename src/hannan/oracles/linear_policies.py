@@ -18,6 +18,7 @@ from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
+_LARGEST = 1e150  # sums of squares of larger features overflow
 
 
 class LinearPolicies(FeatureOracle):
@@ -65,6 +66,19 @@ class LinearPolicies(FeatureOracle):
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
         self.ridge = check_positive(self, "ridge", ridge)
         self.intercept = intercept
+
+    def check_context(self, context: Any) -> FloatArray:
+        """The row as float64; every feature must be a number whose square is finite."""
+        row = super().check_context(context)
+        _check_size(row)
+        return row
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """The distinct rows of a two-dimensional array or a frame."""
+        rows = super().check_contexts(contexts)
+        for row in rows:
+            _check_size(row)
+        return rows
 
     def objective(self) -> LinearObjective:
         """An empty regression."""
@@ -115,6 +129,16 @@ class LinearPolicies(FeatureOracle):
         row = np.ones(len(context) + 1)
         row[:-1] = context
         return row
+
+
+def _check_size(row: FloatArray) -> None:
+    sizes = np.abs(row)
+    if sizes.max(initial=0.0) > _LARGEST:
+        column = int(sizes.argmax())
+        raise ContextError(
+            f"LinearPolicies squares its features, so they must not exceed {_LARGEST:g}; feature "
+            f"{column}, counting from 0, is {row[column]:g}. Scale features to the order of 1."
+        )
 
 
 class LinearPolicy(Policy):

@@ -19,7 +19,7 @@ from hannan.core import (
     ParameterError,
     Policy,
 )
-from hannan.core.arrays import Contexts, as_rows, as_scalar
+from hannan.core.arrays import Contexts, as_rows, as_scalar, comparable
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._tables import check_table_context
@@ -350,7 +350,7 @@ def _as_list(oracle: PerContext, given: Any) -> Sequence[Hashable] | None:
     if isinstance(given, range) and given == range(len(given)) and given:
         return given
     try:
-        found = list(dict.fromkeys(as_rows(given)))
+        found = list(dict.fromkeys(comparable(as_rows(given))))
     except TypeError:
         accepted = "a sequence of hashable contexts, an integer or None"
         raise refuse(oracle, "contexts", accepted, given) from None

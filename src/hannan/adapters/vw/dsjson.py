@@ -9,6 +9,7 @@ from typing import Any
 
 from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source, Target, writing
 from hannan.adapters.vw.rounds import (
+    ROUNDED,
     TOLERANCE,
     CbAdfRound,
     CcbRound,
@@ -16,6 +17,7 @@ from hannan.adapters.vw.rounds import (
     Features,
     merged,
     number_in,
+    sums_up,
 )
 from hannan.core.validation import check_integer
 
@@ -49,7 +51,7 @@ def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdf
     >>> found.actions
     ({'': {'id': 'red'}}, {'': {'id': 'blue'}})
     """
-    return _read(Lines(source, check_integer("read_dsjson", "max_round", max_round, 1)))
+    return rounds_of_dsjson(Lines(source, check_integer("read_dsjson", "max_round", max_round, 1)))
 
 
 def write_dsjson(rounds: Iterable[CbAdfRound | CcbRound], target: Target) -> int:
@@ -83,7 +85,8 @@ def write_dsjson(rounds: Iterable[CbAdfRound | CcbRound], target: Target) -> int
     return count
 
 
-def _read(lines: Lines) -> Iterator[CbAdfRound | CcbRound]:
+def rounds_of_dsjson(lines: Lines) -> Iterator[CbAdfRound | CcbRound]:
+    """The decisions in these lines, whose `number` is that of the last one's."""
     for line in lines:
         if line.startswith("{"):
             found = _parsed(line, lines)
@@ -137,6 +140,8 @@ def _decision(found: dict[str, Any], count: int, at: Lines) -> Decision:
     """Action, cost, probability and others; whichever of the keys tell of them."""
     chosen = _places(found.get("a"), count, at, 1)
     law = _law(found.get("p", found.get("_p")), chosen, at)
+    if not sums_up(law.values(), count):
+        raise at.refuse(list(law.values()), "in p probabilities of sum 1")
     index, number = found.get("_labelIndex"), found.get("_label_Action")
     told = [] if index is None else [_place(index, count, at, 0)]
     told += [] if number is None else [_place(number, count, at, 1)]
@@ -150,7 +155,10 @@ def _decision(found: dict[str, Any], count: int, at: Lines) -> Decision:
         return None, None, None, {}
     action = told[0]
     p = _optional(found, "_label_probability", at)
-    p = law.get(action) if p is None else _probability(p, at)
+    logged = law.get(action)
+    p = logged if p is None else _probability(p, at)
+    if p is not None and logged is not None and not math.isclose(p, logged, rel_tol=ROUNDED):
+        raise at.refuse((p, logged), "a _label_probability that is that of the action in p")
     if p == 0.0 or (p is None and cost is not None):
         raise at.refuse(p, "a probability above 0 of an action that was taken")
     others = {} if p is None else {k: q for k, q in law.items() if k != action}

@@ -18,6 +18,7 @@ from hannan.adapters.vw.rounds import (
     check_group,
     check_places,
     number_in,
+    sums_up,
 )
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
@@ -36,6 +37,7 @@ def record(this: Any) -> str:
     context["_multi"] = list(map(_object, this.actions, tags))
     if isinstance(this, CbAdfRound):
         check_decided(this, len(this.actions))
+        _check_law(this)
         found = {**_label(this), **found, **_law(this, "a", "p", 1), "c": context}
     else:
         context["_slots"] = [_slot(slot, len(this.actions)) for slot in this.slots]
@@ -70,6 +72,13 @@ def _law(this: CbAdfRound | CcbSlot, actions: str, law: str, first: int) -> dict
     if this.probability is not None:
         found[law] = [float(p) for p in (this.probability, *this.others.values())]
     return found
+
+
+def _check_law(this: CbAdfRound) -> None:
+    if this.others and this.probability is not None:
+        law = (this.probability, *this.others.values())
+        if not sums_up(law, len(this.actions)):
+            raise ParameterError(f"The probabilities of CbAdfRound must have the sum 1; got {law}.")
 
 
 def _slot(slot: CcbSlot, count: int) -> dict[str, Any]:

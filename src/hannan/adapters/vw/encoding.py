@@ -11,6 +11,7 @@ from hannan.adapters.vw.rounds import Features
 from hannan.core import ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.environments._columns import check_names
 
 Columns = Sequence[str] | int | None
 Flat = dict[str, float]
@@ -38,11 +39,10 @@ def rows(owner: str, found: Sequence[Flat], columns: Columns) -> FloatArray | No
     """
     if isinstance(columns, int | np.integer):
         return hashed(found, _room(owner, len(found), check_integer(owner, "columns", columns, 1)))
-    names = (
-        sorted({name for row in found for name in row})
-        if columns is None
-        else listed(owner, columns)
-    )
+    there = sorted({name for row in found for name in row})
+    names = there if columns is None else listed(owner, columns)
+    known = set(there)
+    check_names("the log", [name for name in names if name not in known], there)
     if not names:
         return None
     _room(owner, len(found), len(names))

@@ -7,7 +7,7 @@ from os import PathLike
 from hannan.adapters.vw.encoding import Columns
 from hannan.adapters.vw.files import ACTION, COST, PROBABILITY, VWTable, format_of
 from hannan.core import Oracle, ParameterError
-from hannan.core.validation import check_integer
+from hannan.core.validation import check_integer, check_loss_range
 from hannan.environments import FromLog
 from hannan.environments._columns import Table
 from hannan.environments._tabular import Replay
@@ -79,7 +79,8 @@ class FromVW(FromLog):
         self.columns = columns
         if self.format == "csoaa":
             raise ParameterError("A csoaa file tells all costs: use FromCsoaa.")
-        self._vw = VWTable(path, self.format, columns)
+        bounds = check_loss_range(self, value_range, "value_range")
+        self._vw = VWTable(path, self.format, columns, bounds)
         K = self._vw.n_actions
         if n_actions is not None and check_integer(self, "n_actions", n_actions, 1) < K:
             raise ParameterError(f"n_actions={n_actions} is too few: there is an action {K - 1}.")
@@ -146,9 +147,13 @@ class FromCsoaa(Replay):
         self.value_range = value_range
         self.scale = scale
         self.oracle = oracle
-        table = VWTable(path, "csoaa", columns)
+        bounds = None
+        if value_range is not None:
+            bounds = check_loss_range(self, value_range, "value_range")
+        table = VWTable(path, "csoaa", columns, bounds)
         self.context = table.features or None
         self.losses = table.labels
         self.label = self.labels = self.current = None
         self.categorical = ()
         self._replay(table)
+        self.actions = list(range(self.n_actions))

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.adapters.vw.encoding import Columns, as_features, flat, rows
-from hannan.adapters.vw.logs import losses_of
+from hannan.adapters.vw.logs import bounds_of, losses_of
 from hannan.adapters.vw.rounds import CsoaaRound, Round
 from hannan.core import InputTypeError, LossError, ParameterError
 from hannan.core.params import short
-from hannan.core.validation import check_integer, check_loss_range
+from hannan.core.validation import check_integer
 from hannan.environments import FromArrays
 
 
@@ -112,7 +112,7 @@ def losses_to_vw(
             f"losses_to_vw needs losses [T, K] and as many contexts; got losses of shape "
             f"{table.shape} and {None if contexts is None else len(contexts)} contexts."
         )
-    low, high = (0.0, 1.0) if cost_range is None else check_loss_range("losses_to_vw", cost_range)
+    low, high = bounds_of((0.0, 1.0) if cost_range is None else cost_range, "losses_to_vw")
     known = [None] * len(table) if contexts is None else contexts
     costs = low + (high - low) * table
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import os
@@ -70,6 +71,12 @@ class Lines:
         shown = found if isinstance(found, str) else _SHORT.repr(found)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         return VWFormatError(f"{where}{self._name}: found {shown!a}; accepted is {accepted}.")
+
+    def at(self, number: int) -> Lines:
+        """The same source, for what is to be said of an earlier line."""
+        earlier = copy.copy(self)
+        earlier.number = number
+        return earlier
 
     def _read(self, readline: Callable[[int], Any]) -> Iterator[str]:
         while line := readline(self.longest + 2):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.adapters.vw.encoding import Columns, Flat, as_features, flat, rows
-from hannan.adapters.vw.rounds import CbAdfRound, CbRound, CcbRound, Features, Round
+from hannan.adapters.vw.decisions import Actions, Decisions, Logged
+from hannan.adapters.vw.encoding import Columns, as_features, rows
+from hannan.adapters.vw.rounds import CbAdfRound, CbRound, Features, Round
 from hannan.core import InputTypeError, LossError, ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_choice, check_integer, check_loss_range
@@ -22,7 +23,7 @@ def log_from_vw(
     rounds: Iterable[Round],
     *,
     columns: Columns = None,
-    actions: str = "position",
+    actions: Actions = "position",
     n_actions: int | None = None,
     cost_range: tuple[float, float] | None = (0.0, 1.0),
 ) -> Log:
@@ -42,7 +43,8 @@ def log_from_vw(
         ``user^city^york``; or a number of columns to hash them to; or None for all that occur.
     actions
         What makes two actions of different rounds the same: their "position", their "features" or
-        their "tag". The last two are numbered as they first come.
+        their "tag". The last two are numbered as they first come, which `actions_from_vw` lists;
+        or such a list, of the features or tags of all actions, by which they are numbered.
     n_actions
         K; by default as many as occur.
     cost_range
@@ -59,7 +61,9 @@ def log_from_vw(
     ([[31.0], [18.0]], [1.0, 0.0])
     """
     who = "log_from_vw"
-    names = Decisions(check_choice(who, "actions", actions, ("position", "features", "tag")))
+    if isinstance(actions, str):
+        check_choice(who, "actions", actions, ("position", "features", "tag"))
+    names = Decisions(actions)
     found = [row for this_round in rounds for row in names.of(this_round)]
     if not found:
         raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
@@ -69,7 +73,7 @@ def log_from_vw(
             "of one pdrop, or thin the others to it."
         )
     taken = np.array([row.action for row in found], dtype=np.intp)
-    K = _count(who, found, n_actions)
+    K = _count(who, found, len(names.known), n_actions)
     offers = [row.available for row in found]
     partial = any(offer is not None and len(offer) < K for offer in offers)
     everything = range(K)
@@ -126,7 +130,7 @@ def log_to_vw(
     check_choice("log_to_vw", "format", format, ("cb", "cb_adf"))
     if actions is not None and len(actions) != log.n_actions:
         raise ParameterError(f"actions= needs {log.n_actions} entries; got {len(actions)}.")
-    low, high = (0.0, 1.0) if cost_range is None else check_loss_range("log_to_vw", cost_range)
+    low, high = bounds_of((0.0, 1.0) if cost_range is None else cost_range, "log_to_vw")
     return _written(log, format, names, actions, low, high - low)
 
 
@@ -156,95 +160,9 @@ def _written(
         yield CbAdfRound(context, listed, place, cost, row.propensity, others)
 
 
-class Logged(NamedTuple):
-    features: Flat
-    action: int
-    cost: float
-    probability: float
-    available: tuple[int, ...] | None
-    law: dict[int, float] | None
-    weight: float
-
-
-class Decisions:
-    """Numbers for actions, by what makes them the same."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self._known: dict[Hashable, int] = {}
-
-    def of(self, this_round: Round) -> Iterator[Logged]:
-        """What one round tells: nothing, one decision, or one for each slot."""
-        if isinstance(this_round, CbRound):
-            yield from self._single(this_round)
-        elif isinstance(this_round, CbAdfRound):
-            yield from self._group(this_round)
-        elif isinstance(this_round, CcbRound):
-            yield from self._slots(this_round)
-        else:
-            raise InputTypeError(
-                "log_from_vw takes rounds of cb, cb_adf and ccb; environment_from_vw those of "
-                f"csoaa. Got {short(this_round)}."
-            )
-
-    def _single(self, this: CbRound) -> Iterator[Logged]:
-        if self.kind != "position":
-            raise ParameterError("Actions of cb have neither features nor tags, but a position.")
-        if this.action is not None and this.cost is not None and this.probability is not None:
-            label = this.action, this.cost, this.probability
-            yield Logged(flat(this.context), *label, this.available, None, 1.0)
-
-    def _group(self, this: CbAdfRound) -> Iterator[Logged]:
-        numbers = self._numbers(this)
-        if this.skip_learn or this.action is None:
-            return
-        if this.cost is not None and this.probability is not None:
-            law = None
-            if this.others and len(this.others) == len(numbers) - 1:
-                law = {numbers[k]: p for k, p in this.others.items()}
-                law[numbers[this.action]] = this.probability
-            label = numbers[this.action], this.cost, this.probability
-            yield Logged(flat(this.context), *label, numbers, law, this.weight)
-
-    def _slots(self, this: CcbRound) -> Iterator[Logged]:
-        numbers = self._numbers(this)
-        used: set[int] = set()
-        for slot in this.slots:
-            allowed = range(len(numbers)) if slot.available is None else slot.available
-            left = [k for k in allowed if k not in used]
-            if slot.action is None:
-                return  # what was left for later slots is not known
-            used.add(slot.action)
-            if slot.cost is None or slot.probability is None or this.skip_learn:
-                continue
-            if slot.action not in left:
-                raise ParameterError(
-                    f"Action {slot.action} was chosen for a slot where {left} were left: {slot}."
-                )
-            offered = tuple(numbers[k] for k in left)
-            label = numbers[slot.action], slot.cost, slot.probability
-            features = flat(this.context, slot.features)
-            yield Logged(features, *label, offered, None, this.weight)
-
-    def _numbers(self, this: CbAdfRound | CcbRound) -> tuple[int, ...]:
-        if self.kind == "position":
-            return tuple(range(len(this.actions)))
-        keys: list[Hashable]
-        if self.kind == "tag":
-            keys = list(this.tags)
-        else:
-            keys = [tuple(sorted(flat(features).items())) for features in this.actions]
-        if len(set(keys)) < len(this.actions):
-            raise ParameterError(
-                f"Two actions of a round have the same {self.kind}, or no tag, so that it does not "
-                f"tell them apart: {short(this)}."
-            )
-        return tuple(self._known.setdefault(key, len(self._known)) for key in keys)
-
-
-def _count(who: str, found: list[Logged], given: int | None) -> int:
+def _count(who: str, found: list[Logged], known: int, given: int | None) -> int:
     K = 1 + max(max(row.available or (row.action,)) for row in found)
-    K = max(K, 1 + max(row.action for row in found))
+    K = max(K, known, 1 + max(row.action for row in found))
     if given is not None:
         if check_integer(who, "n_actions", given, 1) < K:
             raise ParameterError(f"n_actions={given} is too few: there is an action {K - 1}.")
@@ -257,12 +175,17 @@ def _count(who: str, found: list[Logged], given: int | None) -> int:
     return K
 
 
+def bounds_of(cost_range: Any, who: str) -> tuple[float, float]:
+    """A pair low < high of finite costs."""
+    return check_loss_range(who, cost_range, "cost_range")
+
+
 def losses_of(costs: Any, cost_range: Any, who: str) -> FloatArray:
     """Costs as losses in [0, 1]."""
     values = np.array(costs, dtype=np.float64)
     if cost_range is None:
         return values
-    low, high = check_loss_range(who, cost_range)
+    low, high = bounds_of(cost_range, who)
     if values.min() < low or values.max() > high:
         raise LossError(
             f"Costs must lie in cost_range={(low, high)}; got values from {values.min():g} to "

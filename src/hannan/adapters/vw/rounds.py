@@ -8,7 +8,8 @@ lower is better.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
@@ -21,6 +22,7 @@ Features = Mapping[str, Mapping[str, Value]]
 
 LARGEST = 3.4e38  # Vowpal Wabbit computes in single precision
 LAST = 2**32 - 2  # of actions, from 0
+ROUNDED = 1e-3  # of probabilities that a log may have cut to a few digits
 TOLERANCE = 1e-5  # of sums of probabilities that were rounded to single precision
 
 
@@ -176,6 +178,12 @@ def number_in(value: Any, low: float, high: float) -> bool:
     """Whether this is a number from `low` to `high`, and no truth value."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     return number and bool(low <= value <= high)
+
+
+def sums_up(law: Collection[float], count: int) -> bool:
+    """Whether these can be probabilities of `count` actions, or of some of them."""
+    total = math.fsum(law)
+    return total <= 1.0 + ROUNDED and (len(law) < max(count, 2) or total >= 1.0 - ROUNDED)
 
 
 def check_decided(what: Decided, count: int | None) -> None:

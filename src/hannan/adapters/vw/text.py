@@ -36,6 +36,7 @@ FORMATS = ("cb", "cb_adf", "ccb", "csoaa")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NUMERIC = re.compile(r"[+-]?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)
 _INTEGER = re.compile(r"[0-9]{1,10}")
+_LABEL = re.compile(r"(?:^| )(?:shared|ccb|[0-9]+:)")
 _LONGEST = 400  # digits; that is more than a float can hold
 _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
 
@@ -70,6 +71,11 @@ def read_vw(
     """
     check_choice("read_vw", "format", format, FORMATS)
     lines = Lines(source, check_integer("read_vw", "max_round", max_round, 1))
+    return rounds_of_text(lines, format)
+
+
+def rounds_of_text(lines: Lines, format: str) -> Iterator[Any]:
+    """The rounds in these lines, whose `number` then is that of the line which ended the last."""
     if format in _SINGLE:
         return _singles(lines, _SINGLE[format])
     return _groups(lines, _GROUPED[format])
@@ -119,6 +125,7 @@ class _Line(NamedTuple):
     words: list[str]
     tag: str
     features: Features
+    number: int
 
 
 def _singles(lines: Lines, made: Callable[[_Line, Lines], Any]) -> Iterator[Any]:
@@ -141,10 +148,10 @@ def _groups(lines: Lines, made: Callable[[list[_Line], Lines, int], Any]) -> Ite
                 )
             group.append(_parsed(line, lines))
         elif group:
-            yield made(group, lines, lines.number - len(group))
+            yield made(group, lines.at(group[-1].number), group[0].number)
             group, size = [], 0
     if group:
-        yield made(group, lines, lines.number - len(group) + 1)
+        yield made(group, lines, group[0].number)
 
 
 def _parsed(line: str, at: Lines) -> _Line:
@@ -152,8 +159,8 @@ def _parsed(line: str, at: Lines) -> _Line:
     if "\r" in line or "\0" in line:
         raise at.refuse(line, "a line without carriage returns or null characters")
     label, bar, rest = line.partition("|")
-    if "\t" in label:
-        label = label.partition("\t")[2]
+    before, tab, after = label.partition("\t")
+    label = after if tab else before
     words = [word for word in label.split(" ") if word]
     tag = ""
     if words and (not label.endswith(" ") or words[-1][0] == "'"):
@@ -161,7 +168,9 @@ def _parsed(line: str, at: Lines) -> _Line:
         if tag == "shared" or (tag[0] != "'" and _INTEGER.match(tag) and ":" in tag):
             raise at.refuse(tag, "a blank between a label and the bar; what touches it is a tag")
         tag = tag.removeprefix("'")
-    return _Line(words, tag, merged(list(_features(rest, at))) if bar else {})
+    if not words and tab and _LABEL.search(before):
+        raise at.refuse(before, "a label after a tab, if there is one; VW skips what is before")
+    return _Line(words, tag, merged(list(_features(rest, at))) if bar else {}, at.number)
 
 
 def _features(text: str, at: Lines) -> Iterator[tuple[str, str, float | str]]:
@@ -259,18 +268,18 @@ def _csoaa(line: _Line, at: Lines) -> CsoaaRound:
 
 
 def _cb_adf(group: list[_Line], at: Lines, first: int) -> CbAdfRound:
-    shared = _Line([], "", {})
+    shared = _Line([], "", {}, first)
     if group[0].words[:1] == ["shared"]:
         shared, *group = group
     label: tuple[int, float, float] | None = None
     for place, line in enumerate(group):
         for word in line.words:
-            parts = word.split(":")
+            here, parts = at.at(line.number), word.split(":")
             if len(parts) not in (1, 3) or (label and len(parts) == 3) or len(line.words) > 1:
-                raise at.refuse(word, "one 0:cost:probability in a round", first)
-            _place(parts[0], at, 0)
+                raise here.refuse(word, "one 0:cost:probability in a round")
+            _place(parts[0], here, 0)
             if len(parts) == 3:
-                label = place, _number(parts[1], at), _taken(parts[2], at)
+                label = place, _number(parts[1], here), _taken(parts[2], here)
     if not group or len(shared.words) > 1:
         raise at.refuse(" ".join(shared.words), "shared |…, then a line for each action", first)
     action, cost, probability = label or _UNKNOWN
@@ -288,7 +297,7 @@ def _ccb(group: list[_Line], at: Lines, first: int) -> CcbRound:
         kind = kinds.get(line.words[1], -1) if len(line.words) > 1 else -1
         if line.words[:1] != ["ccb"] or kind < last or (kind < 2 < len(line.words)):
             accepted = "one ccb shared, then ccb action and then ccb slot lines"
-            raise at.refuse(" ".join(line.words), accepted, first)
+            raise at.at(line.number).refuse(" ".join(line.words), accepted)
         last = kind
         parts[kind].append(line)
     shared, actions, slots = parts
@@ -298,7 +307,7 @@ def _ccb(group: list[_Line], at: Lines, first: int) -> CcbRound:
     return CcbRound(
         shared[0].features if shared else {},
         tuple(line.features for line in actions),
-        tuple(_slot(line, len(actions), at) for line in slots),
+        tuple(_slot(line, len(actions), at.at(line.number)) for line in slots),
         shared[0].tag if shared else "",
         _tags(actions),
     )

@@ -1,0 +1,99 @@
+"""The table of docs/changing-actions.md: which learner takes `available` in which calls."""
+
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+import hannan as hn
+
+PAGE = Path(__file__).parents[2] / "docs" / "changing-actions.md"
+ALL = hn.oracles.AllPolicies(1, 3)
+TUNED = hn.ContextFTPL(ALL, seed=0)
+FIXED = hn.ContextFTPL(ALL, epsilon=0.5, seed=0)
+BANDIT = hn.ContextSemiBanditFTPL(ALL, seed=0)
+OTHERS = {
+    "FTPL": hn.FTPL(ALL, lambda rng: [(0, rng.laplace(size=3))], seed=0),
+    "Discounted": hn.Discounted(TUNED, 0.9),
+    "StronglyAdaptive": hn.StronglyAdaptive(TUNED, seed=0),
+    "FollowTheLeader": hn.baselines.FollowTheLeader(ALL),
+    "EpsilonGreedy": hn.baselines.EpsilonGreedy(3, seed=0),
+    "LinUCB": hn.baselines.LinUCB(3),
+    "UniformRandom": hn.baselines.UniformRandom(3, seed=0),
+    "VowpalWabbit": hn.baselines.VowpalWabbit(3, seed=0),
+}
+
+
+def table():
+    """Names as they stand in the first column, with the other cells."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    first = next(i for i, line in enumerate(lines) if "| `act`, `would_play` |" in line)
+    for line in lines[first + 2 :]:
+        if not line.startswith("|"):
+            return
+        names, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        yield names, cells
+
+
+def names_in(cell):
+    """The learners a row is about: what is quoted and begins with a capital."""
+    quoted = [word.split(".")[-1] for word in cell.split("`")[1::2]]
+    return [word for word in quoted if word[:1].isupper()]
+
+
+def made(name, cell):
+    """One learner of the row, or several where the row is about all but one kind."""
+    if name == "ContextFTPL" and "adaptive" in cell:
+        guessing = hn.ContextFTPL(ALL, epsilon=0.5, predictor=hn.predictors.Mean(), seed=0)
+        return [TUNED, hn.ContextFTPL(ALL, [0] * 9, perturbation="playout", seed=0), guessing]
+    if name == "ContextFTPL":
+        return [FIXED, hn.ContextFTPL(ALL, epsilon="anytime", seed=0)]
+    if name == "ContextSemiBanditFTPL":
+        return [BANDIT]
+    if name in OTHERS:
+        return [OTHERS[name]]
+    return [getattr(hn.baselines, name)(hn.oracles.FinitePolicies([[0], [1], [2]]), seed=0)]
+
+
+def answers(learner, method):
+    """Whether a call with a restriction is there ("yes"), refused, or not there ("no")."""
+    learner = learner.clone()
+    call = getattr(learner, method, None)
+    if call is None:
+        return "no"
+    x = [0.5] if isinstance(learner, hn.baselines.LinUCB) else 0
+    try:
+        call([x], available=[[0, 1]]) if method == "decide_many" else call(x, available=[0, 1])
+    except hn.ParameterError:
+        return "refused"
+    except hn.InputTypeError:
+        return "no"
+    return "yes"
+
+
+@pytest.mark.parametrize(("cell", "told"), list(table()), ids=lambda value: str(value)[:40])
+def test_every_entry_is_true(cell, told):
+    columns = [("act", "would_play"), ("decide", "decide_many"), ("propensities",)]
+    for methods, entry in zip(columns, told, strict=True):
+        for method in methods:
+            if "inside" in entry:
+                for inside in (TUNED, FIXED, BANDIT):
+                    expected = answers(inside, method)
+                    assert answers(hn.Restarting(inside), method) == expected
+                    assert answers(hn.off_policy.Recorder(inside), method) == expected
+                continue
+            for name in names_in(cell):
+                if name not in ("Restarting", "Recorder"):
+                    found = {answers(learner, method) for learner in made(name, cell)}
+                    assert found == {entry}, (name, method)
+
+
+def test_no_learner_is_left_out():
+    there = {name for cell, _ in table() for name in names_in(cell)}
+    public = set()
+    for module in ("learners", "baselines", "off_policy"):
+        package = importlib.import_module(f"hannan.{module}")
+        found = ((name, getattr(package, name)) for name in package.__all__)
+        public |= {n for n, c in found if inspect.isclass(c) and issubclass(c, hn.Learner)}
+    assert there == public
