@@ -138,8 +138,37 @@ def test_an_experiment_gives_the_numbers_of_a_game_and_beats_random(tmp_path):
     for name in ("reward", "action", "probability"):
         assert column(again, name) == column(result, name)
     described = next(iter(again.learners.to_dicts()))
-    assert (described["family"], described["draws"]) == ("linear", 100)
+    assert (described["family"], described["draws"]) == ("linear()", 100)
     assert described["reward_range"] == "(-1, 2)"
+
+
+def vw(n_actions):
+    return hn.baselines.UniformRandom(n_actions, seed=0)
+
+
+def test_no_name_of_a_function_spoils_the_results_and_lambdas_differ():
+    """coba asks learners of the family "vw" for their args when all is over."""
+    lambdas = [CobaLearner(lambda K: vw(K)), CobaLearner(lambda K: vw(K + 0))]
+    result = cb.Experiment(synthetic().take(9), [CobaLearner(vw, reward_range=(-1, 2))]).run(
+        quiet=True
+    )
+    assert len(result.interactions) == 9
+    assert set(column(result, "probability")) == {0.25}
+    assert [row["family"] for row in result.learners.to_dicts()] == ["vw()"]
+    assert repr(CobaLearner(vw)) == "CobaLearner(vw, draws=100)"
+    assert len({one.params["family"] for one in lambdas}) == len(set(map(repr, lambdas))) == 2
+    assert "0x" not in repr(lambdas)
+    assert lambdas[0].params == copy.deepcopy(lambdas[0]).params
+
+
+def test_a_function_is_told_how_many_actions_are_listed():
+    learner = CobaLearner(vw, actions=["a", "b", "c"])
+    assert learner.predict(0, ["b", "c"])[0] in "bc"
+    assert learner.player.n_actions == 3
+    with pytest.raises(hn.ParameterError, match=r"'d', which is not in the list actions="):
+        learner.predict(0, ["b", "d"])
+    with pytest.raises(hn.ParameterError, match="no more than 2"):
+        CobaLearner(vw(2), actions=["a", "b", "c"]).predict(0, ["b", "c"])
 
 
 @pytest.mark.slow
@@ -418,6 +447,8 @@ def test_refused_predictions_change_nothing():
     assert learner.predict(0, "cab")[:2] == twin.predict(0, "cab")[:2]
     with pytest.raises(hn.ParameterError, match="'positions'"):
         learner.predict(0, "abd")
+    with pytest.raises(hn.ParameterError, match="'a' more than once"):
+        learner.predict(0, "aba")
     with pytest.raises(hn.ContextError):
         learner.predict(7, "abc")
     for t in range(10):
@@ -631,8 +662,11 @@ def test_what_is_no_environment_to_play_in_is_refused():
             FromCoba(given)
     with pytest.raises(hn.LossError, match="reward_range"):
         FromCoba(simulation, reward_range=(0, 0.5))
-    with pytest.raises(hn.ParameterError, match="'positions'"):
+    with pytest.raises(hn.ParameterError, match=r"'c', which is not in the list actions="):
         FromCoba(changing(), actions=["a", "b"])
+    twice = [{"context": 1, "actions": ["a", "a", "b"], "rewards": [1, 0, 0.5]}]
+    with pytest.raises(hn.ParameterError, match="'a' more than once"):
+        FromCoba(Rows(twice))
 
 
 def test_without_coba_the_extra_to_install_is_named(monkeypatch):

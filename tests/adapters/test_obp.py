@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -113,11 +115,26 @@ def test_weights_stand_in_for_propensities():
         ({"position": np.full(40, 5)}, "position must lie"),
         ({"position": np.full(40, 0.5)}, "position must hold"),
         ({"action": np.full(40, K)}, "actions"),
+        ({"pi_b": np.full((40, K, 2), 1 / K)}, "laws of 2 positions"),
     ],
 )
 def test_bad_feedback_is_refused(changes, message):
     with pytest.raises(hn.HannanError, match=message):
         log_from_obp({**feedback(), **changes})
+
+
+@pytest.mark.parametrize("given", [3, None, "feedback", [1, 2]])
+def test_what_is_no_dictionary_is_refused(given):
+    with pytest.raises(hn.InputTypeError, match="takes a dictionary"):
+        log_from_obp(given)
+
+
+def test_sets_of_actions_have_to_be_left_out_by_hand():
+    log = Log(None, [0, 1], [1.0, 0.0], [0.5, 0.5], 3, available=[[0, 1], None])
+    with pytest.raises(hn.ParameterError, match="no field for the actions available"):
+        log_to_obp(log)
+    assert log_to_obp(dataclasses.replace(log, available=None))["n_rounds"] == 2
+    assert log_to_obp(dataclasses.replace(log, available=[None, None]))["n_rounds"] == 2
 
 
 def test_what_is_missing_is_named():

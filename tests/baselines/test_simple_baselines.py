@@ -28,10 +28,22 @@ def test_uniform_play_is_uniform():
 def test_uniform_play_still_checks_its_losses():
     learner = hn.baselines.UniformRandom(2, seed=0)
     learner.act()
-    with pytest.raises(hn.LossError):
-        learner.update([0.0, 2.0])
+    for bad in ([0.0, 2.0], 2.0, float("nan"), [0.5]):
+        with pytest.raises(hn.LossError):
+            learner.update(bad)
     with pytest.raises(hn.ParameterError, match="'n_actions' parameter"):
         hn.baselines.UniformRandom(0)
+
+
+@pytest.mark.parametrize("wrap", [lambda learner: learner, hn.off_policy.Recorder])
+def test_uniform_play_takes_the_loss_of_its_action_alone(wrap):
+    learner = wrap(hn.baselines.UniformRandom(3, seed=0))
+    assert not learner.learns
+    for available in (None, [0, 2], [1], None):
+        learner.act("x", available=available)
+        learner.update(0.5)
+        learner.update(0.5, decision=learner.decide("x", available=available))
+    assert learner.rounds == 8
 
 
 def test_a_learner_shares_no_coins_with_a_world_of_the_same_seed():

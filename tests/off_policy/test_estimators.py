@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import Ridge as SklearnRidge
 
 import hannan as hn
 from hannan.off_policy import Log, evaluate, probabilities
@@ -93,7 +94,8 @@ def test_a_learner_stands_for_its_law():
 @pytest.mark.parametrize("estimator", ["ips", "dr"])
 def test_ips_and_dr_are_unbiased_even_where_the_logging_policy_learns(estimator):
     losses = np.array([[0.3, 0.4], [1.0, 0.2], [0.6, 0.1]])
-    target = [1, 0, 1]
+    # Never 0: a log without any round of the policy is refused.
+    target = np.array([[0.1, 0.9], [0.8, 0.2], [0.05, 0.95]])
 
     def law(past):  # leans to actions that cost little so far
         q = 0.5 if not past else 0.2 + 0.6 * float(past[-1][1] < 0.5)
@@ -109,7 +111,7 @@ def test_ips_and_dr_are_unbiased_even_where_the_logging_policy_learns(estimator)
         log = Log(None, actions, [loss for _, loss in past], p, 2)
         for folds in mean:
             mean[folds] += np.prod(p) * evaluate(log, target, estimator, folds=folds).value
-    truth = losses[np.arange(3), target].mean()
+    truth = (losses * target).sum() / 3
     assert mean[None] == pytest.approx(truth)
     if estimator == "dr":  # future rounds know of the loss they are used for
         assert abs(mean[2] - truth) > 1e-3
@@ -200,13 +202,14 @@ def test_bernstein_holds_for_few_rounds_where_the_others_fail():
     # One round in a hundred tells of a loss: most short logs have seen none.
     rng = np.random.default_rng(0)
     missed = {"normal": 0, "bernstein": 0}
+    target = np.full((30, 2), 0.5)
     for _ in range(100):
         actions = (rng.random(30) < 0.01).astype(int)
         log = Log(None, actions, actions.astype(float), np.where(actions, 0.01, 0.99), 2)
         for kind in missed:
-            options = {} if kind == "normal" else {"loss_range": (0.0, 1.0), "max_ratio": 100.0}
-            low, high = evaluate(log, np.ones(30, int), "ips", interval=kind, **options).interval
-            missed[kind] += not low <= 1.0 <= high
+            options = {} if kind == "normal" else {"loss_range": (0.0, 1.0), "max_ratio": 50.0}
+            low, high = evaluate(log, target, "ips", interval=kind, **options).interval
+            missed[kind] += not low <= 0.5 <= high
     assert missed["bernstein"] <= 5
     assert missed["normal"] > 50
 
@@ -247,17 +250,43 @@ def test_actions_that_were_never_tried_are_noted():
     assert any("has not tried all" in note for note in found.notes)
     # What is missing of the mass bounds what is missing of the loss.
     assert truth() - found.value < (1.0 - found.mass) + 3 * found.standard_error
-    wrong = Log(log.contexts, log.actions, log.losses, log.propensities / 2, K)
-    assert any("too small" in note for note in evaluate(wrong, MIXED[log.contexts], "ips").notes)
 
 
-def test_a_policy_without_any_round_is_noted_or_refused():
-    log = Log(None, [0, 0, 0], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], 2)
-    assert evaluate(log, [1, 1, 1], "ips").notes == (
-        "no logged action is one that the policy would choose",
-    )
-    with pytest.raises(hn.ParameterError, match="'snips' needs rounds"):
-        evaluate(log, [1, 1, 1], "snips")
+@pytest.mark.parametrize(("factor", "what"), [(0.5, "too small"), (1.5, "too large")])
+def test_wrong_propensities_are_noted(factor, what):
+    log = draw(1000)
+    wrong = Log(log.contexts, log.actions, log.losses, log.propensities * factor, K)
+    (note,) = evaluate(wrong, MIXED[log.contexts], "ips").notes
+    assert f"propensities are {what}" in note
+
+
+@pytest.mark.parametrize("interval", ["normal", "bootstrap"])
+@pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
+def test_a_policy_without_any_round_is_refused(estimator, interval):
+    log = Log(None, [0] * 100, [10.5] * 100, [1.0] * 100, 2)
+    with pytest.raises(hn.ParameterError, match=r"policy= would .* in none of 100 rounds"):
+        evaluate(log, lambda context: 1, estimator, interval=interval)
+
+
+@pytest.mark.parametrize("estimator", ["ips", "dr"])
+def test_bernstein_bounds_even_a_policy_without_any_round(estimator):
+    log = Log(None, [0] * 100, [0.5] * 100, [0.9] * 100, 2)
+    options = {"interval": "bernstein", "loss_range": (0.0, 1.0), "max_ratio": 10.0}
+    found = evaluate(log, np.ones(100, int), estimator, **options)
+    assert found.interval[1] > 0.5
+    assert found.effective == 0.0
+    assert found.notes == ("no logged action is one that the policy would choose",)
+
+
+@pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
+@pytest.mark.parametrize("interval", ["normal", "bootstrap"])
+def test_the_smallest_probabilities_are_no_trouble(estimator, interval):
+    rare = Log(None, [0, 1] * 10, [0.5] * 20, [1e-100] * 20, 2)
+    often = Log(None, [0] * 20, [0.5] * 20, [0.5] * 20, 2)
+    for log, policy in ((rare, [0, 1] * 10), (often, np.full((20, 2), [1e-300, 1.0]))):
+        found = evaluate(log, policy, estimator, interval=interval)
+        assert np.isfinite([found.value, *found.interval]).all()
+        assert found.effective == pytest.approx(len(log))
 
 
 def test_clipping_cuts_ratios_and_says_so():
@@ -298,7 +327,8 @@ def test_weights_take_the_place_of_propensities():
         ({"loss_range": (0.0, 0.5)}, "does not hold the losses"),
         ({"model": np.zeros((3, 3))}, "model="),
         ({"model": np.full((20, 3), 2.0), "loss_range": (0.0, 1.0)}, "within loss_range"),
-        ({"model": 3}, "predictor="),
+        ({"model": 3}, "^model= needs predict"),
+        ({"model": SklearnRidge()}, "^model= needs predict"),
         ({"interval": "bootstrap", "samples": 1}, "'samples'"),
         ({"interval": "bernstein"}, "needs loss_range="),
         ({"interval": "bernstein", "loss_range": (0, 1)}, "max_ratio="),

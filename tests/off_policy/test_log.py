@@ -1,4 +1,5 @@
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,9 @@ def test_a_log_cannot_be_changed_and_does_not_hold_what_it_was_given():
         ({"losses": ["a", "b", "c"]}, "losses .* must be numbers"),
         ({"losses": [0.0, 1.0]}, r"losses .* shape \(3,\)"),
         ({"propensities": [0.5, 0.0, 1.0]}, "propensities .* round 1 has 0"),
+        ({"propensities": [0.5, 1e-200, 1.0]}, "propensities .* at least 1e-100; round 1"),
+        ({"propensities": [0.5, 5e-324, 1.0]}, "propensities .* at least 1e-100; round 1"),
+        ({"weights": [2.0, 1e200, 1.0]}, r"weights .* at most 1e\+100; round 1"),
         ({"propensities": [0.5, 0.25, 1.1]}, "propensities .* round 2 has 1.1"),
         ({"contexts": [0, 1]}, "a context for each of 3"),
         ({"contexts": 5}, "contexts .* must be a list"),
@@ -98,7 +102,9 @@ def test_a_log_cannot_be_changed_and_does_not_hold_what_it_was_given():
         ({"draws": 0}, "'draws'"),
         ({"available": [[0], [2]]}, "each of 3 rounds"),
         ({"available": [[0], [1], [1]]}, r"available\[1\] must hold the logged action 2"),
-        ({"available": [[0], [2, 3], [1]]}, "'available'"),
+        ({"available": [[0], [2, 3], [1]]}, r"'available\[1\]'"),
+        ({"available": [[0], "2", [1]]}, r"available\[1\]= takes"),
+        ({"available": 3}, "available= needs the actions of each of 3 rounds; got 3"),
         ({"distribution": np.full((3, 2), 0.5)}, r"shape \(3, 3\)"),
         ({"distribution": np.full((3, 3), 0.5)}, "of sum 1; round 0"),
         ({"distribution": [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0, 1, 0]]}, "distribution= tells"),
@@ -114,6 +120,11 @@ def test_a_log_cannot_be_changed_and_does_not_hold_what_it_was_given():
 def test_what_cannot_be_is_refused(changes, message):
     with pytest.raises(hn.HannanError, match=message):
         Log(**{**GOOD, **changes})
+
+
+def test_all_actions_of_a_round_are_none():
+    log = Log(**{**GOOD, "available": [[0, 1], None, [1]]})
+    assert [row.tolist() for row in log.available] == [[0, 1], [0, 1, 2], [1]]
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
@@ -148,6 +159,12 @@ def test_frames_that_lack_something_are_refused():
         Log.from_frame(bad)
 
 
+@pytest.mark.parametrize("given", ["log.csv", Path("log.csv"), 3, None])
+def test_what_is_no_frame_is_refused(given):
+    with pytest.raises(hn.InputTypeError, match=r"takes a frame .* or use Log\.from_file"):
+        Log.from_frame(given)
+
+
 def test_contexts_may_come_in_a_frame():
     frame = pd.DataFrame({"age": [31.0, 48.0, 25.0], "hour": [9, 17, 12]})
     log = Log(**{**GOOD, "contexts": frame})
@@ -164,6 +181,13 @@ def test_the_log_of_another_system_is_read_from_its_file(tmp_path):
     assert log.actions.tolist() == [1, 0, 1]
     assert log.losses.tolist() == [0.0, 1.0, 1.0]
     assert log.propensities.tolist() == pytest.approx([0.3, 0.5, 0.3], rel=1e-15)
+
+
+def test_files_are_read_by_names_that_there_are():
+    with pytest.raises(hn.ParameterError, match=r"Log\.from_file takes .* 'contexts'"):
+        Log.from_file("log.csv", contexts=["hour"], action="ad", loss="cost", propensity=0.5)
+    with pytest.raises(hn.ParameterError, match=r"Log\.from_file takes .* 'action'"):
+        Log.from_file("log.csv", context=["hour"], loss="cost", propensity=0.5)
 
 
 # Replay ------------------------------------------------------------------------------------

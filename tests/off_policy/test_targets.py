@@ -78,6 +78,23 @@ def test_functions_that_hide_their_arguments_are_asked_about_contexts_alone():
     assert np.array_equal(probabilities(Compiled(), log), [[0.0, 1.0], [1.0, 0.0]])
 
 
+@pytest.mark.parametrize("own", [K - 1, K + 2])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda own: hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(D, own), seed=0),
+        lambda own: hn.baselines.UniformRandom(own, seed=0),
+        lambda own: Recorder(hn.baselines.UniformRandom(own, seed=0)),
+        lambda own: hn.baselines.KalaiVempala(
+            hn.oracles.FinitePolicies([[0] * D], n_actions=own), seed=0
+        ),
+    ],
+)
+def test_a_learner_of_other_actions_is_refused(make, own):
+    with pytest.raises(hn.ParameterError, match=f"it has {own}, the log {K}"):
+        evaluate(draw(10), make(own))
+
+
 # Classifiers ---------------------------------------------------------------------------------
 
 

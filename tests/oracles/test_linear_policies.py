@@ -200,3 +200,8 @@ def test_features_whose_squares_overflow_are_refused():
         for _ in range(20):
             learner.act([1e150, 1.0])
             learner.update([0.0, 1.0])
+
+
+def test_no_context_is_no_row_with_a_hole():
+    with pytest.raises(hn.ContextError, match="LinearPolicies needs a row of features"):
+        hn.ContextSemiBanditFTPL(hn.oracles.LinearPolicies(2), seed=0).act()

@@ -34,8 +34,8 @@ def draw_weights_at_arrival(monkeypatch):
     """Forget a ticket's weights, so that they are drawn from the state its loss comes in."""
     decide = TicketedLeader.decide
 
-    def forgetful(learner, context=None):
-        decision = decide(learner, context)
+    def forgetful(learner, *given):
+        decision = decide(learner, *given)
         learner._tickets[decision.id].weights = None
         return decision
 

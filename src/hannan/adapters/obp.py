@@ -12,6 +12,7 @@ import numpy as np
 
 from hannan.core import InputTypeError, LossError, ParameterError
 from hannan.core.arrays import as_array, as_floats
+from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_choice, check_loss_range, refuse
 from hannan.off_policy import Log, probabilities
 from hannan.off_policy.log import IntArray
@@ -30,7 +31,8 @@ def log_from_obp(
     ----------
     feedback
         With n_actions, context, action, reward and pscore, as obp's datasets give it; pi_b, of
-        shape [n, K, positions], is kept as the log's distribution. The rest is not used.
+        shape [n, K, positions], is kept as the log's distribution, and needs position where there
+        are several. The rest is not used.
     reward_range
         (low, high) of the rewards.
 
@@ -49,6 +51,10 @@ def log_from_obp(
     >>> hn.adapters.log_from_obp(feedback).losses
     array([0., 1.])
     """
+    if not isinstance(feedback, Mapping):
+        raise InputTypeError(
+            f"log_from_obp takes a dictionary of obp's logged feedback; got {short(feedback)}."
+        )
     missing = [name for name in ("n_actions", "action", "reward", "pscore") if name not in feedback]
     if missing:
         raise ParameterError(
@@ -90,7 +96,7 @@ def log_to_obp(
     ----------
     log
         With losses in [0, 1], and contexts that are vectors, numbers (a column) or absent (a
-        column of zeros).
+        column of zeros). Sets of actions that change are refused: obp has no field for them.
     reward_range
         (low, high) of the rewards.
     inverse
@@ -119,6 +125,12 @@ def log_to_obp(
         )
     if inverse == "weights" and log.weights is None:
         raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+    if not log.allowed.all():
+        raise ParameterError(
+            "obp's feedback has no field for the actions available in a round. To leave them out, "
+            "give dataclasses.replace(log, available=None); policy_to_obp(policy, log) keeps a "
+            "policy to them."
+        )
     plain = inverse == "propensities"
     features = np.eye(log.n_actions) if action_context is None else as_floats(action_context)
     if features.ndim != 2 or len(features) != log.n_actions:
@@ -184,6 +196,11 @@ def _law(feedback: Mapping[str, Any], n: int) -> FloatArray | None:
     if table.ndim != 3 or len(table) != n:
         raise ParameterError(f"pi_b must have the shape [{n}, K, positions]; got {table.shape}.")
     given = feedback.get("position")
+    if given is None and table.shape[2] != 1:
+        raise ParameterError(
+            f"pi_b has the laws of {table.shape[2]} positions, so position must say at which of "
+            f"them each of {n} rounds was; got None."
+        )
     place: IntArray = np.zeros(n, dtype=np.intp) if given is None else as_array(given)
     if place.shape != (n,) or place.dtype.kind not in "iu":
         raise ParameterError(f"position must hold {n} integers, or be None.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +25,8 @@ from hannan.core.validation import (
 class UniformRandom(KnownLaw, LateLearner):
     r"""Play each of K actions with probability 1/K, whatever happens.
 
-    Where only some are there, each of them is as likely as the others.
+    Where only some are there, each of them is as likely as the others. As nothing is learned,
+    `update` takes the losses of all actions as well as that of the one played.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ class UniformRandom(KnownLaw, LateLearner):
     ----------
     None needed.
     """
+
+    learns = False
 
     def __init__(
         self,
@@ -88,10 +92,19 @@ class UniformRandom(KnownLaw, LateLearner):
         return twin
 
     def _update(self, context: Any, action: Action, loss: Any) -> None:
-        check_losses(loss, self.n_actions, self._range)
+        self._checked(loss)
 
     def _cost(self, action: Action, loss: Any) -> float:
-        return loss_of(check_losses(loss, self.n_actions, self._range)[0], action)
+        return loss_of(self._checked(loss), action)
+
+    def _checked(self, loss: Any) -> FloatArray:
+        """The losses of all actions; that of the action played may stand for them."""
+        if isinstance(loss, Real):
+            loss = np.full(self.n_actions, float(loss))
+        return check_losses(loss, self.n_actions, self._range)[0]
+
+    def _remember(self, *seen: Any) -> None:
+        pass
 
     def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
         return np.array([float(self._choices)])

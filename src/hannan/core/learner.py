@@ -55,6 +55,7 @@ class Learner(Parametrised, ABC):
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
+    learns: ClassVar[bool] = True  # False: `update` takes either feedback, and nothing comes of it
     oracle: Oracle | None = None
     _scratch = frozenset({"_range", "_width"})
 

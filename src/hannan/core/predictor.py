@@ -43,12 +43,12 @@ class Predictor(Parametrised, ABC):
         """
 
 
-def adopt(predictor: Any) -> Any:
+def adopt(predictor: Any, name: str = "predictor") -> Any:
     """A predictor of one's own: a clone, or the object itself where it has none to give."""
     for verb in ("predict", "learn"):
         if not callable(getattr(predictor, verb, None)):
             raise InputTypeError(
-                "predictor= needs predict(context) and learn(context, action, loss), as in "
+                f"{name}= needs predict(context) and learn(context, action, loss), as in "
                 f"hannan.predictors; got {predictor!r}."
             )
     return predictor.clone() if hasattr(predictor, "clone") else predictor

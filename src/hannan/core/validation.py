@@ -96,5 +96,8 @@ def check_losses(
 
 
 def _shown(value: Any) -> str:
-    text = repr(value).replace("\n", " ")
+    try:
+        text = repr(value).replace("\n", " ")
+    except Exception:  # what others write in __repr__ must not hide what is wrong
+        text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 120 else text[:117] + "..."

@@ -107,7 +107,8 @@ def evaluate(
     with guesses m of the losses. "ips" and "dr" are unbiased, "dr" whatever the guesses are;
     "snips" is biased by O(1/n) but, like "dr", does not change with a constant added to all
     losses. The losses are those of the log: how a world that reacts to actions would have
-    reacted to the policy, no log can tell.
+    reacted to the policy, no log can tell. Of a policy that would never have chosen what was
+    logged, only interval="bernstein" can say anything, and others are refused.
 
     Parameters
     ----------
@@ -182,13 +183,15 @@ def evaluate(
     if clip is not None:
         cut = int((ratios > check_positive("evaluate", "clip", clip)).sum())
         ratios = np.minimum(ratios, clip)
+    if interval != "bernstein" and not ratios.any():
+        raise _never_tried(log)
     terms, masses = ratios * log.losses, np.ones(len(log))
     if estimator == "dr":
         guesses = predictions(log, model, folds, low_high)
         own = guesses[np.arange(len(log)), log.actions]
         terms = (table * guesses).sum(axis=1) + ratios * (log.losses - own)
     elif estimator == "snips":
-        masses = _self_normalised(ratios)
+        masses = ratios
     value = float(terms.sum() / masses.sum())
     error = _standard_error((terms - value * masses) / masses.mean())
     if interval == "normal":
@@ -208,7 +211,7 @@ def evaluate(
         estimator=estimator,
         rounds=len(log),
         mass=total / len(log),
-        effective=total**2 / float((ratios**2).sum()) if total else 0.0,
+        effective=_effective(ratios),
         heaviest=float(ratios.max()),
         notes=tuple(_notes(ratios, interval, cut)),
     )
@@ -236,13 +239,20 @@ def _ratios(log: Log, table: FloatArray, inverse: str) -> FloatArray:
     return np.asarray(chosen * log.weights if inverse == "weights" else chosen / log.propensities)
 
 
-def _self_normalised(ratios: FloatArray) -> FloatArray:
-    if not ratios.any():
-        raise ParameterError(
-            "estimator='snips' needs rounds in which the policy could have chosen the logged "
-            f"action; none of {len(ratios)} is one."
-        )
-    return ratios
+def _never_tried(log: Log) -> ParameterError:
+    return ParameterError(
+        f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
+        "does not tell what it would have paid. Log with a policy that tries all actions; where it "
+        "did, interval='bernstein' bounds the loss all the same."
+    )
+
+
+def _effective(ratios: FloatArray) -> float:
+    top = ratios.max()
+    if not top:
+        return 0.0
+    shares = ratios / top  # squares of tiny ratios would be 0
+    return float(shares.sum() ** 2 / (shares**2).sum())
 
 
 def _standard_error(terms: FloatArray) -> float:
@@ -280,15 +290,18 @@ def _notes(ratios: FloatArray, interval: str, cut: int) -> list[str]:
     if not total:
         return ["no logged action is one that the policy would choose"]
     notes = [f"{cut} ratios were cut, which is a bias that no interval counts"] if cut else []
-    effective = total**2 / float((ratios**2).sum())
+    effective = _effective(ratios)
     if effective < _FEW and interval != "bernstein":
         notes.append(f"worth {effective:.0f} rounds of play: the interval is not to be trusted")
     if ratios.max() > _HEAVY * total:
         notes.append(f"one round carries {ratios.max() / total:.0%} of all weight")
     mass, error = total / n, _standard_error(ratios)
     if abs(mass - 1.0) > max(3.0 * error, _ROUNDED):
-        what = "the log has not tried all that the policy does, or weights were capped"
-        if mass > 1.0:
-            what = "propensities are too small"
+        what = "propensities are too small"
+        if mass < 1.0:
+            what = (
+                "the log has not tried all that the policy does, propensities are too large, or "
+                "weights were capped"
+            )
         notes.append(f"ratios have mean {mass:.3g} (± {error:.2g}) in place of 1: {what}")
     return notes

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.intp]
 
+_TINY = 1e-100  # below, squares of 1/q overflow, and no such action has ever been taken
 _TOLERANCE = 1e-5  # of probabilities, which others' logs hold in single precision or rounded
 
 
@@ -57,11 +58,12 @@ class Log:
     losses
         What they cost; lower is better.
     propensities
-        The probability with which each of them was taken, in (0, 1].
+        The probability with which each of them was taken, in (0, 1]; those below 1e-100, which
+        no action that was taken has, are refused.
     n_actions
         K.
     available
-        For each round the actions there were; None if always all.
+        For each round the actions there were, or None for all of them; None if always all.
     distribution
         Array [n, K]: the probabilities of all actions, where they were recorded too.
     weights
@@ -108,14 +110,15 @@ class Log:
         put(self, "propensities", self._numbers("propensities", (n,)))
         _first(
             "propensities",
-            ~((self.propensities > 0.0) & (self.propensities <= 1.0)),
+            ~((self.propensities >= _TINY) & (self.propensities <= 1.0)),
             self.propensities,
-            "probabilities in (0, 1] of actions that were taken",
+            f"probabilities in (0, 1] of actions that were taken, and at least {_TINY:g}",
         )
         if self.weights is not None:
             put(self, "weights", self._numbers("weights", (n,)))
-            wrong = self.weights < 1.0 - _TOLERANCE
-            _first("weights", wrong, self.weights, "at least 1, as inverse probabilities are")
+            wrong = (self.weights < 1.0 - _TOLERANCE) | (self.weights > 1.0 / _TINY)
+            accepted = f"at least 1, as inverse probabilities are, and at most {1.0 / _TINY:g}"
+            _first("weights", wrong, self.weights, accepted)
         if self.draws is not None:
             put(self, "draws", check_integer(self, "draws", self.draws, 1))
         if self.available is not None:
@@ -266,14 +269,21 @@ class Log:
         return as_list(given)
 
     def _checked_available(self, n: int) -> list[IntArray]:
-        rows = list(self.available)
+        try:
+            rows = list(self.available)
+        except TypeError:
+            raise InputTypeError(
+                f"available= needs the actions of each of {n} rounds; got {short(self.available)}."
+            ) from None
         if len(rows) != n:
             raise ParameterError(
                 f"available= needs the actions of each of {n} rounds; got {len(rows)}."
             )
         found = []
         for t, (row, action) in enumerate(zip(rows, self.actions, strict=True)):
-            there = check_available(self, row, self.n_actions)
+            there = None
+            if row is not None:
+                there = check_available(self, row, self.n_actions, f"available[{t}]")
             there = np.arange(self.n_actions) if there is None else there
             if action not in there:
                 raise ParameterError(

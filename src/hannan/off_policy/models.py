@@ -64,7 +64,7 @@ def _default(log: Log) -> Any:
 
 
 def _prepared(predictor: Any, log: Log) -> Any:
-    guesser = adopt(predictor)
+    guesser = adopt(predictor, "model")
     if hasattr(guesser, "prepare"):
         guesser.prepare(log.n_actions)
     return guesser

@@ -84,6 +84,7 @@ class Recorder(Learner):
         self.draws = check_integer(self, "draws", draws, 2)
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
+        self.learns = learner.learns  # type: ignore[misc]
         self._K = _n_actions(learner)
         self._count()
         self._made = 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hannan.core import ParameterError
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.params import short
 from hannan.environments import FromLog
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ def columns(log: Log) -> dict[str, Any]:
 
 def arguments(frame: Any, n_actions: int | None) -> dict[str, Any]:
     """What `Log` takes, from the columns of `Log.to_frame`."""
-    names = list(getattr(frame, "column_names", None) or getattr(frame, "columns", frame))
+    names = _names(frame)
     absent = [name for name in ("action", "loss", "propensity") if name not in names]
     if absent:
         raise ParameterError(
@@ -69,6 +72,13 @@ def arguments(frame: Any, n_actions: int | None) -> dict[str, Any]:
 
 def from_file(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
     """What `Log` takes, from a file of somebody's log."""
+    try:
+        inspect.signature(FromLog).bind(path, **options)
+    except TypeError as error:
+        raise ParameterError(
+            "Log.from_file takes the names of columns as environments.FromLog does: context=, "
+            f"action=, loss= or reward=, propensity=; {error}."
+        ) from None
     world = FromLog(path, **{**options, "method": "importance"})
     contexts, actions, losses, inverse = [], [], [], []
     for this_round in world.rounds(world.horizon, np.random.default_rng(0)):
@@ -85,6 +95,18 @@ def from_file(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, A
         "propensities": np.minimum(1.0 / np.array(inverse), 1.0),
         "n_actions": world.n_actions,
     }
+
+
+def _names(frame: Any) -> list[Any]:
+    for names in ("column_names", "columns"):  # pyarrow has both, of which one is the data
+        if hasattr(frame, names):
+            return list(getattr(frame, names))
+    if isinstance(frame, Mapping):
+        return list(frame)
+    raise InputTypeError(
+        "Log.from_frame takes a frame or a mapping of names to columns; got "
+        f"{short(frame)}. Read a file first, by pandas.read_csv or the like, or use Log.from_file."
+    )
 
 
 def _told(column: Any) -> Any:

@@ -67,6 +67,8 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
 
 def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], FloatArray]:
     """The law of a learner's next action, asked for once on each context and set of actions."""
+    told = getattr(learner, "n_actions", None) or getattr(learner.oracle, "n_actions", None)
+    _check_number(learner, told or K, K)
     known: dict[Hashable, FloatArray] = {}
 
     def answer(context: Any, available: IntArray) -> FloatArray:
@@ -74,9 +76,18 @@ def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], F
         if key not in known:
             some: dict[str, Any] = {} if len(available) == K else {"available": available}
             known[key] = law(learner, context, K, draws, **some).probabilities
+            _check_number(learner, len(known[key]), K)
         return known[key]
 
     return answer
+
+
+def _check_number(learner: Learner, own: int, K: int) -> None:
+    if own != K:
+        raise ParameterError(
+            f"policy={type(learner).__name__}(…) must be a learner of the log's actions: it has "
+            f"{own}, the log {K}."
+        )
 
 
 def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:

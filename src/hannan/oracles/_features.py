@@ -34,6 +34,11 @@ class FeatureOracle(Oracle):
 
     def check_context(self, context: Any) -> FloatArray:
         """The row as float64; every feature must be a finite number."""
+        if context is None:
+            raise ContextError(
+                f"{type(self).__name__} needs a row of features for a context; got None. Give "
+                "act() one, a list of numbers; without contexts use AllPolicies(1, n_actions)."
+            )
         return check_row(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:

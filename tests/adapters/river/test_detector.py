@@ -140,6 +140,8 @@ def test_bad_values_are_refused():
         RiverDetector(drift.ADWIN(), recent=0)
     with pytest.raises(hn.ParameterError, match="threshold"):
         RiverDetector(drift.ADWIN(), threshold=float("inf"))
+    with pytest.raises(hn.ParameterError, match="threshold"):
+        RiverDetector(drift.ADWIN(), threshold="a")
 
 
 @pytest.mark.parametrize("check", PARAMETER_CHECKS)

@@ -230,10 +230,30 @@ def test_a_refused_call_changes_nothing(call, error):
     assert policy.pull(["milk"], {"x": 0.0}) == "milk"
 
 
+def test_it_is_shown_before_any_reward_and_after():
+    """river's own table of arms fails while it is empty."""
+    policy = RiverPolicy(arms(3))
+    assert repr(policy).startswith("RiverPolicy(ContextSemiBanditFTPL(")
+    policy.update(policy.pull(["tea", "juice", "milk"]), 1.0)
+    assert "Reward" in repr(policy)
+
+
+def test_who_learns_nothing_may_play():
+    policy = RiverPolicy(hn.baselines.UniformRandom(3, seed=0), pending=2)
+    pulled = set()
+    for _ in range(30):
+        arm = policy.pull(ARMS)
+        policy.update(arm, 0.5)
+        pulled.add(arm)
+    assert pulled == set(ARMS)
+    assert policy.player.rounds == 30
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [
         ({"learner": "me"}, "learner"),
+        ({"learner": bandit.UCB(delta=1)}, "learner.* of type UCB"),
         ({"learner": hn.ContextFTPL(hn.oracles.AllPolicies(1, 3))}, "bandit feedback"),
         ({"learner": hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2))}, "single actions"),
         ({"reward_range": (1.0, 1.0)}, "reward_range"),

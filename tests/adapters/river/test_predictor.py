@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from river import forest, linear_model, naive_bayes, preprocessing, tree
+from river import forest, linear_model, naive_bayes, neighbors, preprocessing, tree
 
 import hannan as hn
 from hannan.adapters import RiverPredictor
@@ -166,7 +166,9 @@ def test_a_model_that_has_diverged_is_named():
         ({"model": hn.predictors.Mean()}, "model"),
         ({"model": forest.ARFRegressor()}, "seed"),
         ({"model": preprocessing.StandardScaler() | forest.ARFRegressor()}, "seed"),
+        ({"model": neighbors.KNNRegressor()}, r"engine=SWINN\(seed=…\)"),
         ({"alpha": -1.0}, "alpha"),
+        ({"alpha": "a"}, "alpha"),
         ({"loss_range": None}, "loss_range"),
         ({"loss_range": (1.0, 0.0)}, "loss_range"),
         ({"features": "xy"}, "features"),

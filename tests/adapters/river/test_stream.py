@@ -83,6 +83,7 @@ def test_a_stream_that_is_too_short_is_refused():
     [
         (iter(PAIRS), {}, "stream"),
         (7, {}, "stream"),
+        ([], {}, "at least one pair"),
         (synth.SEA(), {}, "seed"),
         (PAIRS, {"labels": []}, "labels"),
         (PAIRS, {"labels": ["cat", "cat"]}, "labels"),

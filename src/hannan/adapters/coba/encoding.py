@@ -107,7 +107,9 @@ class Numbers:
                     place = fresh.setdefault(key, len(known) + len(fresh))
                 numbers.append(place)
             if fresh and self.fixed:
-                raise _too_many(next(iter(fresh)), len(known))
+                raise _unlisted(next(iter(fresh)))
+            if len(set(numbers)) < len(numbers):
+                raise _repeated(actions, numbers)
         if limit is not None and max(numbers) >= limit:
             raise _too_many(actions[numbers.index(max(numbers))], limit)
         return numbers
@@ -221,9 +223,24 @@ def _entries(context: Mapping[Any, Any]) -> Iterator[tuple[Hashable, float]]:
             ) from None
 
 
+def _unlisted(action: Any) -> ParameterError:
+    return ParameterError(
+        f"coba offered the action {short(action)}, which is not in the list actions=. Add it "
+        "there, or let actions='names' number them as they appear."
+    )
+
+
+def _repeated(actions: Sequence[Any], numbers: list[int]) -> ParameterError:
+    twice = next(a for a, number in zip(actions, numbers, strict=True) if numbers.count(number) > 1)
+    return ParameterError(
+        f"coba offered the action {short(twice)} more than once in a round, {short(actions)}: "
+        "nothing tells them apart. Leave one out, or give each a name of its own."
+    )
+
+
 def _too_many(action: Any, limit: int) -> ParameterError:
     return ParameterError(
-        f"coba offered the action {short(action)}, which is not among the {limit} known so far, "
-        "and there are no more. Make the learner with as many actions as there are in all; or, "
-        "if their features change from round to round, number them with actions='positions'."
+        f"coba offered the action {short(action)}, and the learner has no more than {limit}, which "
+        "are taken. Make the learner with as many actions as there are in all; or, if their "
+        "features change from round to round, number them with actions='positions'."
     )

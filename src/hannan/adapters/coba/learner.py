@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -55,9 +56,9 @@ class CobaLearner:
     ----------
     learner
         A learner with bandit feedback and single actions, which is left as it is: a copy plays.
-        Or a function that makes one when the first actions are offered, told how many they are;
-        it serves environments that differ in this. For several processes it must be possible to
-        pickle it.
+        Or a function that makes one when the first actions are offered, told how many they are,
+        or how many `actions` lists; it serves environments that differ in this. For several
+        processes it must be possible to pickle it.
     reward_range
         (low, high) of the rewards.
     draws
@@ -126,7 +127,8 @@ class CobaLearner:
         """What describes the learner in coba's tables."""
         learner = self.learner
         one = isinstance(learner, Learner)
-        family = type(learner).__name__ if one else _described(learner)
+        # coba takes the family "vw" for its own: no function is called just by its name.
+        family = type(learner).__name__ if one else f"{_described(learner)}()"
         return {
             "family": family,
             "learner": repr(learner) if one else family,
@@ -202,7 +204,9 @@ class CobaLearner:
         self._waiting = None
 
     def __repr__(self) -> str:
-        return f"CobaLearner({short(self.learner)}, draws={self.draws})"
+        learner = self.learner
+        shown = short(learner) if isinstance(learner, Learner) else _described(learner)
+        return f"CobaLearner({shown}, draws={self.draws})"
 
     def _read(
         self, context: Any, actions: Sequence[Any]
@@ -223,10 +227,10 @@ class CobaLearner:
         some = len(available) < n_actions
         return player, self._encode(context), numbers, {"available": available} if some else {}
 
-    def _make(self, n_actions: int) -> Any:
+    def _make(self, offered: int) -> Any:
         if isinstance(self.learner, Learner):
             return copy.deepcopy(self.learner)
-        player = self.learner(n_actions)
+        player = self.learner(len(self._numbers.labels) if self._numbers.fixed else offered)
         _check_bandit(player)
         return player
 
@@ -251,7 +255,7 @@ def _check_bandit(learner: Any) -> None:
     """Refuse what cannot learn from the reward of one action."""
     if not isinstance(learner, Learner):
         raise refuse("CobaLearner", "learner", "a function that makes a learner", learner)
-    if learner.feedback is Feedback.FULL:
+    if learner.learns and learner.feedback is Feedback.FULL:
         raise ParameterError(
             f"{type(learner).__name__} learns from the losses of all actions, and coba tells the "
             "reward of one. Use a learner with bandit feedback, as ContextSemiBanditFTPL."
@@ -290,8 +294,15 @@ def _check_single(*given: Any) -> None:
 
 
 def _described(value: Any) -> Any:
-    """A parameter as a table can hold it: functions by their names."""
+    """A parameter as a table can hold it: functions by their names, or where they are written."""
     named = getattr(value, "func", value)
     if callable(named):
-        return getattr(named, "__name__", type(named).__name__)
+        name = getattr(named, "__name__", type(named).__name__)
+        return _lambda_at(named.__code__) if name == "<lambda>" else name
     return value if value is None or isinstance(value, int | str) else short(value)
+
+
+def _lambda_at(code: CodeType) -> str:
+    """The line and the column of the body: all that tells two lambdas apart."""
+    found = (f"{line}:{column}" for line, _, column, _ in code.co_positions() if column)
+    return f"<lambda {next(found, code.co_firstlineno)}>"

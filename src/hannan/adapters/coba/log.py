@@ -64,8 +64,10 @@ def log_from_coba(
     offers: list[list[int] | None] = []
     for row in islice(interactions(environment, "log_from_coba"), take):
         offered, action, reward, probability = _logged(row)
-        *found, number = numbers.of([*offered, action], None)
-        numbers.keep([*offered, action])
+        found = numbers.of(offered, None)
+        numbers.keep(offered)
+        (number,) = numbers.of([action], None)
+        numbers.keep([action])
         rows.append((encode(row.get("context")), number, rewards.loss(reward), probability))
         offers.append(found or None)
     contexts, taken, losses, propensities = zip(*rows, strict=True) if rows else ((), (), (), ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,13 @@ def check_model(owner: object, model: Any) -> bool:
 
 def check_seeded(owner: object, name: str, thing: Any) -> None:
     """Without a seed the same game would be played differently each time."""
-    if _unseeded(thing._get_params()):
-        raise refuse(owner, name, "a river object whose seed= is set", thing)
+    if missing := _unseeded(thing._get_params()):
+        raise refuse(owner, name, f"a river object whose seed is set, {missing}", thing)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a number, and a finite one."""
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def check_names(owner: object, features: Names) -> Names:
@@ -90,10 +96,15 @@ def _last_step(model: Any) -> Any:
     return model
 
 
-def _unseeded(params: Mapping[str, Any]) -> bool:
-    """Whether a seed is None anywhere; river nests parameters as dicts or (class, dict)."""
+def _unseeded(params: Mapping[str, Any]) -> str:
+    """Where a seed is None, such as "engine=SWINN(seed=…)"; "" if it is nowhere.
+
+    river nests parameters as dicts or (class, dict).
+    """
     for name, value in params.items():
-        inner = value[1] if isinstance(value, tuple) and len(value) == 2 else value
-        if (name == "seed" and value is None) or (isinstance(inner, dict) and _unseeded(inner)):
-            return True
-    return False
+        if name == "seed" and value is None:
+            return "seed=…"
+        kind, inner = value if isinstance(value, tuple) and len(value) == 2 else (None, value)
+        if isinstance(inner, dict) and (found := _unseeded(inner)):
+            return f"{name}={getattr(kind, '__name__', '')}({found})"
+    return ""

@@ -6,7 +6,7 @@ import math
 from collections import deque
 from typing import Any
 
-from hannan.adapters.river._models import check_seeded
+from hannan.adapters.river._models import check_seeded, is_finite
 from hannan.adapters.river._package import load
 from hannan.core import LossError
 from hannan.core.validation import check_integer, refuse
@@ -63,7 +63,7 @@ class RiverDetector(Detector):
         check_seeded(self, "detector", detector)
         self.detector = detector
         self.recent = check_integer(self, "recent", recent, 1)
-        if not math.isfinite(threshold):
+        if not is_finite(threshold):
             raise refuse(self, "threshold", "a finite number", threshold)
         self.threshold = threshold
         self._inner = detector.clone()

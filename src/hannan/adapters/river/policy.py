@@ -164,6 +164,11 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             self._open.remove(answered)
         super().update(arm_id, context, *reward_args, **reward_kwargs)
 
+    def __repr__(self) -> str:
+        # river draws a table of the arms, and cannot while there are none.
+        table: str = super().__repr__() if self.ranking else f"RiverPolicy({self.learner!r})"
+        return table
+
     def _pull(self, arm_ids: list[Any], context: Any) -> Any:
         actions = [self._numbers[arm] for arm in arm_ids]
         chosen = {"available": actions} if len(actions) < self._n_actions else {}
@@ -228,7 +233,8 @@ def _check_learner(owner: object, learner: Any) -> int:
     if not isinstance(learner, Learner):
         raise refuse(owner, "learner", "a learner, such as ContextSemiBanditFTPL(oracle)", learner)
     source: Any = learner if learner.oracle is None else learner.oracle
-    if learner.feedback is not Feedback.SEMI or getattr(source, "max_chosen", 1) > 1:
+    told_all = learner.learns and learner.feedback is not Feedback.SEMI
+    if told_all or getattr(source, "max_chosen", 1) > 1:
         raise InputTypeError(
             "RiverPolicy tells a learner the reward of one arm and of no other, so it takes one "
             f"with bandit feedback and single actions; got {learner!r}."

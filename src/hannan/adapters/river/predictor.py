@@ -12,6 +12,7 @@ from hannan.adapters.river._models import (
     check_model,
     check_names,
     finite,
+    is_finite,
     takes_weight,
 )
 from hannan.core import Action, InputTypeError, LossFunction, Predictor
@@ -71,8 +72,8 @@ class RiverPredictor(Predictor):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self._classifies = check_model(self, model)
-        if not alpha >= 0.0:
-            raise refuse(self, "alpha", "a number >= 0", alpha)
+        if not is_finite(alpha) or alpha < 0.0:
+            raise refuse(self, "alpha", "a finite number >= 0", alpha)
         if loss_range is None:
             raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
         self.model = model

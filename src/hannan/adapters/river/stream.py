@@ -127,6 +127,8 @@ class FromRiver(Environment):
             if not hasattr(self.stream, "__len__"):
                 raise refuse(self, "labels", "given, as the stream declares no n_classes", None)
             declared = len({y for _, y in self.stream})
+            if not declared:
+                raise refuse(self, "stream", "one with at least one pair (x, y)", self.stream)
         return check_integer(self, "stream", declared, 1)
 
     def __repr__(self) -> str:
