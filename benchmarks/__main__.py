@@ -56,14 +56,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("studies", nargs="*", metavar="study", help=", ".join(STUDIES))
     parser.add_argument(
-        "--write", action="store_true", help="run all studies and renew benchmarks/RESULTS.md"
+        "--write", action="store_true", help="renew these studies, or all, in benchmarks/RESULTS.md"
     )
     options = parser.parse_args()
     unknown = [name for name in options.studies if name not in STUDIES]
     if unknown:
         parser.error(f"no study is called {unknown[0]!r}; there are {', '.join(STUDIES)}")
-    if options.write and options.studies:
-        parser.error("--write renews the whole file, so it takes no list of studies")
     console = Console()
     report: Report = {}
     for name in options.studies or STUDIES:
@@ -74,7 +72,7 @@ def main() -> int:
     for table in as_tables(report):
         console.print(table)
     if options.write:
-        RESULTS.write_text(as_markdown(report), encoding="utf-8")
+        RESULTS.write_text(renewed(report), encoding="utf-8")
     return int(any(x.passed is False for name in report for x in lines(report, name)))
 
 
@@ -110,30 +108,43 @@ def as_tables(report: Report) -> list[Table]:
     return [table, *wide]
 
 
-def as_markdown(report: Report) -> str:
-    """For the repository."""
-    text = [
+def renewed(report: Report) -> str:
+    """The file with these studies renewed; the others stay as they were measured last."""
+    old = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    kept = {part.splitlines()[0]: part.rstrip("\n") for part in old.split("\n## ")[1:]}
+    parts = kept | {name: section(report, name) for name in report}
+    known = [parts[name] for name in STUDIES if name in parts]
+    return "\n\n## ".join(["\n".join(preface()), *known]) + "\n"
+
+
+def preface() -> list[str]:
+    """What was measured where."""
+    return [
         "# Results",
         "",
-        "Written by `python -m benchmarks --write`; not edited by hand. Contenders take turns in",
-        "one run and ratios are medians, so they say more than the rounds per second beside them.",
+        "Written by `python -m benchmarks --write`, all studies or some; not edited by hand.",
+        "Contenders take turns in one run and ratios are medians, so they say more than the rounds",
+        "per second beside them.",
         "",
         f"- {hn.__name__} {hn.__version__}, Python {platform.python_version()}, "
         f"NumPy {np.__version__}, Numba {numba.__version__}",
         f"- {processor()}, {os.cpu_count()} cores",
     ]
-    for name in report:
-        doc = importlib.import_module(f"benchmarks.{name}").__doc__ or ""
-        text += ["", f"## {name}", "", doc.splitlines()[0], ""]
-        text += ["| what | measured | target | |", "|---|---:|---:|---|"]
-        found = lines(report, name)
-        text += [f"| {x.what} | {x.shown} | {x.wanted} | {x.mark} |" for x in found]
-        for matrix in matrices(report, name):
-            text += ["", f"**{matrix.title}**", "", f"| | {' | '.join(matrix.columns)} |"]
-            text.append("|---" + "|---:" * len(matrix.columns) + "|")
-            text += [f"| {who} | {' | '.join(cells)} |" for who, cells in matrix.rows.items()]
-            text += ["", *(f"- {note}" for note in matrix.notes)]
-    return "\n".join(text) + "\n"
+
+
+def section(report: Report, name: str) -> str:
+    """One study."""
+    doc = importlib.import_module(f"benchmarks.{name}").__doc__ or ""
+    text = [name, "", doc.splitlines()[0], ""]
+    text += ["| what | measured | target | |", "|---|---:|---:|---|"]
+    found = lines(report, name)
+    text += [f"| {x.what} | {x.shown} | {x.wanted} | {x.mark} |" for x in found]
+    for matrix in matrices(report, name):
+        text += ["", f"**{matrix.title}**", "", f"| | {' | '.join(matrix.columns)} |"]
+        text.append("|---" + "|---:" * len(matrix.columns) + "|")
+        text += [f"| {who} | {' | '.join(cells)} |" for who, cells in matrix.rows.items()]
+        text += ["", *(f"- {note}" for note in matrix.notes)]
+    return "\n".join(text)
 
 
 def processor() -> str:

@@ -388,8 +388,8 @@ def test_a_classifier_starts_over_when_labels_change_their_names():
 def test_the_best_offer_is_made_when_it_is_in_stock():
     rows = [numbers(line) for line in run("changing_actions.py").splitlines()]
     (chance, by_chance), (scored, by_score), (guessed, by_guess) = rows
-    assert guessed < scored < chance
-    assert by_chance < by_score < 0.6 * by_guess
+    assert max(guessed, scored) < chance - 0.05
+    assert by_chance < 40 < 90 < min(by_score, by_guess)
 
 
 def test_every_example_is_tested_and_short():

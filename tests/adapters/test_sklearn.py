@@ -39,7 +39,6 @@ def impossible(estimator):
     [
         OnlinePolicyClassifier(),
         OnlinePolicyClassifier(learner="bandit", predictor=hn.predictors.Ridge()),
-        OnlinePolicyClassifier(hn.oracles.Trees, draws=20),
     ],
     expected_failed_checks=impossible,
     xfail_strict=True,

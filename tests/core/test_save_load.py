@@ -72,8 +72,14 @@ def assert_goes_on(learner, some, tmp_path, **loading):
     return twin
 
 
-@pytest.mark.parametrize("epsilon", ["adaptive", 0.4])
-@pytest.mark.parametrize("made", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+@pytest.mark.parametrize(
+    ("made", "epsilon"),
+    [
+        (hn.ContextFTPL, "adaptive"),
+        (hn.ContextSemiBanditFTPL, "adaptive"),
+        (hn.ContextSemiBanditFTPL, 0.4),  # with noise from the first round on
+    ],
+)
 @pytest.mark.parametrize("name", ORACLES)
 def test_every_learner_with_every_oracle(name, made, epsilon, tmp_path):
     oracle, contexts, _ = ORACLES[name]
