@@ -122,6 +122,26 @@ def test_files_of_earlier_versions_are_brought_up_to_date(monkeypatch):
         read(resealed(old, body))
 
 
+def test_what_was_learned_must_be_of_the_kind_that_a_new_learner_has():
+    head, body = container.unpack(memoryview(CONTENT), "x")
+    place = head["learner"]["learned"]["_history"]["learned"]["scores"]["array"]
+    shape = head["arrays"][place]["shape"]
+    assert len(shape) == 1
+    for wrong in ([shape[0], 1], [1, shape[0]]):
+        changed = copy.deepcopy(head)
+        changed["arrays"][place]["shape"] = wrong
+        with pytest.raises(hn.DamagedFileError, match="whose scores cannot be"):
+            read(resealed(changed, body))
+    changed = copy.deepcopy(head)
+    changed["learner"]["learned"]["_D"] = "much"
+    with pytest.raises(hn.DamagedFileError, match="whose _D cannot be str"):
+        read(resealed(changed, body))
+    changed = copy.deepcopy(head)
+    changed["learner"]["learned"]["_tickets"] = {"list": []}
+    with pytest.raises(hn.DamagedFileError, match="whose _tickets cannot be list"):
+        read(resealed(changed, body))
+
+
 # Trust ------------------------------------------------------------------------------------
 
 
@@ -383,13 +403,13 @@ def fuzz_trees(count):
 @pytest.mark.slow
 def test_a_hundred_thousand_mutated_files_are_read_or_refused():
     found = subprocess.run(
-        [sys.executable, "-c", FUZZ, "100000", "3000"],
+        [sys.executable, "-c", FUZZ, "100000", "1500"],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert found.returncode == 0, found.stderr[-2000:]
     (by_bytes, by_trees), (more,) = (map(int, line.split()) for line in found.stdout.splitlines())
     assert by_bytes >= 99_000
-    assert by_trees >= 1_500
+    assert by_trees >= 750
     assert more < 200  # MB
 
 
