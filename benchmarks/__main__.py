@@ -43,6 +43,8 @@ STUDIES = (
     "switching",
     "playout",
     "storage",
+    "classifier",
+    "coverage",
     "runner",
     "peers",
 )

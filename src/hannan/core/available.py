@@ -1,8 +1,8 @@
 """Action sets that change: which actions are there, and what stands in for those that are not.
 
 A restricted round is described by one array, r: r[b] is the action played where b was chosen. So
-r[b] = b for the actions that are there, and all others share one substitute. The losses a learner
-learns are those of r, whatever was told about actions that were not there.
+r[b] = b for the actions that are there, and all others share one substitute. What is told about
+actions that were not there does not matter.
 """
 
 from __future__ import annotations

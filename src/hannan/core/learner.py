@@ -51,7 +51,7 @@ class Learner(Parametrised, ABC):
     Where only some actions are there, `act(context, available=…)`, a learner with an order of its
     own among actions (`_ordered`) plays the best of them, by `_act_among`. For all others the
     game is the plain one with other losses: a substitute, fixed before any coin is drawn, stands
-    in for every action that is not there. Losses are learned that way by all.
+    in for every action that is not there.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
