@@ -28,11 +28,11 @@ def test_values(options, expected):
 
 def test_it_is_what_the_learners_use():
     sets = hn.oracles.Subsets(5, 2)
-    assert hn.ContextFTPL(sets)._kappa == kappa(m=2)
-    assert hn.ContextFTPL(sets, loss_range=(-1, 1))._kappa == kappa(m=2, nonnegative=False)
+    assert hn.ContextFTPL(sets).leader.kappa == kappa(m=2)
+    assert hn.ContextFTPL(sets, loss_range=(-1, 1)).leader.kappa == kappa(m=2, nonnegative=False)
     formulas = hn.oracles.Disjunctions(4)
     learner = hn.ContextSemiBanditFTPL(formulas, separator=hn.separators.disjunctions(4))
-    assert learner._kappa == kappa(setting="separator", d=4)
+    assert learner.leader.kappa == kappa(setting="separator", d=4)
 
 
 def actions(K, m, antichain):

@@ -4,10 +4,14 @@ One function for each result. Those of the paper take `form="printed"` (as print
 (with the Laplace complexity G and the constant κ); docs/bounds.md lists them all.
 """
 
-from hannan.bounds.anytime import anytime
+from hannan.bounds.anytime import anytime, delayed
 from hannan.bounds.bound import Bound
-from hannan.bounds.complete_information import complete_information
-from hannan.bounds.delayed import delayed
+from hannan.bounds.complete_information import (
+    complete_information,
+    first_order,
+    predictable,
+    stability_plus_error,
+)
 from hannan.bounds.examples import (
     claimed_rate,
     disjunctions,
@@ -15,10 +19,6 @@ from hannan.bounds.examples import (
     shortest_path,
     submodular,
 )
-from hannan.bounds.first_order import first_order
-from hannan.bounds.hardness import non_transductive
-from hannan.bounds.hinted import hinted
-from hannan.bounds.kappa import kappa
 from hannan.bounds.laplace_complexity import (
     Complexity,
     chernoff_complexity,
@@ -30,15 +30,15 @@ from hannan.bounds.laplace_complexity import (
 )
 from hannan.bounds.natarajan import natarajan, natarajan_dimension, natarajan_log_size
 from hannan.bounds.playout import playout, playout_bandit
-from hannan.bounds.predictable import predictable
-from hannan.bounds.self_tuned import self_tuned
+from hannan.bounds.self_tuned import hinted, self_tuned
 from hannan.bounds.semi_bandit import semi_bandit
-from hannan.bounds.stability_plus_error import stability_plus_error
+from hannan.bounds.sizes import Sizes, kappa, non_transductive, sizes_of
 from hannan.bounds.switching import switching, switching_log_size
 
 __all__ = [
     "Bound",
     "Complexity",
+    "Sizes",
     "anytime",
     "chernoff_complexity",
     "claimed_rate",
@@ -63,6 +63,7 @@ __all__ = [
     "self_tuned",
     "semi_bandit",
     "shortest_path",
+    "sizes_of",
     "stability_plus_error",
     "submodular",
     "switching",

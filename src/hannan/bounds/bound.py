@@ -10,7 +10,7 @@ from hannan.core.validation import check_positive
 class Bound:
     """A regret bound with the ε (and L) it holds at, and the terms it is the sum of.
 
-    Where ε changes on the way it is the last one, when the bound is attained.
+    Where ε changes during the game, it is that of the last round, if the bound is attained.
 
     >>> print(Bound(30.0, 0.1, {"stability": 10.0, "error": 20.0}))
     regret <= 30 = 10 (stability) + 20 (error), at epsilon = 0.1
@@ -31,11 +31,7 @@ class Bound:
 
 
 def at_epsilon(
-    epsilon: float,
-    slope: float,
-    error: float,
-    max_resamples: int | None = None,
-    **others: float,
+    epsilon: float, slope: float, error: float, max_resamples: int | None = None, **others: float
 ) -> Bound:
     """slope·ε + error/ε and further terms; with no slope there is nothing to pay at ε = ∞."""
     stability = 0.0 if slope == 0.0 else slope * epsilon
@@ -56,7 +52,7 @@ def tuned(
     max_resamples: int | None = None,
     **others: float,
 ) -> Bound:
-    """The same at the best ε, or at the one asked for."""
+    """The same at the best ε, or at the given one."""
     if epsilon is None:
         epsilon = best_epsilon(slope, error)
     else:

@@ -1,27 +1,19 @@
-"""Theorem 2: regret with full information."""
+"""Full information: Theorems 1, 2 and 5, and regret that grows with the best policy's loss."""
 
-from typing import Any
+import math
+from typing import Unpack
 
-from hannan.bounds.bound import Bound, tuned
-from hannan.bounds.sizes import FORMS, Sizes, check_losses, check_sizes
-from hannan.core.validation import check_choice, check_integer
+from hannan.bounds.bound import Bound, at_epsilon, tuned
+from hannan.bounds.sizes import FORMS, Checked, Sizes, SizesAndLosses, check_total
+from hannan.core.validation import check_choice, check_integer, check_positive
 
 
 def complete_information(
     horizon: int,
     *,
-    d: int,
-    n_actions: int,
-    log_size: float | None = None,
-    m: int = 1,
-    loss_bound: float = 1.0,
-    loss_range: tuple[float, float] | None = None,
-    setting: str = "transductive",
-    nonnegative: bool = True,
-    antichain: bool = True,
-    complexity: Any = None,
     epsilon: float | None = None,
     form: str = "printed",
+    **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
     r"""The three claims of Theorem 2, minimised over ε.
 
@@ -38,32 +30,34 @@ def complete_information(
     ----------
     horizon
         T.
-    d, n_actions, m
-        Number of perturbed contexts, of elements K, and of elements chosen at most.
-    log_size
-        log N, N ≥ 2 the number of distinct policies on these contexts. May be left out of the
-        sharp form if `complexity` is given.
-    loss_bound
-        Largest absolute loss of an element; an action then loses at most m times it.
-    loss_range
-        Smallest and largest loss of an element, in place of `loss_bound`.
-    setting
-        "transductive" or "separator".
-    nonnegative
-        Whether losses are never negative (and linear).
-    antichain
-        Whether no action contains another one.
-    complexity
-        G, a number or what `laplace_complexity` returned (then with three standard errors);
-        by default the best bound that follows from the sizes.
     epsilon
         ε to evaluate the bound at, in place of the best one.
     form
         "printed" or "sharp".
+    d, n_actions
+        Number of perturbed contexts, and of elements K. Required.
+    m
+        Number of elements chosen at most, by default 1.
+    log_size
+        log N, N ≥ 2 the number of distinct policies on these contexts. May be left out of the
+        sharp form if `complexity` is given.
+    complexity
+        G, a number or what `laplace_complexity` returned (then with three standard errors);
+        by default the best bound that follows from the sizes.
+    setting
+        "transductive", the default, or "separator".
+    antichain
+        Whether no action contains another one, as with experts, m-sets, paths and bases: by
+        default True.
+    loss_bound
+        Largest absolute loss of an element, by default 1; an action then loses at most m times it.
+    loss_range
+        Smallest and largest loss of an element, in place of `loss_bound`.
+    nonnegative
+        Whether losses are linear and never negative, by default True.
 
     Examples
     --------
-    >>> import math
     >>> sizes = {"d": 50, "n_actions": 5, "log_size": math.log(1000)}
     >>> print(complete_information(20_000, **sizes))
     regret <= 6251.09 = 3126 (stability) + 3126 (error), at epsilon = 0.1563
@@ -75,35 +69,144 @@ def complete_information(
     [syrgkanis2016]
     """
     owner = "complete_information"
+    known = Checked(owner, sizes)
     T = check_integer(owner, "horizon", horizon, 1)
     check_choice(owner, "form", form, FORMS)
-    sizes = check_sizes(
-        owner,
-        d=d,
-        n_actions=n_actions,
-        log_size=log_size,
-        m=m,
-        setting=setting,
-        antichain=antichain,
-        complexity=complexity,
-    )
-    slope = T * instability(sizes, loss_bound, loss_range, nonnegative, form)
-    error = sizes.C if form == "printed" else sizes.G
-    return tuned(owner, epsilon, slope, error)
+    return tuned(owner, epsilon, T * known.instability(form), known.error(form))
 
 
-def instability(
-    sizes: Sizes, loss_bound: Any, loss_range: Any, nonnegative: bool, form: str
-) -> float:
-    """What a round's instability may cost, divided by ε."""
-    norm, spread = check_losses(sizes, loss_bound, loss_range, nonnegative)
-    if form == "printed":
-        return printed_kappa(sizes, nonnegative) * norm**2
-    return sizes.kappa(nonnegative) * spread**2
+def stability_plus_error(
+    epsilon: float, horizon: int, *, form: str = "printed", **sizes: Unpack[SizesAndLosses]
+) -> Bound:
+    r"""The two terms of Theorem 1 for Laplace noise of a given ε.
+
+    .. math:: \mathrm{Regret} \le
+              \underbrace{\sum_t E[\ell(\pi_t, y_t) - \ell(\pi_{t+1}, y_t)]}_{\text{stability}}
+              + \underbrace{E\max_\pi z(\pi) - E\min_\pi z(\pi)}_{\text{error}}
+
+    The error is 2G/ε exactly, by symmetry; the paper bounds it by
+    :math:`\frac{10}\epsilon\sqrt{dm}\log N`. The sharp form pays G/ε: a comparator that
+    does not depend on the noise has z(π*) = 0 on average. Stability is bounded as in
+    `complete_information`.
+
+    Parameters
+    ----------
+    epsilon, horizon, form
+        ε, T, and "printed" or "sharp".
+    d, n_actions, log_size, m, setting, antichain, loss_bound, loss_range, nonnegative
+        As in `complete_information`.
+    complexity
+        G, where known. Then the printed error is 2G/ε.
+
+    Examples
+    --------
+    >>> sizes = {"d": 50, "n_actions": 5, "log_size": 6.9}
+    >>> print(stability_plus_error(0.1, 20_000, **sizes))
+    regret <= 6879.04 = 2000 (stability) + 4879 (error), at epsilon = 0.1
+    >>> print(stability_plus_error(0.1, 20_000, complexity=28.7, form="sharp", **sizes))
+    regret <= 2287 = 2000 (stability) + 287 (error), at epsilon = 0.1
+
+    References
+    ----------
+    [syrgkanis2016], [kalai2005]
+    """
+    owner = "stability_plus_error"
+    known = Checked(owner, sizes)
+    epsilon = check_positive(owner, "epsilon", epsilon)
+    T = check_integer(owner, "horizon", horizon, 1)
+    check_choice(owner, "form", form, FORMS)
+    slope = T * known.instability(form)
+    if form == "printed" and known.complexity is not None:
+        return at_epsilon(epsilon, slope, 2.0 * known.complexity)
+    return at_epsilon(epsilon, slope, known.error(form))
 
 
-def printed_kappa(sizes: Sizes, nonnegative: bool) -> float:
-    """What the printed stability lemmas have in place of κ."""
-    if sizes.setting == "separator":
-        return 4.0 * sizes.K * sizes.d
-    return 1.0 if nonnegative else 4.0 * sizes.K
+def predictable(
+    errors: float,
+    *,
+    squared_ranges: float | None = None,
+    epsilon: float | None = None,
+    form: str = "printed",
+    **sizes: Unpack[Sizes],
+) -> Bound:
+    r"""Theorem 5: regret in terms of how wrong the predictions were.
+
+    Printed: :math:`4\epsilon K S + \frac{10}\epsilon\sqrt{dm}\log N` with
+    :math:`S = \sum_t E\|f_t - Q_t\|_*^2`; separator: 4εKdS in place of the first term. Sharp:
+    :math:`\epsilon \kappa \sum_t \mathrm{range}(f_t - Q_t)^2 + G/\epsilon`, without any K for
+    single actions.
+
+    Parameters
+    ----------
+    errors
+        S. With perfect predictions, S = 0, nothing is paid at ε = ∞: without noise.
+    squared_ranges
+        :math:`\sum_t E(\max_a (f_t-Q_t)(a) - \min_a (f_t-Q_t)(a))^2`, where known, for the sharp
+        form; it is 4S at most.
+    d, n_actions, log_size, m, setting, antichain, complexity, epsilon, form
+        As in `complete_information`.
+
+    Examples
+    --------
+    >>> sizes = {"d": 50, "n_actions": 5, "log_size": math.log(1000)}
+    >>> [round(predictable(100.0, form=form, **sizes).value) for form in ("printed", "sharp")]
+    [1977, 248]
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+    owner = "predictable"
+    known = Checked(owner, sizes, nonnegative=False)
+    check_choice(owner, "form", form, FORMS)
+    S = check_total(owner, "errors", errors)
+    V = 4.0 * S
+    if squared_ranges is not None:
+        V = min(V, check_total(owner, "squared_ranges", squared_ranges))
+    slope = known.kappa(form) * (S if form == "printed" else V)
+    return tuned(owner, epsilon, slope, known.error(form))
+
+
+def first_order(
+    best_loss: float, *, loss_bound: float = 1.0, self_tuned: bool = False, **sizes: Unpack[Sizes]
+) -> Bound:
+    r"""Non-negative losses, in terms of the best policy's loss L*, not of the horizon.
+
+    A squared loss is at most B times the loss, B = m · loss_bound, so
+    :math:`L_T \le L^* + \epsilon\kappa B L_T + G/\epsilon`, and with a = κB
+
+    .. math:: \mathrm{Regret} \le \frac{\epsilon a L^* + G/\epsilon}{1 - \epsilon a}
+              = 2aG + 2\sqrt{a^2 G^2 + a L^* G}
+              \quad\text{at}\quad \epsilon = \frac{G}{aG + \sqrt{a^2 G^2 + a L^* G}} .
+
+    The self-tuned learner knows neither L* nor a: :math:`r \le 2\sqrt{2aG(L^* + r)} + 2B` solved
+    for r.
+
+    Parameters
+    ----------
+    best_loss
+        L*, or an upper bound on it.
+    self_tuned
+        Whether ε = G/D is tuned during the game, not fixed in advance.
+    d, n_actions, log_size, m, setting, antichain, complexity, loss_bound
+        As in `complete_information`, sharp form.
+
+    Examples
+    --------
+    >>> sizes = {"d": 50, "n_actions": 5, "log_size": math.log(1000)}
+    >>> [round(first_order(best, **sizes).value) for best in (0, 100, 10_000)]
+    [154, 223, 1318]
+    """
+    known = Checked("first_order", sizes, loss_bound=loss_bound)
+    best = check_total("first_order", "best_loss", best_loss)
+    B, _ = known.check_losses()
+    a, G = known.kappa() * B, known.G
+    if self_tuned:
+        half = 4.0 * a * G
+        value = 2.0 * B + half + math.sqrt(half * half + 2.0 * half * (best + 2.0 * B))
+        terms = {"instability": value - 2.0 * B, "range": 2.0 * B}
+        return Bound(value, 2.0 * G / value, terms)
+    epsilon = G / (a * G + math.sqrt(a * G * (a * G + best)))
+    rest = 1.0 - epsilon * a
+    terms = {"stability": epsilon * a * best / rest, "error": G / (epsilon * rest)}
+    return Bound(sum(terms.values()), epsilon, terms)

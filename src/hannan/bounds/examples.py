@@ -3,12 +3,11 @@
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any
 
 from hannan.bounds.bound import Bound
 from hannan.bounds.complete_information import complete_information
 from hannan.bounds.semi_bandit import semi_bandit
-from hannan.bounds.sizes import FEEDBACKS
+from hannan.bounds.sizes import FEEDBACKS, Sizes
 from hannan.core.errors import ParameterError
 from hannan.core.validation import check_choice, check_integer, check_positive, refuse
 
@@ -30,18 +29,12 @@ def shortest_path(
 
     Parameters
     ----------
-    horizon
-        T.
-    n_edges, longest_path
-        K, and the most edges on a path from source to target.
+    horizon, n_edges, longest_path, loss_bound
+        T, K, the most edges on a path from source to target, and B.
     log_size
         log of the number of paths; by default its bound :math:`m \log(eK/m)`.
-    loss_bound
-        B.
-    feedback
-        "full" (Theorem 2) or "semi-bandit" (Theorem 3).
-    form
-        "printed" or "sharp".
+    feedback, form
+        "full" (Theorem 2) or "semi-bandit" (Theorem 3); "printed" or "sharp".
 
     Examples
     --------
@@ -62,8 +55,8 @@ def shortest_path(
     if log_size is None:
         log_size = m * math.log(math.e * K / m)
     m = K if form == "printed" else m
-    sizes = {"d": 1, "n_actions": K, "log_size": log_size, "m": m}
-    return _solved("shortest_path", horizon, feedback, form, loss_bound=loss_bound, **sizes)
+    sizes: Sizes = {"d": 1, "n_actions": K, "log_size": log_size, "m": m}
+    return _solved("shortest_path", horizon, feedback, form, loss_bound, sizes)
 
 
 def submodular(
@@ -77,12 +70,8 @@ def submodular(
 
     Parameters
     ----------
-    horizon
-        T.
-    n_elements
-        K.
-    loss_bound
-        H.
+    horizon, n_elements, loss_bound
+        T, K and H.
     form
         "printed" or "sharp".
 
@@ -97,18 +86,10 @@ def submodular(
     """
     K = check_integer("submodular", "n_elements", n_elements, 1)
     H = check_positive("submodular", "loss_bound", loss_bound)
-    return complete_information(
-        horizon,
-        d=1,
-        n_actions=K,
-        log_size=K * math.log(2.0),
-        m=K,
-        loss_bound=H / K,  # the loss of a set, not of an element, is bounded by H
-        nonnegative=False,
-        antichain=False,
-        complexity=0.5 * K,
-        form=form,
-    )
+    sizes: Sizes = {"d": 1, "n_actions": K, "m": K, "antichain": False, "complexity": 0.5 * K}
+    sizes["log_size"] = K * math.log(2.0)
+    each = H / K  # the loss of a set, not of an element, is bounded by H
+    return complete_information(horizon, form=form, loss_bound=each, nonnegative=False, **sizes)
 
 
 def disjunctions(
@@ -128,18 +109,14 @@ def disjunctions(
 
     Parameters
     ----------
-    horizon
-        T.
-    n_variables
-        n.
+    horizon, n_variables
+        T and n.
     monotone
-        Whether formulas are without negations. With them the unit vectors separate no more.
+        Whether formulas have no negations. With negations the unit vectors no longer separate.
     loss_bound
         Losses lie between 0 and this.
-    feedback
-        "full" (Theorem 2), "bandit" or "semi-bandit" (Theorem 3).
-    form
-        "printed" or "sharp".
+    feedback, form
+        "full" (Theorem 2), "bandit" or "semi-bandit" (Theorem 3); "printed" or "sharp".
 
     Examples
     --------
@@ -159,9 +136,9 @@ def disjunctions(
             "disjunctions needs monotone=True: with negations the unit vectors do not separate the "
             "class (not x1 or not x2, and not x1 or not x3, agree on all of them)."
         )
-    sizes = {"d": n, "n_actions": 2, "log_size": n * math.log(2.0)}
-    options = {"setting": "separator", "loss_bound": loss_bound}
-    return _solved("disjunctions", horizon, feedback, form, **sizes, **options)
+    size = n * math.log(2.0)
+    sizes: Sizes = {"d": n, "n_actions": 2, "log_size": size, "setting": "separator"}
+    return _solved("disjunctions", horizon, feedback, form, loss_bound, sizes)
 
 
 def linear_classifiers(
@@ -183,18 +160,10 @@ def linear_classifiers(
 
     Parameters
     ----------
-    horizon
-        T.
-    n_axes
-        n.
-    tau
-        τ, one over an integer.
-    loss_bound
-        Losses lie between 0 and this.
-    feedback
-        "full" (Theorem 2), "bandit" or "semi-bandit" (Theorem 3).
-    form
-        "printed" or "sharp".
+    horizon, n_axes, tau
+        T, n, and τ, one over an integer.
+    loss_bound, feedback, form
+        As in `disjunctions`.
 
     Examples
     --------
@@ -212,9 +181,9 @@ def linear_classifiers(
     steps = round(1.0 / check_positive(owner, "tau", tau))
     if steps < 1 or abs(steps * tau - 1.0) > 1e-9:
         raise refuse(owner, "tau", "1/m for a positive integer m", tau)
-    sizes = {"d": n * steps, "n_actions": 2, "log_size": n * math.log(steps + 1.0)}
-    options = {"setting": "separator", "loss_bound": loss_bound}
-    return _solved(owner, horizon, feedback, form, **sizes, **options)
+    size = n * math.log(steps + 1.0)
+    sizes: Sizes = {"d": n * steps, "n_actions": 2, "log_size": size, "setting": "separator"}
+    return _solved(owner, horizon, feedback, form, loss_bound, sizes)
 
 
 _CLAIMED: dict[str, Callable[..., float]] = {
@@ -235,11 +204,9 @@ def claimed_rate(result: str, horizon: int, **sizes: float) -> float:
 
     Parameters
     ----------
-    result
+    result, horizon
         "experts", "bandit" (both also with ", separator"), "submodular", "disjunctions", "linear
-        classifiers", "natarajan" or "switching".
-    horizon
-        T.
+        classifiers", "natarajan" or "switching"; and T.
     sizes
         The numbers in it, by their letters in the paper: d, K, N, m, k, n, H, tau, nu.
 
@@ -264,8 +231,10 @@ def claimed_rate(result: str, horizon: int, **sizes: float) -> float:
     return rate(T, **{name: check_positive("claimed_rate", name, sizes[name]) for name in wanted})
 
 
-def _solved(owner: str, horizon: int, feedback: str, form: str, **sizes: Any) -> Bound:
+def _solved(
+    owner: str, horizon: int, feedback: str, form: str, loss_bound: float, sizes: Sizes
+) -> Bound:
     """Theorem 2 or Theorem 3, by the feedback."""
     check_choice(owner, "feedback", feedback, FEEDBACKS)
     theorem = complete_information if feedback == "full" else semi_bandit
-    return theorem(horizon, form=form, **sizes)
+    return theorem(horizon, form=form, loss_bound=loss_bound, **sizes)

@@ -5,6 +5,7 @@ G is what the noise itself costs: every regret bound here has the form stability
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -68,10 +69,7 @@ def laplace_complexity(
     """
     pairs = oracle.complexity_pairs if pairs is None else pairs
     check_integer("laplace_complexity", "pairs", pairs, 2)
-    known = oracle.contexts if contexts is None else contexts
-    if known is None:
-        raise ParameterError(f"laplace_complexity needs contexts= for {type(oracle).__name__}.")
-    known = oracle.check_contexts(known)
+    known = known_contexts("laplace_complexity", oracle, contexts)
     exact = oracle.complexity(known)
     if exact is not None:
         return Complexity(exact, 0.0, "closed form")
@@ -85,6 +83,14 @@ def laplace_complexity(
     return Complexity(float(draws.mean()), error, method, 2 * pairs)
 
 
+def known_contexts(owner: str, oracle: Oracle, contexts: Contexts | None) -> list[Any]:
+    """The given contexts or the oracle's own, checked and without repetition."""
+    known = oracle.contexts if contexts is None else contexts
+    if known is None:
+        raise ParameterError(f"{owner} needs contexts= for {type(oracle).__name__}.")
+    return oracle.check_contexts(known)
+
+
 def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:
     r""":math:`G \le \inf_{0<u<1} (\log N - dm \log(1-u^2))/u`.
 
@@ -92,12 +98,8 @@ def chernoff_complexity(log_size: float, d: int, m: int = 1) -> float:
 
     Parameters
     ----------
-    log_size
-        log N, or an upper bound on it.
-    d
-        The number of contexts.
-    m
-        The most elements an action chooses.
+    log_size, d, m
+        log N or an upper bound on it, the number of contexts, and of elements chosen at most.
 
     Examples
     --------
@@ -118,12 +120,8 @@ def closed_complexity(log_size: float, d: int, m: int = 1) -> float:
 
     Parameters
     ----------
-    log_size
-        log N, or an upper bound on it.
-    d
-        The number of contexts.
-    m
-        The most elements an action chooses.
+    log_size, d, m
+        log N or an upper bound on it, the number of contexts, and of elements chosen at most.
 
     Examples
     --------
@@ -138,12 +136,8 @@ def printed_complexity(log_size: float, d: int, m: int = 1) -> float:
 
     Parameters
     ----------
-    log_size
-        log N, or an upper bound on it.
-    d
-        The number of contexts.
-    m
-        The most elements an action chooses.
+    log_size, d, m
+        log N or an upper bound on it, the number of contexts, and of elements chosen at most.
 
     Examples
     --------
@@ -165,12 +159,8 @@ def tabular_complexity(d: int, n_actions: int, m: int = 1, antichain: bool = Tru
 
     Parameters
     ----------
-    d
-        The number of contexts.
-    n_actions
-        K.
-    m
-        The most elements an action chooses.
+    d, n_actions, m
+        The number of contexts, of elements K, and of elements chosen at most.
     antichain
         Whether no action contains another one.
 
@@ -192,16 +182,10 @@ def complexity_bound(
 
     Parameters
     ----------
-    log_size
-        log N, or an upper bound on it.
-    d
-        The number of contexts.
-    m
-        The most elements an action chooses.
-    n_actions
-        K, where it is known.
-    antichain
-        Whether no action contains another one.
+    log_size, d, m
+        log N or an upper bound on it, the number of contexts, and of elements chosen at most.
+    n_actions, antichain
+        K where it is known, and whether no action contains another one.
 
     Examples
     --------

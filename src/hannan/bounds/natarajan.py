@@ -3,13 +3,14 @@
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.bounds.bound import Bound, tuned
 from hannan.bounds.complete_information import complete_information
+from hannan.bounds.laplace_complexity import Complexity
+from hannan.bounds.sizes import Sizes
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.validation import check_choice, check_integer
 
@@ -22,7 +23,7 @@ def natarajan(
     n_actions: int,
     loss_bound: float = 1.0,
     setting: str = "transductive",
-    complexity: Any = None,
+    complexity: Complexity | float | None = None,
     form: str = "printed",
 ) -> Bound:
     r"""Regret against a class of Natarajan dimension ν, single actions, full information.
@@ -36,19 +37,15 @@ def natarajan(
 
     Parameters
     ----------
-    horizon
-        T.
-    dimension
-        ν; see `natarajan_dimension`.
+    horizon, dimension
+        T and ν; see `natarajan_dimension`.
     d, n_actions
         Number of perturbed contexts and of actions K.
-    loss_bound
-        Losses lie between 0 and this.
+    loss_bound, complexity
+        As in `complete_information`; losses are never negative.
     setting
-        "transductive", or "separator" for the corrected and sharp forms. In no other setting is
-        there such a bound: see `non_transductive`.
-    complexity
-        As in `complete_information`.
+        "transductive", or "separator" for the corrected and sharp forms. No other setting has
+        such a bound: see `non_transductive`.
     form
         "printed", "corrected" or "sharp".
 
@@ -76,16 +73,10 @@ def natarajan(
     size = min(nu * printed_log, d * math.log(K))
     if form == "sharp":
         size = natarajan_log_size(nu, d, K)
-    bound = complete_information(
-        horizon,
-        d=d,
-        n_actions=K,
-        log_size=size,
-        loss_bound=loss_bound,
-        setting=setting,
-        complexity=complexity,
-        form="sharp" if form == "sharp" else "printed",
-    )
+    sizes: Sizes = {"d": d, "n_actions": K, "log_size": size, "complexity": complexity}
+    sizes["setting"] = setting
+    which = "sharp" if form == "sharp" else "printed"
+    bound = complete_information(horizon, form=which, loss_bound=loss_bound, **sizes)
     if form != "printed":
         return bound
     if setting != "transductive":
@@ -155,12 +146,8 @@ def natarajan_log_size(dimension: int, d: int, n_actions: int) -> float:
 
     Parameters
     ----------
-    dimension
-        ν.
-    d
-        Number of contexts.
-    n_actions
-        K.
+    dimension, d, n_actions
+        ν, the number of contexts, and K.
 
     Examples
     --------

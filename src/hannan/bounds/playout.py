@@ -30,12 +30,8 @@ def playout(
 
     Parameters
     ----------
-    horizon
-        T.
-    log_size
-        log N, N ≥ 2 the number of distinct policies.
-    m
-        Elements chosen at most.
+    horizon, log_size, m
+        T, log N with N ≥ 2 the number of distinct policies, and the elements chosen at most.
     loss_range
         Smallest and largest loss of an element.
     fixed_size
@@ -76,14 +72,8 @@ def playout_bandit(
 
     Parameters
     ----------
-    horizon
-        T.
-    n_actions
-        K.
-    log_size
-        log N, N ≥ 2 the number of distinct policies.
-    loss_bound
-        B.
+    horizon, n_actions, log_size, loss_bound
+        T, K, log N with N ≥ 2 the number of distinct policies, and B.
 
     Examples
     --------

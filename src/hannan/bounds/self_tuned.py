@@ -1,33 +1,25 @@
-"""Self-tuning: ε = G/D, with D what instability has cost so far."""
+"""Self-tuning, ε = G/D with D what instability has cost so far; and hints with a budget."""
 
 import math
-from typing import Any
+from typing import Unpack
 
+from hannan.bounds.anytime import variance
 from hannan.bounds.bound import Bound
-from hannan.bounds.sizes import check_sizes, check_total
-from hannan.bounds.variance import check_limit, check_spread, check_variance
-from hannan.core.validation import check_integer
+from hannan.bounds.semi_bandit import default_limit
+from hannan.bounds.sizes import Checked, Sizes, SizesAndLosses, check_total
+from hannan.core.validation import check_integer, refuse
 
 
 def self_tuned(
     horizon: int,
     *,
-    d: int,
-    n_actions: int,
-    log_size: float | None = None,
-    m: int = 1,
-    loss_bound: float = 1.0,
-    loss_range: tuple[float, float] | None = None,
-    setting: str = "transductive",
-    nonnegative: bool = True,
-    antichain: bool = True,
-    complexity: Any = None,
     feedback: str = "full",
     second_moment: float = 2.0,
     max_resamples: int | None = None,
     squares: float | None = None,
     start: float = 0.0,
     restarts: int = 0,
+    **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
     r"""The worst case of a learner that measures its own instability D and plays ε = G/D.
 
@@ -36,25 +28,23 @@ def self_tuned(
     :math:`2\sqrt{(2\kappa G + 1)\, c mKT} + \sum_t \frac{K}{eL_t}`, pseudo-regret. At most r
     restarts multiply the roots by :math:`\sqrt{r+1}` and R by r + 1.
 
-    The learner needs none of this but G; on easy data D stays far below its worst case.
+    The learner needs to know only G; on easy data D stays far below its worst case.
 
     Parameters
     ----------
-    horizon, d, n_actions, log_size, m, loss_bound, loss_range, setting, nonnegative, antichain
-        As in `complete_information`.
-    complexity
-        As in `complete_information`, sharp form.
-    feedback
-        "full", "semi-bandit" or, with m = 1, "bandit".
-    second_moment, max_resamples
-        c and a fixed L, as in `semi_bandit`.
+    horizon
+        T.
+    feedback, second_moment, max_resamples
+        As in `delayed`, with L fixed if `max_resamples` is given.
     squares
         V, where known, with full information: with predictions, the sum of the squared ranges of
         f - Q.
     start
-        What D begins with; it is paid once in each game.
+        The initial value of D; it is paid once in each game.
     restarts
         r.
+    d, n_actions, log_size, m, setting, antichain, complexity, loss_bound, loss_range, nonnegative
+        As in `complete_information`, sharp form.
 
     Examples
     --------
@@ -69,26 +59,15 @@ def self_tuned(
     [derooij2014]
     """
     owner = "self_tuned"
-    sizes = check_sizes(
-        owner,
-        d=d,
-        n_actions=n_actions,
-        log_size=log_size,
-        m=m,
-        setting=setting,
-        antichain=antichain,
-        complexity=complexity,
-    )
-    variance = check_variance(
-        sizes, horizon, feedback, loss_bound, loss_range, nonnegative, second_moment
-    )
+    known = Checked(owner, sizes)
+    options = (feedback, second_moment, max_resamples)
+    W, loss, L = variance(known, horizon, *options, growing=True)
     games = 1 + check_integer(owner, "restarts", restarts, 0)
-    loss, L = variance.truncation(check_limit(sizes, max_resamples), growing=True)
-    G, W, kappa = sizes.G, variance.W, sizes.kappa(nonnegative)
+    G, kappa = known.G, known.kappa()
     if L is None:
         if squares is not None:
             W = min(W, kappa * check_total(owner, "squares", squares))
-        R = check_spread(sizes, loss_bound, loss_range, nonnegative)
+        _, R = known.check_losses()
         terms = {"instability": 2.0 * math.sqrt(2.0 * games * G * W), "range": 2.0 * games * R}
     else:
         if max_resamples is None:
@@ -99,3 +78,69 @@ def self_tuned(
     if (begin := check_total(owner, "start", start)) > 0.0:
         terms["start"] = games * begin
     return Bound(sum(terms.values()), G / (D + games * begin), terms, L)
+
+
+def hinted(
+    horizon: int,
+    *,
+    loss_bound: float = 1.0,
+    loss_range: tuple[float, float] | None = None,
+    unhinted: float | None = None,
+    start: float = 0.0,
+    restarts: int = 0,
+    **sizes: Unpack[Sizes],
+) -> Bound:
+    r"""Bandit feedback, self-tuned, hints followed while they cost less than their budget.
+
+    A hint is taken while what hints have cost, :math:`\max(S, 0) + 2 D_{over}`, is below
+    :math:`\sqrt{2KGt}`. However bad the hints, for losses in [0, 1]
+
+    .. math:: \mathrm{Regret} \le \sqrt{2KGT} + 2L_T + 2\sqrt{2K(2\kappa G + 1) T_0} + D_0
+              + \sum_t \frac{K}{eL_t}, \qquad L_t = \lceil\sqrt{Kt}\rceil .
+
+    At most r restarts multiply the roots (:math:`2\sqrt{KT}` for 2L included) by
+    :math:`\sqrt{r+1}` and cost :math:`(r+1)(D_0 + 2)`. Pseudo-regret, single actions.
+
+    Parameters
+    ----------
+    horizon
+        T.
+    unhinted
+        :math:`T_0`, the expected number of rounds without a hint; by default all of them.
+    start, restarts
+        :math:`D_0`, the initial value of D, and r.
+    loss_bound, loss_range
+        As in `semi_bandit`.
+    d, n_actions, log_size, m, setting, antichain, complexity
+        As in `complete_information`, sharp form, with m = 1.
+
+    Examples
+    --------
+    >>> sizes = {"d": 50, "n_actions": 5, "log_size": 6.9}
+    >>> [round(hinted(20_000, unhinted=T0, **sizes).value) for T0 in (0, 20_000)]
+    [3636, 11522]
+    """
+    owner = "hinted"
+    known = Checked(owner, sizes, loss_bound=loss_bound, loss_range=loss_range)
+    if known.m > 1:
+        raise refuse(owner, "m", "1, for single actions", known.m)
+    T = check_integer(owner, "horizon", horizon, 1)
+    B = known.check_semi_bandit_losses()
+    D0 = check_total(owner, "start", start)
+    T0 = check_total(owner, "unhinted", T if unhinted is None else unhinted)
+    if T0 > T:
+        raise refuse(owner, "unhinted", f"at most horizon={T}", unhinted)
+    games = 1 + check_integer(owner, "restarts", restarts, 0)
+    K, G, kappa = known.K, known.G, known.kappa()
+    more = math.sqrt(games)
+    L = max(2, default_limit(K, T))
+    step = 2.0 * L if games == 1 else 2.0 * more * math.sqrt(K * T) + 2.0 * games
+    terms = {
+        "hints": B * (more * math.sqrt(2.0 * K * G * T) + step),
+        "instability": B * more * 2.0 * math.sqrt(2.0 * K * (2.0 * kappa * G + 1.0) * T0),
+        "truncation": B * more * 2.0 * math.sqrt(K * T) / math.e,
+        "start": games * D0,
+    }
+    value = sum(terms.values())
+    D = 0.5 * (terms["hints"] + terms["instability"]) + terms["start"]
+    return Bound(value, G / D, terms, L)

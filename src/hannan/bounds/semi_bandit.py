@@ -1,35 +1,23 @@
 """Theorem 3: regret with semi-bandit feedback."""
 
 import math
-from typing import Any
+from typing import Unpack
 
 from hannan.bounds.bound import Bound, tuned
-from hannan.bounds.sizes import (
-    FORMS,
-    Sizes,
-    check_second_moment,
-    check_semi_bandit_losses,
-    check_sizes,
-)
+from hannan.bounds.sizes import FORMS, Checked, Sizes, check_second_moment
 from hannan.core.validation import check_choice, check_integer, check_positive, refuse
 
 
 def semi_bandit(
     horizon: int,
     *,
-    d: int,
-    n_actions: int,
-    log_size: float | None = None,
-    m: int = 1,
     loss_bound: float = 1.0,
     loss_range: tuple[float, float] | None = None,
     max_resamples: int | str | None = None,
-    setting: str = "transductive",
-    antichain: bool = True,
-    complexity: Any = None,
     second_moment: float = 2.0,
     epsilon: float | None = None,
     form: str = "printed",
+    **sizes: Unpack[Sizes],
 ) -> Bound:
     r"""Both claims of Theorem 3, minimised over ε. Pseudo-regret.
 
@@ -43,10 +31,8 @@ def semi_bandit(
 
     Parameters
     ----------
-    horizon, d, n_actions, log_size, m, setting, antichain, complexity, epsilon, form
-        As in `complete_information`.
-    loss_bound
-        B.
+    horizon, loss_bound
+        T and B.
     loss_range
         Smallest and largest loss of an element, in place of `loss_bound`.
     max_resamples
@@ -56,6 +42,8 @@ def semi_bandit(
     second_moment
         c in the sharp form, a bound on q E[W²]/E[W]: 2 for geometric resampling, 1.51, 1.38 and
         1.34 for 2, 3 and more successes, 1 for exact weights.
+    d, n_actions, log_size, m, setting, antichain, complexity, epsilon, form
+        As in `complete_information`.
 
     Examples
     --------
@@ -72,52 +60,35 @@ def semi_bandit(
     [syrgkanis2016], [neu2016]
     """
     owner = "semi_bandit"
-    T = check_integer(owner, "horizon", horizon, 1)
+    known = Checked(owner, sizes, loss_bound=loss_bound, loss_range=loss_range)
+    K, m, T = known.K, known.m, check_integer(owner, "horizon", horizon, 1)
     check_choice(owner, "form", form, FORMS)
-    sizes = check_sizes(
-        owner,
-        d=d,
-        n_actions=n_actions,
-        log_size=log_size,
-        m=m,
-        setting=setting,
-        antichain=antichain,
-        complexity=complexity,
-    )
-    B = check_semi_bandit_losses(owner, loss_bound, loss_range)
+    B = known.check_semi_bandit_losses()
     c = check_second_moment(owner, second_moment)
+    grows = form == "printed" and known.setting == "separator"
     if form == "sharp":
-        slope, error = c * sizes.kappa() * sizes.m * sizes.K * T * B**2, sizes.G
+        slope = c * known.kappa() * m * K * T * B**2
+    elif grows:
+        slope = 8.0 * K**2 * known.d * m * T * B**2  # to be multiplied by L
     else:
-        slope, error = printed_slope(sizes, T) * B**2, sizes.C
-    grows = form == "printed" and setting == "separator"
+        slope = 2.0 * m * K * T * B**2
+    error = known.error(form)
     if max_resamples == "best":
         if not grows:
-            raise refuse(
-                owner,
-                "max_resamples",
-                "an integer (the larger, the better: 'best' is for the printed separator bound)",
-                max_resamples,
-            )
-        return _best_limit(sizes.K * T * B / math.e, slope, error, epsilon)
+            why = "the larger, the better: 'best' is for the printed separator bound"
+            raise refuse(owner, "max_resamples", f"an integer ({why})", max_resamples)
+        return _best_limit(K * T * B / math.e, slope, error, epsilon)
     if max_resamples is None:
-        L = math.ceil(T ** (1 / 3)) if grows else default_limit(sizes.K, T)
+        L = math.ceil(T ** (1 / 3)) if grows else default_limit(K, T)
     else:
         L = check_integer(owner, "max_resamples", max_resamples, 1)
     slope *= L if grows else 1
-    return tuned(owner, epsilon, slope, error, L, truncation=B * sizes.K * T / (math.e * L))
+    return tuned(owner, epsilon, slope, error, L, truncation=B * K * T / (math.e * L))
 
 
 def default_limit(K: int, T: int) -> int:
     r""":math:`L = \lceil\sqrt{KT}\rceil`."""
     return math.ceil(math.sqrt(K * T))
-
-
-def printed_slope(sizes: Sizes, T: int) -> float:
-    """The printed stability term for losses up to 1, divided by ε (and by L for a separator)."""
-    if sizes.setting == "transductive":
-        return 2.0 * sizes.m * sizes.K * T
-    return 8.0 * sizes.K**2 * sizes.d * sizes.m * T
 
 
 def _best_limit(bias: float, slope: float, error: float, epsilon: float | None) -> Bound:

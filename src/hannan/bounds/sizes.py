@@ -1,38 +1,144 @@
-"""The sizes that all results share, checked once."""
+"""The sizes that all results share: given as keywords, read off an oracle, and checked once."""
 
 import math
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Required, TypedDict
 
-from hannan.bounds.kappa import check_setting, kappa
-from hannan.bounds.laplace_complexity import Complexity, complexity_bound, printed_complexity
-from hannan.core.errors import ParameterError
+from hannan.bounds.laplace_complexity import (
+    Complexity,
+    complexity_bound,
+    known_contexts,
+    printed_complexity,
+)
+from hannan.core import Oracle, ParameterError
+from hannan.core.arrays import Contexts
 from hannan.core.validation import check_integer, check_loss_range, check_positive, refuse
 
+SETTINGS = ("transductive", "separator")
 FORMS = ("printed", "sharp")
 FEEDBACKS = ("full", "semi-bandit", "bandit")
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """d, K, m and what is known about the size of the class."""
+class Sizes(TypedDict, total=False):
+    """The keywords that describe a policy class to a bound; `sizes_of` reads them off an oracle.
 
-    owner: str
-    d: int
-    K: int
+    Attributes
+    ----------
+    d, n_actions, log_size, m, setting, antichain, complexity
+        As in `complete_information`. Only the first two are required by all bounds.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> sizes: hn.bounds.Sizes = {"d": 50, "n_actions": 5, "log_size": 6.9}
+    >>> round(hn.bounds.anytime(20_000, **sizes).value)
+    2477
+    """
+
+    d: Required[int]
+    n_actions: Required[int]
+    log_size: float | None
     m: int
     setting: str
     antichain: bool
-    log_size: float | None
-    complexity: float | None
+    complexity: Complexity | float | None
 
-    @property
-    def C(self) -> float:
-        r"""The printed error constant :math:`10\sqrt{dm}\log N`."""
-        if self.log_size is None:
-            raise refuse(self.owner, "log_size", "log N for form='printed'", None)
-        return printed_complexity(self.log_size, self.d, self.m)
+
+class SizesAndLosses(Sizes, total=False):
+    """The same, and what is known about the losses."""
+
+    loss_bound: float
+    loss_range: tuple[float, float] | None
+    nonnegative: bool
+
+
+def sizes_of(
+    oracle: Oracle,
+    contexts: Contexts | None = None,
+    *,
+    setting: str = "transductive",
+    log_size: bool = True,
+    complexity: Complexity | float | None = None,
+) -> Sizes:
+    """The sizes of a policy class on a context set, as keywords for the bounds.
+
+    Parameters
+    ----------
+    oracle
+        The policy class.
+    contexts
+        X, the contexts that are perturbed; by default the oracle's own contexts.
+    setting
+        "transductive", or "separator" if X is a separator.
+    log_size
+        Whether to ask the oracle for log N. Where it is known, bounds use it even if `complexity`
+        is given, whichever gives less.
+    complexity
+        G where it is known, such as `laplace_complexity(oracle, contexts)`; passed on.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> sizes = hn.bounds.sizes_of(hn.oracles.Subsets(5, 2))
+    >>> sizes["d"], sizes["n_actions"], sizes["m"], round(sizes["log_size"], 2)
+    (1, 5, 2, 2.3)
+    >>> round(hn.bounds.complete_information(1000, form="sharp", **sizes).value)
+    200
+    """
+    known = known_contexts("sizes_of", oracle, contexts)
+    if not known:
+        raise refuse("sizes_of", "contexts", "at least one context", contexts)
+    if oracle.n_actions is None:
+        raise ParameterError(
+            f"sizes_of: {type(oracle).__name__} does not know its number of actions; give it "
+            "n_actions=."
+        )
+    sizes: Sizes = {
+        "d": len(known),
+        "n_actions": max(oracle.n_actions, oracle.max_chosen),
+        "m": oracle.max_chosen,
+        "setting": check_setting("sizes_of", setting),
+        "antichain": oracle.antichain,
+    }
+    if log_size:
+        sizes["log_size"] = oracle.log_size(known)
+    if complexity is not None:
+        sizes["complexity"] = complexity
+    return sizes
+
+
+class Checked:
+    """Sizes in their ranges, under the paper's letters, and what follows from them.
+
+    A bound that takes or fixes some of the `losses` itself hands them over separately; the others
+    take them among the sizes.
+    """
+
+    def __init__(self, owner: str, given: Sizes, **losses: Any) -> None:
+        _check_names(owner, given, Sizes if losses else SizesAndLosses)
+        known: dict[str, Any] = {**given, **losses}
+        self.owner = owner
+        self.setting = check_setting(owner, known.get("setting", "transductive"))
+        self.d = check_integer(owner, "d", known["d"], 1)
+        self.K = check_integer(owner, "n_actions", known["n_actions"], 1)
+        self.m = check_integer(owner, "m", known.get("m", 1), 1)
+        if self.m > self.K:
+            raise refuse(owner, "m", f"an integer from 1 to n_actions={self.K}", self.m)
+        self.antichain = bool(known.get("antichain", True))
+        log_size, G = known.get("log_size"), known.get("complexity")
+        if log_size is None and G is None:
+            raise refuse(owner, "log_size", "log N, or complexity= must be given", log_size)
+        self.complexity: float | None = None
+        if G is not None:
+            value = G.upper if isinstance(G, Complexity) else G
+            self.complexity = check_positive(owner, "complexity", value)
+        self.log_size = None if log_size is None else check_log_size(owner, log_size)
+        self.nonnegative = known.get("nonnegative", True)
+        if known.get("loss_range") is not None:
+            self.low, self.high = check_loss_range(owner, known["loss_range"])
+        else:
+            self.high = check_positive(owner, "loss_bound", known.get("loss_bound", 1.0))
+            self.low = 0.0 if self.nonnegative else -self.high
 
     @property
     def G(self) -> float:
@@ -42,44 +148,81 @@ class Sizes:
             known.append(complexity_bound(self.log_size, self.d, self.m, self.K, self.antichain))
         return min(known)
 
-    def kappa(self, nonnegative: bool = True) -> float:
-        """κ of the shift lemma."""
+    def kappa(self, form: str = "sharp") -> float:
+        """κ of the shift lemma, or what the printed stability lemmas have in its place."""
+        if form == "printed" and self.setting == "separator":
+            return 4.0 * self.K * self.d
+        if form == "printed":
+            return 1.0 if self.nonnegative else 4.0 * self.K
         return kappa(
             setting=self.setting,
             d=self.d,
             n_actions=self.K,
             m=self.m,
-            nonnegative=nonnegative,
+            nonnegative=self.nonnegative,
             antichain=self.antichain,
         )
 
+    def error(self, form: str) -> float:
+        r"""What noise costs, times ε: G, or :math:`10\sqrt{dm}\log N` as printed."""
+        if form == "sharp":
+            return self.G
+        if self.log_size is None:
+            raise refuse(self.owner, "log_size", "log N for form='printed'", None)
+        return printed_complexity(self.log_size, self.d, self.m)
 
-def check_sizes(
-    owner: str,
-    *,
-    d: Any,
-    n_actions: Any,
-    log_size: Any,
-    m: Any = 1,
-    setting: str = "transductive",
-    antichain: bool = True,
-    complexity: Any = None,
-) -> Sizes:
-    """The sizes of a problem, or an error that names the bad one."""
-    check_setting(owner, setting)
-    d = check_integer(owner, "d", d, 1)
-    K = check_integer(owner, "n_actions", n_actions, 1)
-    m = check_integer(owner, "m", m, 1)
-    if m > K:
-        raise refuse(owner, "m", f"an integer from 1 to n_actions={K}", m)
-    if complexity is not None:
-        value = complexity.upper if isinstance(complexity, Complexity) else complexity
-        complexity = check_positive(owner, "complexity", value)
-    elif log_size is None:
-        raise refuse(owner, "log_size", "log N, or complexity= must be given", log_size)
-    if log_size is not None:
-        log_size = check_log_size(owner, log_size)
-    return Sizes(owner, d, K, m, setting, bool(antichain), log_size, complexity)
+    def instability(self, form: str) -> float:
+        """What a round's instability may cost, divided by ε."""
+        norm, spread = self.check_losses()
+        return self.kappa(form) * (norm if form == "printed" else spread) ** 2
+
+    def check_losses(self) -> tuple[float, float]:
+        r"""The norm :math:`\max_a |f(a)|` and the spread of an action's loss.
+
+        The spread is the v of κ: it bounds :math:`\max f - \min f`, and for non-negative losses
+        of several elements the loss itself.
+        """
+        low, high, m = self.low, self.high, self.m
+        if self.nonnegative and low < 0.0 and self.setting == "transductive":
+            raise ParameterError(
+                f"{self.owner}: this claim needs losses that are never negative; got "
+                f"loss_range={(low, high)}. Add a constant to each element's loss, or use the "
+                "claim for any losses with nonnegative=False."
+            )
+        spread = high - low if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
+        return m * max(abs(low), abs(high)), spread
+
+    def check_semi_bandit_losses(self) -> float:
+        """The largest loss of an element; none may be negative."""
+        if self.low < 0.0:
+            raise ParameterError(
+                f"{self.owner} needs losses that are never negative (Theorem 3); got "
+                f"loss_range={(self.low, self.high)}. Add a constant to each element's loss."
+            )
+        return self.high
+
+
+def _check_names(owner: str, given: Sizes, takes: type[Sizes]) -> None:
+    """Refuse unknown and missing keywords, as Python does where they are parameters."""
+    names = ", ".join(takes.__annotations__)
+    for name in given:
+        if name not in takes.__annotations__:
+            said = f"{owner}() got an unexpected keyword argument {name!r}"
+            raise TypeError(f"{said}; the sizes it takes are {names}")
+    for name in sorted(Sizes.__required_keys__ - given.keys()):
+        raise TypeError(f"{owner}() missing 1 required keyword-only argument: {name!r}")
+
+
+def check_setting(owner: str, setting: str) -> str:
+    """One of the two settings in which there is a bound at all."""
+    if setting in SETTINGS:
+        return setting
+    accepted = "one of " + ", ".join(map(repr, SETTINGS))
+    raise ParameterError(
+        f"{refuse(owner, 'setting', accepted, setting)} Where contexts are neither known in "
+        "advance nor separated by a known set, no learner has sublinear regret even against "
+        "thresholds on a line (Theorem 7): see bounds.non_transductive."
+    )
 
 
 def check_log_size(owner: str, log_size: Any) -> float:
@@ -94,43 +237,6 @@ def check_log_size(owner: str, log_size: Any) -> float:
     return float(log_size)
 
 
-def check_losses(
-    sizes: Sizes, loss_bound: Any, loss_range: Any, nonnegative: bool
-) -> tuple[float, float]:
-    r"""The norm :math:`\max_a |f(a)|` and the spread of an action's loss.
-
-    The spread is what goes with κ: it bounds :math:`\max f - \min f`, and for non-negative losses
-    of several elements the loss itself.
-    """
-    owner, m = sizes.owner, sizes.m
-    if loss_range is None:
-        high = check_positive(owner, "loss_bound", loss_bound)
-        low = 0.0 if nonnegative else -high
-    else:
-        low, high = check_loss_range(owner, loss_range)
-    if nonnegative and low < 0.0 and sizes.setting == "transductive":
-        raise ParameterError(
-            f"{owner}: this claim needs losses that are never negative; got "
-            f"loss_range={(low, high)}. Add a constant to each element's loss, or use the claim "
-            "for any losses with nonnegative=False."
-        )
-    spread = high - low if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
-    return m * max(abs(low), abs(high)), spread
-
-
-def check_semi_bandit_losses(owner: str, loss_bound: Any, loss_range: Any) -> float:
-    """The largest loss of an element; none may be negative."""
-    if loss_range is None:
-        return check_positive(owner, "loss_bound", loss_bound)
-    low, high = check_loss_range(owner, loss_range)
-    if low < 0.0:
-        raise ParameterError(
-            f"{owner} needs losses that are never negative (Theorem 3); got "
-            f"loss_range={(low, high)}. Add a constant to each element's loss."
-        )
-    return high
-
-
 def check_second_moment(owner: str, value: Any) -> float:
     """Between 1, for exact weights, and 2, for one success."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 1.0 <= float(value) <= 2.0:
@@ -143,3 +249,68 @@ def check_total(owner: str, name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < math.inf:
         raise refuse(owner, name, "a finite number >= 0", value)
     return float(value)
+
+
+def kappa(
+    *,
+    setting: str = "transductive",
+    d: int = 1,
+    n_actions: int | None = None,
+    m: int = 1,
+    nonnegative: bool = True,
+    antichain: bool = True,
+) -> float:
+    r"""κ of the shift lemma: in a round with loss v instability costs at most εκv².
+
+    If noise can be shifted by a vector of 1-norm at most κv so that a policy with loss v stays in
+    front of every other one after the round, then the density of Laplace noise gives
+    :math:`p_{t+1}(\pi) \ge e^{-\epsilon\kappa v} p_t(\pi)`. With :math:`\kappa_A = m` where no
+    action contains another and :math:`\kappa_A = K` otherwise,
+
+    - transductive, linear and non-negative losses: κ = 1, v the loss itself (single actions: the
+      loss less the smallest one);
+    - transductive, any losses: :math:`\kappa = \kappa_A`, v the loss less the smallest one;
+    - separator, any losses: :math:`\kappa = d \kappa_A`, v as before.
+
+    Parameters
+    ----------
+    setting, d, n_actions, m, nonnegative, antichain
+        As in `complete_information`; `n_actions` is needed only where `antichain` is False.
+
+    Examples
+    --------
+    >>> kappa(m=3), kappa(m=3, nonnegative=False), kappa(m=3, setting="separator", d=10)
+    (1.0, 3.0, 30.0)
+    """
+    check_setting("kappa", setting)
+    d = check_integer("kappa", "d", d, 1)
+    m = check_integer("kappa", "m", m, 1)
+    if setting == "transductive" and nonnegative:
+        return 1.0
+    chosen = m if antichain else check_integer("kappa", "n_actions", n_actions, 1)
+    return float(chosen if setting == "transductive" else chosen * d)
+
+
+def non_transductive(horizon: int) -> float:
+    r"""T/2: regret that an adversary can force on *every* learner against thresholds on [0, 1].
+
+    Theorem 7. Thresholds have Vapnik–Chervonenkis dimension one. If contexts are not known in
+    advance, an adversary who knows the learner's probabilities shows a point between the labels so
+    far and gives it the label that the learner finds less likely: half an error in each round, on
+    points that some threshold labels correctly. A *lower* bound, in expectation.
+
+    Parameters
+    ----------
+    horizon
+        T.
+
+    Examples
+    --------
+    >>> non_transductive(1000)
+    500.0
+
+    References
+    ----------
+    [syrgkanis2016]
+    """
+    return 0.5 * check_integer("non_transductive", "horizon", horizon, 1)

@@ -1,10 +1,10 @@
 """The switching corollary: regret against sequences of policies."""
 
 import math
-from typing import Any
 
 from hannan.bounds.bound import Bound
 from hannan.bounds.complete_information import complete_information
+from hannan.bounds.laplace_complexity import Complexity
 from hannan.bounds.playout import playout
 from hannan.bounds.sizes import check_log_size
 from hannan.core.validation import check_choice, check_integer
@@ -22,7 +22,7 @@ def switching(
     nonnegative: bool = True,
     antichain: bool = True,
     fixed_size: bool = True,
-    complexity: Any = None,
+    complexity: Complexity | float | None = None,
     form: str = "printed",
 ) -> Bound:
     r"""Regret against the best sequence of policies with at most k switches, full information.
@@ -35,10 +35,8 @@ def switching(
 
     Parameters
     ----------
-    horizon
-        T.
-    switches
-        k.
+    horizon, switches
+        T and k.
     log_size
         log N of the *base* class, N ≥ 2.
     n_actions, m, loss_bound, loss_range, nonnegative, antichain
