@@ -4,6 +4,7 @@ A shop showed one of three ads to the young and the old, mostly the first one, a
 cost of each: -1 for a click, else 0.
 """
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 import hannan as hn
 
 VISITS, P = 3000, (0.6, 0.2, 0.2)
-ads = tuple({"ad": {"colour": name}} for name in ("red", "green", "blue"))
+ads = [{"ad": {"colour": name}} for name in ("red", "green", "blue")]
 rng = np.random.default_rng(7)
 
 
@@ -20,13 +21,13 @@ def visits():
     for age in rng.uniform(18, 80, size=VISITS):
         ad = int(rng.choice(3, p=P))
         clicked = rng.random() < (0.5 if ad == 1 + (age > 40) else 0.1)
-        user = {"user": {"age": age}}
-        yield hn.adapters.CbAdfRound(user, ads, ad, cost=-float(clicked), probability=P[ad])
+        label = {"_label_cost": -int(clicked), "_label_probability": P[ad], "_labelIndex": ad}
+        yield json.dumps({**label, "c": {"user": {"age": age}, "_multi": ads}})
 
 
 with tempfile.TemporaryDirectory() as folder:
-    path, text = Path(folder) / "shop.dsjson.gz", Path(folder) / "shop.vw"
-    hn.adapters.write_dsjson(visits(), path)
+    path, text = Path(folder) / "shop.dsjson", Path(folder) / "shop.vw"
+    path.write_text("\n".join(visits()))
     log = hn.adapters.log_from_vw(hn.adapters.read_dsjson(path), cost_range=(-1, 0))
     print(f"the shop had {100 * (1 - log.losses.mean()):.0f} clicks in 100 visits")
     for name, rule in {"always red": lambda x: 0, "by age": lambda x: 1 + (x[0] > 40)}.items():

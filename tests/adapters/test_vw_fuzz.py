@@ -58,8 +58,6 @@ LARGE = {
         b" ".join(b"%d" % i for i in range(1, SIZE // 8)) + b" |",
     ],
     "cb_adf": [b"|\n" * (SIZE // 2)],
-    "ccb": [b"ccb action |\n" * (SIZE // 32) + b"ccb slot |\n" * (SIZE // 32)],
-    "csoaa": [b" ".join(b"%d:1" % i for i in range(1, SIZE // 10)) + b" |"],
     "dsjson": [
         b'{"c":{"_multi":[' + b",".join([b"{}"] * (SIZE // 3)) + b"]}}",
         b'{"c":{"x":[' + b",".join([b"1"] * (SIZE // 2)) + b'],"_multi":[{}]}}',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import hannan as hn
 
 A = hn.adapters
+COLUMNS = ["x^0", "x^1", "x^2"]
 
 
 def adf(*actions, action=0, cost=0.0, probability=0.5, **rest):
@@ -23,10 +25,19 @@ def through_text(rounds, format):
     return A.read_vw(target.getvalue().split("\n"), format)
 
 
-def through_json(rounds, format):
-    target = io.StringIO()
-    A.write_dsjson(rounds, target)
-    return A.read_dsjson(target.getvalue().split("\n"))
+def through_json(log):
+    """As the services of VW record a log: all actions offered, with all their probabilities."""
+    lines = []
+    for row in log:
+        offered = list(range(log.n_actions) if row.available is None else row.available.tolist())
+        place = offered.index(row.action)
+        context = {"x": {str(i): v for i, v in enumerate(row.context.tolist())}}
+        context["_multi"] = [{"a": {str(k): 1}} for k in offered]
+        law = row.distribution[offered].tolist()
+        label = {"_label_cost": row.loss, "_label_probability": row.propensity}
+        label |= {"_labelIndex": place, "a": [k + 1 for k in range(len(offered))], "p": law}
+        lines.append(json.dumps({**label, "c": context}))
+    return A.read_dsjson(lines)
 
 
 def some_log(available=False, law=False, seed=0, n=50, K=4):
@@ -50,23 +61,27 @@ def some_log(available=False, law=False, seed=0, n=50, K=4):
 def test_a_log_goes_through_cb_and_back(available):
     log = some_log(available)
     rounds = through_text(A.log_to_vw(log, "cb"), "cb")
-    columns = ["x^0", "x^1", "x^2"]
-    assert A.log_from_vw(rounds, columns=columns, n_actions=4) == log
+    assert A.log_from_vw(rounds, columns=COLUMNS, n_actions=4) == log
 
 
-@pytest.mark.parametrize(("through", "law"), [(through_text, False), (through_json, True)])
-def test_a_log_goes_through_cb_adf_and_back(through, law):
-    log = some_log(law=law)
-    rounds = through(A.log_to_vw(log, "cb_adf", names=["b", "a", "c"]), "cb_adf")
+def test_a_log_goes_through_cb_adf_and_back():
+    log = some_log()
+    rounds = through_text(A.log_to_vw(log, "cb_adf", names=["b", "a", "c"]), "cb_adf")
     assert A.log_from_vw(rounds, columns=["x^b", "x^a", "x^c"]) == log
 
 
-@pytest.mark.parametrize("through", [through_text, through_json])
-def test_actions_that_come_and_go_are_known_by_their_features(through):
-    log = some_log(available=True, law=through is through_json)
+def test_a_log_is_read_from_dsjson_with_the_probabilities_of_all_actions():
+    log = some_log(law=True)
+    assert A.log_from_vw(through_json(log), columns=COLUMNS) == log
+
+
+def test_actions_that_come_and_go_are_known_by_their_features():
     # The first round has all actions, so that they are numbered as they were.
-    rounds = through(A.log_to_vw(log, "cb_adf"), "cb_adf")
-    assert A.log_from_vw(rounds, columns=["x^0", "x^1", "x^2"], actions="features") == log
+    log = some_log(available=True)
+    rounds = through_text(A.log_to_vw(log, "cb_adf"), "cb_adf")
+    assert A.log_from_vw(rounds, columns=COLUMNS, actions="features") == log
+    log = some_log(available=True, law=True)
+    assert A.log_from_vw(through_json(log), columns=COLUMNS, actions="features") == log
 
 
 def test_costs_become_losses_by_the_stated_range():
@@ -81,8 +96,6 @@ def test_costs_become_losses_by_the_stated_range():
     for convert in (A.log_from_vw, lambda _, **given: A.log_to_vw(log, "cb", **given)):
         with pytest.raises(hn.ParameterError, match="'cost_range' parameter"):
             convert(rounds, cost_range=(1, 0))
-    with pytest.raises(hn.ParameterError, match="'cost_range' parameter"):
-        A.losses_to_vw(None, [[0.5]], cost_range=(1, 0))
 
 
 def test_actions_are_one_less_here_than_in_the_file():
@@ -177,22 +190,6 @@ def test_the_numbers_of_actions_are_listed_and_can_be_given():
         A.actions_from_vw([A.CbRound({})])
 
 
-def test_slots_are_rounds_with_what_is_left():
-    slots = (
-        A.CcbSlot({"s": {"top": 1.0}}, 2, 0.25, 0.5),
-        A.CcbSlot({}, 0, None, 0.5),
-        A.CcbSlot({}, 1, 0.75, 1.0, available=(1, 2)),
-    )
-    log = A.log_from_vw([A.CcbRound({"u": {"x": 3.0}}, ({}, {}, {}), slots)])
-    assert log.contexts.tolist() == [[1, 3], [0, 3]]
-    assert log.actions.tolist() == [2, 1]
-    assert log.losses.tolist() == [0.25, 0.75]
-    assert [offer.tolist() for offer in log.available] == [[0, 1, 2], [1]]
-    twice = (A.CcbSlot({}, 0, 0.5, 0.5), A.CcbSlot({}, 0, 0.5, 0.5))
-    with pytest.raises(hn.ParameterError, match="were left"):
-        A.log_from_vw([A.CcbRound({}, ({}, {}), twice)])
-
-
 def test_a_huge_action_does_not_take_memory():
     (this,) = A.read_vw(["1000000000:1:1 |a"], "cb")
     assert this.action == 10**9 - 1
@@ -201,9 +198,6 @@ def test_a_huge_action_does_not_take_memory():
     assert A.log_from_vw([this], n_actions=10**9).n_actions == 10**9
     with pytest.raises(hn.ParameterError, match="too few"):
         A.log_from_vw([this], n_actions=3)
-    (costs,) = A.read_vw(["1000000000:1 |a"], "csoaa")
-    with pytest.raises(hn.ParameterError, match="array"):
-        A.environment_from_vw([costs])
 
 
 def test_an_array_that_is_too_large_is_refused_before_it_is_made():
@@ -230,40 +224,6 @@ def test_contexts_of_all_kinds_are_written():
         A.log_to_vw(some_log(), "cb_adf", actions=[{}])
 
 
-def test_full_information_goes_through_csoaa_and_back():
-    rng = np.random.default_rng(0)
-    contexts, losses = rng.normal(size=(30, 2)), rng.random((30, 3))
-    world = hn.environments.FromArrays(contexts, losses)
-    trace = hn.play(hn.baselines.UniformRandom(3), world)
-    rounds = through_text(A.losses_to_vw(trace.contexts, trace.outcomes), "csoaa")
-    back = A.environment_from_vw(rounds)
-    assert np.array_equal(back.losses, losses)
-    assert np.array_equal(back.contexts, contexts)
-    scaled = list(A.losses_to_vw(None, losses[:1], cost_range=(-1, 3)))
-    assert list(scaled[0].costs.values()) == pytest.approx(4 * losses[0] - 1)
-    again = A.environment_from_vw(scaled, cost_range=(-1, 3))
-    assert again.losses == pytest.approx(losses[:1])
-    assert again.contexts is None
-
-
-def test_missing_costs_are_filled_only_where_asked():
-    rounds = list(A.read_vw(["1:0 2:1 |", "2:0.5 1 |", "1 2 |"], "csoaa"))
-    with pytest.raises(hn.LossError, match="Round 1"):
-        A.environment_from_vw(rounds)
-    assert A.environment_from_vw(rounds, missing=1.0).losses.tolist() == [[0, 1], [1, 0.5]]
-    with pytest.raises(hn.LossError, match="cost_range"):
-        A.environment_from_vw(rounds[:1], cost_range=(0, 0.5))
-    with pytest.raises(hn.InputTypeError, match="csoaa"):
-        A.environment_from_vw([A.CbRound({})])
-    with pytest.raises(hn.InputTypeError, match="environment_from_vw"):
-        A.log_from_vw(rounds)
-    with pytest.raises(hn.ParameterError, match="no round"):
-        A.environment_from_vw(rounds[2:])
-    for wrong in ([0.5], [["a"]], [[0.5]] * 2):
-        with pytest.raises(hn.HannanError):
-            A.losses_to_vw([None], wrong)
-
-
 def ads(n=600, seed=0):
     """The second ad is the better one for the young, and the first for the old."""
     rng = np.random.default_rng(seed)
@@ -273,12 +233,18 @@ def ads(n=600, seed=0):
         yield A.CbRound({"u": {"age": age}}, action, cost, (0.75, 0.25)[action])
 
 
+def dsjson(this):
+    label = {"_label_cost": this.cost, "_label_probability": this.probability}
+    context = {**this.context, "_multi": [{"a": {"0": 1}}, {"a": {"1": 1}}]}
+    return json.dumps({**label, "_labelIndex": this.action, "c": context}) + "\n"
+
+
 @pytest.mark.parametrize("name", ["log.vw", "log.vw.gz", "log.dsjson"])
 def test_files_are_replayed(tmp_path, name):
     path, rounds = tmp_path / name, list(ads())
     log = A.log_from_vw(rounds, cost_range=(-1, 0))
     if "dsjson" in name:
-        A.write_dsjson(A.log_to_vw(log, "cb_adf", names=["age"], cost_range=(-1, 0)), path)
+        path.write_text("".join(map(dsjson, rounds)))
     else:
         A.write_vw(rounds, path, "cb")
     world = A.FromVW(path, value_range=(-1, 0), scale=None)
@@ -297,9 +263,10 @@ def test_files_are_replayed(tmp_path, name):
 def test_the_format_shows_in_the_first_lines(tmp_path):
     path = tmp_path / "file.vw"
     looks = {
-        "cb": "|a\n1:0:0.5 |a\n", "csoaa": "1:0 2:1 |a\n", "ccb": "ccb shared |\n",
-        "cb_adf": "shared |a\n", "dsjson": '{"c": 1}\n',
-    }  # fmt: skip
+        "cb": "|a\n1:0:0.5 |a\n",
+        "cb_adf": "shared |a\n",
+        "dsjson": '{"c": 1}\n',
+    }
     from hannan.adapters.vw.files import format_of, is_vw
 
     for format, text in looks.items():
@@ -325,8 +292,11 @@ def test_the_format_shows_in_the_first_lines(tmp_path):
         ("|a\n", "cb", "no round with a cost"),
         ("1 2:0:1 |a\n", "cb", "not available in every round"),
         ("0:0:1 |a\n|b\n\n0:0:1 |a\n\n", "cb_adf", "changes, from 1 to 2"),
-        ("ccb action |\nccb slot 0:0:1 |\n\n", "ccb", "log_from_vw"),
-        ("1:0 |a\n", "csoaa", "FromCsoaa"),
+        ("ccb action |\nccb slot 0:0:1 |\n\n", "ccb", "'ccb' cannot be used: .* not supported"),
+        ("ccb action |\nccb slot 0:0:1 |\n\n", None, r"file\.vw' cannot be read: .* not supported"),
+        ("ccb action |\nccb slot 0:0:1 |\n\n", "cb_adf", "Line 1 of .* slots .* not supported"),
+        ("slates shared |\n\n", None, r"file\.vw' cannot be read: .* not supported"),
+        ("1:0 2:1 |a\n", None, "format="),
         ("1:0:1 |a\n", "cats", "format"),
         ("10000000:0:1 |a\n", "cb", "more than"),
     ],
@@ -357,37 +327,18 @@ def test_hashed_and_named_columns_of_a_file(tmp_path):
         A.FromVW(path, value_range=(-1, 0), n_actions=1)
 
 
-def test_costs_of_a_file_are_replayed(tmp_path):
-    rng = np.random.default_rng(0)
-    contexts, losses = rng.normal(size=(40, 2)), rng.random((40, 3))
-    path = tmp_path / "costs.vw.gz"
-    A.write_vw(A.losses_to_vw(contexts, losses, cost_range=(0, 4)), path, "csoaa")
-    world = A.FromCsoaa(path, value_range=(0, 4), scale=None)
-    found = list(world.rounds(40, rng))
-    assert np.array_equal([r.context for r in found], contexts)
-    assert np.array([r.reveal(0) for r in found]) == pytest.approx(losses)
-    path.unlink()
-    A.write_vw(A.losses_to_vw(None, [[0.5, 0.5]]), tmp_path / "a.vw", "csoaa")
-    (tmp_path / "b.vw").write_text("1:0 3:1 |\n")
-    assert A.FromCsoaa(tmp_path / "a.vw").features == []
-    with pytest.raises(hn.ParameterError, match=r"Line 1 of .*environment_from_vw"):
-        A.FromCsoaa(tmp_path / "b.vw")
-
-
 @pytest.mark.parametrize(
     ("text", "where"),
     [
         ("1:0:1 |a\n\n|a\n1:7:1 |a\n", "Line 4 of"),
         ("0:0:1 |a\n|b\n\n|a\n0:7:1 |b\n\n", "The round that ends in line 6 of"),
-        ("1:0 2:1 |a\n1:0 2:7 |a\n", "Line 2 of"),
     ],
 )
 def test_costs_outside_their_range_are_named_by_their_lines(tmp_path, text, where):
     path = tmp_path / "a.vw"
     path.write_text(text)
     kind = {"L": "cb", "T": "cb_adf"}[where[0]]
-    makes = A.FromCsoaa if text.startswith("1:0 2") else lambda p, **k: A.FromVW(p, kind, **k)
     with pytest.raises(hn.LossError, match=f"{where} .*the cost 7 is outside value_range"):
-        makes(path, value_range=(0, 1))
+        A.FromVW(path, kind, value_range=(0, 1))
     with pytest.raises(hn.ParameterError, match="'value_range' parameter"):
-        makes(path, value_range=(1, 0))
+        A.FromVW(path, kind, value_range=(1, 0))

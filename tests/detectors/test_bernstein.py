@@ -11,6 +11,7 @@ from hannan.detectors import Bernstein
 from tests import naive_drift
 
 COINS = (0.01, 0.05, 0.2, 0.5, 0.9)
+CONTRACT = {"Bernstein": Bernstein(delta=0.1, minimum=16)}
 
 
 def alarms(detector, stream):

@@ -1,7 +1,6 @@
 """Tests for drift, for `Restarting`."""
 
 from hannan.detectors._detector import Detector
-from hannan.detectors.adwin import Adwin
 from hannan.detectors.bernstein import Bernstein
 
-__all__ = ["Adwin", "Bernstein", "Detector"]
+__all__ = ["Bernstein", "Detector"]

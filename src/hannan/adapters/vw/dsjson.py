@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
-from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source, Target, writing
+from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source
 from hannan.adapters.vw.rounds import (
     ROUNDED,
     TOLERANCE,
+    UNSUPPORTED,
     CbAdfRound,
-    CcbRound,
-    CcbSlot,
     Features,
     merged,
+    named,
     number_in,
     sums_up,
 )
 from hannan.core.validation import check_integer
 
 
-def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdfRound | CcbRound]:
-    """The decisions of a dsjson log, one at a time: `CcbRound` where there are slots.
+def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdfRound]:
+    """The decisions of a dsjson log, one at a time.
 
     Like VW this passes over lines that do not begin with ``{`` and records without a context
     ``c`` (observations that found no decision). An object in an object is a namespace of its own;
     the entries of an array have the names "0", "1", …; ``true`` is 1, ``false`` and ``null`` are
-    nothing, and ``_text`` is a feature for each word.
+    nothing, and ``_text`` is a feature for each word. Records with slots are refused.
 
     Parameters
     ----------
@@ -54,38 +54,7 @@ def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdf
     return rounds_of_dsjson(Lines(source, check_integer("read_dsjson", "max_round", max_round, 1)))
 
 
-def write_dsjson(rounds: Iterable[CbAdfRound | CcbRound], target: Target) -> int:
-    """Write decisions as dsjson; returns how many there were.
-
-    `read_dsjson` gives back the same rounds. VW learns from those that have a cost, and passes
-    over those without an action. The default namespace is written under the name " ".
-
-    Parameters
-    ----------
-    rounds
-        `CbAdfRound` or `CcbRound` objects. A slot whose cost is not known has no outcome.
-    target
-        A path (also of a .gz file), which is replaced when all is written, or an open file.
-
-    Examples
-    --------
-    >>> import sys
-    >>> import hannan as hn
-    >>> shown = hn.adapters.CbAdfRound({"u": {"age": 31}}, ({}, {}), 1, cost=0.5, probability=0.25)
-    >>> hn.adapters.write_dsjson([shown], sys.stdout)
-    {"_label_cost":0.5,"_label_probability":0.25,"_label_Action":2,"_labelIndex":1,"Version":"1",...
-    1
-    """
-    from hannan.adapters.vw.dsjson_writer import record
-
-    count = 0
-    with writing(target) as write:
-        for count, this_round in enumerate(rounds, 1):  # noqa: B007
-            write(record(this_round))
-    return count
-
-
-def rounds_of_dsjson(lines: Lines) -> Iterator[CbAdfRound | CcbRound]:
+def rounds_of_dsjson(lines: Lines) -> Iterator[CbAdfRound]:
     """The decisions in these lines, whose `number` is that of the last one's."""
     for line in lines:
         if line.startswith("{"):
@@ -113,24 +82,24 @@ def _constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _round(found: dict[str, Any], at: Lines) -> CbAdfRound | CcbRound:
-    context = _mapping(found["c"], "c", at)
-    actions = [_mapping(entry, "_multi", at) for entry in _sequence(context, "_multi", at)]
+def _round(found: dict[str, Any], at: Lines) -> CbAdfRound:
+    context = _checked(found["c"], dict, "c", at)
+    if "_slots" in context:
+        raise at.refuse("_slots", f"one decision a record: {UNSUPPORTED}")
+    actions = [_checked(entry, dict, "_multi", at) for entry in _get(context, "_multi", list, at)]
     if not actions:
         raise at.refuse(context, "the features of at least one action in c._multi")
-    count = len(actions)
-    about: dict[str, Any] = {
-        "pdrop": _pdrop(found.get("pdrop"), at),
-        "skip_learn": _truth(found.get("_skipLearn"), at),
-        "event_id": _text(found, "EventId", at),
-        "timestamp": _text(found, "Timestamp", at),
-        "tag": _text(context, "_tag", at),
-        "tags": _tags(actions, at),
-    }
-    features, options = _features(context, at), tuple(_features(entry, at) for entry in actions)
-    if "_slots" in context:
-        return CcbRound(features, options, _slots(found, context, count, at), **about)
-    return CbAdfRound(features, options, *_decision(found, count, at), **about)
+    return CbAdfRound(
+        _features(context, at),
+        tuple(_features(entry, at) for entry in actions),
+        *_decision(found, len(actions), at),
+        tag=_get(context, "_tag", str, at),
+        tags=named(_get(entry, "_tag", str, at) for entry in actions),
+        pdrop=_pdrop(found.get("pdrop"), at),
+        skip_learn=_get(found, "_skipLearn", bool, at),
+        event_id=_get(found, "EventId", str, at),
+        timestamp=_get(found, "Timestamp", str, at),
+    )
 
 
 Decision = tuple[int | None, float | None, float | None, dict[int, float]]
@@ -138,22 +107,22 @@ Decision = tuple[int | None, float | None, float | None, dict[int, float]]
 
 def _decision(found: dict[str, Any], count: int, at: Lines) -> Decision:
     """Action, cost, probability and others; whichever of the keys tell of them."""
-    chosen = _places(found.get("a"), count, at, 1)
+    chosen = _places(found.get("a"), count, at)
     law = _law(found.get("p", found.get("_p")), chosen, at)
     if not sums_up(law.values(), count):
         raise at.refuse(list(law.values()), "in p probabilities of sum 1")
     index, number = found.get("_labelIndex"), found.get("_label_Action")
-    told = [] if index is None else [_place(index, count, at, 0)]
-    told += [] if number is None else [_place(number, count, at, 1)]
-    told += chosen[:1] if not told else []
-    if len(set(told)) > 1:
+    places = [] if index is None else [_place(index, count, at, 0)]
+    places += [] if number is None else [_place(number, count, at, 1)]
+    places += chosen[:1] if not places else []
+    if len(set(places)) > 1:
         raise at.refuse((index, number), "_labelIndex of one less than _label_Action")
     cost = _optional(found, "_label_cost", at)
-    if not told:
+    if not places:
         if cost is not None or found.get("_label_probability") is not None:
             raise at.refuse(cost, "a _labelIndex or _label_Action, as there is a label")
         return None, None, None, {}
-    action = told[0]
+    action = places[0]
     p = _optional(found, "_label_probability", at)
     logged = law.get(action)
     p = logged if p is None else _probability(p, at)
@@ -163,36 +132,6 @@ def _decision(found: dict[str, Any], count: int, at: Lines) -> Decision:
         raise at.refuse(p, "a probability above 0 of an action that was taken")
     others = {} if p is None else {k: q for k, q in law.items() if k != action}
     return action, cost, p, others
-
-
-def _slots(
-    found: dict[str, Any], context: dict[str, Any], count: int, at: Lines
-) -> tuple[CcbSlot, ...]:
-    slots = [_mapping(entry, "_slots", at) for entry in _sequence(context, "_slots", at)]
-    outcomes = [_mapping(entry, "_outcomes", at) for entry in _sequence(found, "_outcomes", at)]
-    if not len(outcomes) <= len(slots) <= count or not slots:
-        given = f"{count} actions, {len(slots)} slots and {len(outcomes)} outcomes"
-        raise at.refuse(given, "at least as many actions as slots, and slots as outcomes")
-    outcomes += [{}] * (len(slots) - len(outcomes))
-    return tuple(
-        _slot(slot, outcome or slot, count, at)
-        for slot, outcome in zip(slots, outcomes, strict=True)
-    )
-
-
-def _slot(slot: dict[str, Any], outcome: dict[str, Any], count: int, at: Lines) -> CcbSlot:
-    chosen = _places(outcome.get("_a"), count, at, 0)
-    law = _law(outcome.get("_p"), chosen, at)
-    cost = _optional(outcome, "_label_cost", at)
-    action = chosen[0] if chosen else None
-    p = None if action is None else law.pop(action, None)
-    if p == 0.0 or (p is None and (cost is not None or law)):
-        raise at.refuse(outcome, "_a and _p with the chosen action first, as there is a cost")
-    if law and p is not None and abs(p + math.fsum(law.values()) - 1.0) > TOLERANCE:
-        raise at.refuse(outcome, "probabilities of sum 1")
-    available = _places(slot.get("_inc"), count, at, 0)
-    tag = _text(slot, "_tag", at)
-    return CcbSlot(_features(slot, at), action, cost, p, law, tuple(available) or None, tag)
 
 
 def _features(found: dict[str, Any], at: Lines) -> Features:
@@ -244,35 +183,20 @@ def _special(name: str, value: Any, outermost: bool, at: Lines) -> list[str]:
     return []
 
 
-def _mapping(value: Any, name: str, at: Lines) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise at.refuse(value, f"an object in {name}")
+_Kind = TypeVar("_Kind", dict[str, Any], list[Any], str, bool)
+_KINDS = {dict: "an object", list: "an array", str: "text", bool: "true or false"}
+
+
+def _checked(value: Any, kind: type[_Kind], name: str, at: Lines) -> _Kind:
+    if not isinstance(value, kind):
+        raise at.refuse(value, f"{_KINDS[kind]} in {name}")
     return value
 
 
-def _sequence(found: dict[str, Any], name: str, at: Lines) -> list[Any]:
+def _get(found: dict[str, Any], name: str, kind: type[_Kind], at: Lines) -> _Kind:
+    """What stands under a name, or nothing of its kind."""
     value = found.get(name)
-    if not isinstance(value, list | None):
-        raise at.refuse(value, f"an array in {name}")
-    return value or []
-
-
-def _text(found: dict[str, Any], name: str, at: Lines) -> str:
-    value = found.get(name)
-    if not isinstance(value, str | None):
-        raise at.refuse(value, f"text in {name}")
-    return value or ""
-
-
-def _tags(actions: list[dict[str, Any]], at: Lines) -> tuple[str, ...]:
-    tags = tuple(_text(entry, "_tag", at) for entry in actions)
-    return tags if any(tags) else ()
-
-
-def _truth(value: Any, at: Lines) -> bool:
-    if not isinstance(value, bool | None):
-        raise at.refuse(value, "true or false in _skipLearn")
-    return bool(value)
+    return kind() if value is None else _checked(value, kind, name, at)
 
 
 def _number(value: Any, at: Lines) -> float:
@@ -307,10 +231,10 @@ def _place(value: Any, count: int, at: Lines, first: int) -> int:
     return value - first
 
 
-def _places(value: Any, count: int, at: Lines, first: int) -> list[int]:
+def _places(value: Any, count: int, at: Lines) -> list[int]:
     if value is None:
         return []
-    places = [_place(k, count, at, first) for k in (value if isinstance(value, list) else [value])]
+    places = [_place(k, count, at, 1) for k in (value if isinstance(value, list) else [value])]
     if len(set(places)) < len(places):
         raise at.refuse(value, "each action once")
     return places

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from hannan.adapters.vw.rounds import Features
+from hannan.adapters.vw.rounds import Features, entries
 from hannan.core import ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -26,8 +26,11 @@ def flat(*parts: Features) -> Flat:
     {'sun': 1.0, 'user^age': 31.0, 'user^city^york': 1.0}
     """
     found: Flat = {}
-    for name, value in _entries(parts):
-        found[name] = found.get(name, 0.0) + value
+    for space, name, value in entries(*parts):
+        key = f"{space}^{name}" if space else name
+        if isinstance(value, str):
+            key, value = f"{key}^{value}", 1.0
+        found[key] = found.get(key, 0.0) + float(value)
     return found
 
 
@@ -39,19 +42,18 @@ def rows(owner: str, found: Sequence[Flat], columns: Columns) -> FloatArray | No
     """
     if isinstance(columns, int | np.integer):
         return hashed(found, _room(owner, len(found), check_integer(owner, "columns", columns, 1)))
-    there = sorted({name for row in found for name in row})
-    names = there if columns is None else listed(owner, columns)
-    known = set(there)
-    check_names("the log", [name for name in names if name not in known], there)
+    known = {name for row in found for name in row}
+    names = sorted(known) if columns is None else listed(owner, columns)
+    check_names("the log", [name for name in names if name not in known], sorted(known))
     if not names:
         return None
     _room(owner, len(found), len(names))
     places = {name: i for i, name in enumerate(names)}
     table = np.zeros((len(found), len(names)))
-    for entries, row in zip(table, found, strict=True):
+    for values, row in zip(table, found, strict=True):
         for name, value in row.items():
             if name in places:
-                entries[places[name]] = value
+                values[places[name]] = value
     return table
 
 
@@ -69,15 +71,6 @@ def hashed(found: Iterable[Flat], width: int) -> FloatArray:
     from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]
 
     return np.asarray(FeatureHasher(width).transform(found).toarray(), dtype=np.float64)
-
-
-def _entries(parts: tuple[Features, ...]) -> Iterator[tuple[str, float]]:
-    for part in parts:
-        for space, values in part.items():
-            for name, value in values.items():
-                key = f"{space}^{name}" if space else name
-                for one in value if isinstance(value, tuple) else (value,):
-                    yield (f"{key}^{one}", 1.0) if isinstance(one, str) else (key, float(one))
 
 
 def _room(owner: str, n: int, width: int) -> int:

@@ -1,4 +1,4 @@
-"""Files of Vowpal Wabbit: their formats by name and by look, and their rounds as a table."""
+"""Files of Vowpal Wabbit as environments, read in batches."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from hannan.adapters.vw.decisions import Decisions
 from hannan.adapters.vw.dsjson import rounds_of_dsjson
-from hannan.adapters.vw.encoding import Columns, flat, hashed, listed
+from hannan.adapters.vw.encoding import Columns, hashed, listed
 from hannan.adapters.vw.lines import MAX_ROUND, Lines
-from hannan.adapters.vw.rounds import CsoaaRound, Round
-from hannan.adapters.vw.text import FORMATS, rounds_of_text
-from hannan.core import LossError, ParameterError
-from hannan.core.validation import check_choice, check_integer
-from hannan.environments._columns import Batches, check_names
+from hannan.adapters.vw.logs import Decisions, Logged, enough
+from hannan.adapters.vw.rounds import UNSUPPORTED, Round
+from hannan.adapters.vw.text import FORMATS, SLOTTED, check_format, rounds_of_text
+from hannan.core import LossError, Oracle, ParameterError
+from hannan.core.validation import check_integer, check_loss_range
+from hannan.environments import FromLog
+from hannan.environments._columns import Batches, Table, check_names
 from hannan.environments._files import BATCH, TableFile
 
 ENDINGS = (".vw", ".dsjson", ".json")
-ACTION, COST, PROBABILITY = "label:action", "label:cost", "label:probability"
 
+_LABELS = "label:action", "label:cost", "label:probability"
 _LOOK = 1000  # lines
 _MANY = 10_000  # columns, or actions
-Bounds = tuple[float, float]
 _LABEL = re.compile(r"[0-9]+(:[^: ]*)*$")
 
 
@@ -37,23 +37,23 @@ def is_vw(path: str | PathLike[str]) -> bool:
 def format_of(path: str | PathLike[str], given: str | None = None, option: str = "format=") -> str:
     """The format of a file: as given by an option, by its name, or by its first lines."""
     if given is not None:
-        return check_choice("FromVW", "format", given, (*FORMATS, "dsjson"))
-    if any(suffix.lower() in (".dsjson", ".json") for suffix in Path(path).suffixes):
+        return check_format("FromVW", given, (*FORMATS, "dsjson"))
+    if {suffix.lower() for suffix in Path(path).suffixes} & {".dsjson", ".json"}:
         return "dsjson"
     labels: list[str] = []
     lines = Lines(path, MAX_ROUND)
     for line in islice(lines, _LOOK):
         first = line.partition("|")[0].split(" ")[0]
-        if first == "ccb" or first.startswith("{"):
-            return "ccb" if first == "ccb" else "dsjson"
+        if first in SLOTTED:
+            raise ParameterError(f"The file {str(path)!r} cannot be read: {UNSUPPORTED}.")
+        if first.startswith("{"):
+            return "dsjson"
         if first == "shared" or not line:
             return "cb_adf"
         labels += [first] if _LABEL.match(first) else []
     parts = {label.count(":") for label in labels}
     if parts and parts <= {0, 2} and 2 in parts:
         return "cb"
-    if parts and parts <= {0, 1} and 1 in parts:
-        return "csoaa"
     if not lines.number:
         raise ParameterError(f"The file {str(path)!r} is empty.")
     raise ParameterError(
@@ -66,14 +66,93 @@ def _rounds(lines: Lines, format: str) -> Iterator[Round]:
     return rounds_of_dsjson(lines) if format == "dsjson" else rounds_of_text(lines, format)
 
 
-class _Row(NamedTuple):
-    features: dict[str, float]
-    label: tuple[Any, ...]
-    size: int  # of the set of actions, as far as the round tells
-    weight: float
+class FromVW(FromLog):
+    r"""The decisions of a VW log, for a learner to play: `FromLog` of a `cb`, `cb_adf` or dsjson.
+
+    The file is read in batches. By *rejection* a learner plays a round for real where it chooses
+    the logged action b and the round is kept, with probability :math:`p_{\min}/p`; by *importance*
+    weighting its feedback is :math:`\hat\ell(a) = c + 1[a = b](\ell - c)/p`, with the loss
+    :math:`\ell = (cost - low)/(high - low)`. Actions are known by their position, from 0, and all
+    of them must be available in every round; for logs where they change see `log_from_vw`.
+
+    Parameters
+    ----------
+    path
+        A file of text or of dsjson, also .gz.
+    format
+        "cb", "cb_adf" or "dsjson"; None goes by the name (.dsjson, .json) or the first lines.
+    columns
+        The entries of the contexts: names as in VW's audit, ``user^age``; or a number of columns
+        to hash them to; None for all that occur.
+    n_actions
+        K; by default as many as occur.
+    value_range
+        (low, high) of the costs.
+    method, baseline, floor, scale, oracle
+        As in `FromLog`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import hannan as hn
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name) / "ads.vw"
+    >>> _ = file.write_text("1:0:0.5 |user age:31\n2:-1:0.5 |user age:18\n1:-1:0.5 |user age:40\n")
+    >>> log = hn.adapters.FromVW(file, value_range=(-1, 0))
+    >>> log.horizon, log.n_actions, log.features
+    (3, 2, ['user^age'])
+    >>> for this_round in log.rounds(3, np.random.default_rng(0)):
+    ...     print(this_round.reveal(0, hn.Feedback.SEMI), this_round.weight)
+    1.0 1.0
+    None 0.0
+    0.0 1.0
+    >>> folder.cleanup()
+
+    References
+    ----------
+    [li2011], [dudik2011]
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        format: str | None = None,
+        *,
+        columns: Columns = None,
+        n_actions: int | None = None,
+        value_range: tuple[float, float] = (0.0, 1.0),
+        method: str = "rejection",
+        baseline: float | str = "running",
+        floor: float | None = None,
+        scale: str | None = "running",
+        oracle: Oracle | None = None,
+    ) -> None:
+        self.format = format_of(path, format)
+        self.columns = columns
+        bounds = check_loss_range(self, value_range, "value_range")
+        self._vw = _VWTable(path, self.format, columns, bounds)
+        K = enough(self, n_actions, self._vw.n_actions)
+        super().__init__(
+            path,
+            context=self._vw.features or None,
+            action=_LABELS[0],
+            loss=_LABELS[1],
+            propensity=_LABELS[2],
+            actions=range(K),
+            method=method,
+            value_range=value_range,
+            baseline=baseline,
+            floor=floor,
+            scale=scale,
+            oracle=oracle,
+        )
+
+    def _table_at(self, path: str | PathLike[str]) -> Table:
+        return self._vw
 
 
-class VWTable(TableFile):
+class _VWTable(TableFile):
     """A column for each feature, and the label; the file is read as often as asked.
 
     Attributes
@@ -85,7 +164,11 @@ class VWTable(TableFile):
     """
 
     def __init__(
-        self, path: str | PathLike[str], format: str, columns: Columns, bounds: Bounds | None
+        self,
+        path: str | PathLike[str],
+        format: str,
+        columns: Columns,
+        bounds: tuple[float, float],
     ) -> None:
         self._format = format
         self._bounds = bounds  # of the costs
@@ -112,11 +195,7 @@ class VWTable(TableFile):
             sets.add(row.size)
             weights.add(row.weight)
             self.n_actions = max(self.n_actions, row.size)
-            if (self._wanted is None and len(names) > _MANY) or self.n_actions > _MANY:
-                raise ParameterError(
-                    f"{self._Source} has more than {_MANY} features or actions. Name the features "
-                    "that are needed, columns=[…], or hash them, columns=256."
-                )
+            self._check_many(len(names) if self._wanted is None else 0, self.n_actions)
         if not sets:
             raise ParameterError(f"{self._Source} has no round with a cost.")
         if len(sets) > 1 and self._format != "cb":
@@ -128,20 +207,13 @@ class VWTable(TableFile):
             raise ParameterError(f"{self._Source} has records of different pdrop; take one kind.")
         check_names(self.source, [name for name in self.features if name in missing], sorted(names))
         self.features = self.features or sorted(names)
-        return [*self.features, *self.labels]
-
-    @property
-    def labels(self) -> list[str]:
-        """The columns that tell what was done and what it cost; or the cost of each action."""
-        if self._format == "csoaa":
-            return [f"cost:{k}" for k in range(self.n_actions)]
-        return [ACTION, COST, PROBABILITY]
+        return [*self.features, *_LABELS]
 
     def _batches(self, columns: Sequence[str]) -> Batches:
         first, rows = 1, self._rows()
         while batch := list(islice(rows, BATCH)):
-            labels = zip(*(row.label for row in batch), strict=True)
-            known: dict[str, Any] = dict(zip(self.labels, labels, strict=True))
+            labels = ((row.action, row.cost, row.probability) for row in batch)
+            known: dict[str, Any] = dict(zip(_LABELS, zip(*labels, strict=True), strict=True))
             if self._hashed:
                 table = hashed((row.features for row in batch), self._hashed)
                 known |= zip(self.features, table.T, strict=True)
@@ -151,46 +223,33 @@ class VWTable(TableFile):
             yield first, {name: known[name] for name in columns}
             first += len(batch)
 
-    def _rows(self) -> Iterator[_Row]:
+    def _rows(self) -> Iterator[Logged]:
         decisions = Decisions("position")
         lines = Lines(self.path, MAX_ROUND)
-        for this_round in _rounds(lines, self._format):
-            if isinstance(this_round, CsoaaRound):
-                if any(cost is not None for cost in this_round.costs.values()):
-                    costs = self._costs(this_round, lines.number)
-                    self._check_costs(costs, lines.number)
-                    yield _Row(flat(this_round.context), costs, len(costs), 1.0)
-                continue
-            for row in decisions.of(this_round):
+        for row in map(decisions.logged, _rounds(lines, self._format)):
+            if row is not None:
                 self._check_available(row.available)
-                self._check_costs([row.cost], lines.number)
-                count = row.action + 1 if row.available is None else len(row.available)
-                label = row.action, row.cost, row.probability
-                yield _Row(row.features, label, count, row.weight)
+                self._check_cost(row.cost, lines.number)
+                yield row
 
-    def _check_costs(self, costs: Sequence[float], line: int) -> None:
-        if self._bounds is None:
-            return
-        low, high = self._bounds
-        for cost in costs:
-            if not low <= cost <= high:
-                where = "The round that ends in line" if self._format == "cb_adf" else "Line"
-                raise LossError(
-                    f"{where} {line} of {self.source}: the cost {cost:g} is outside "
-                    f"value_range={self._bounds}."
-                )
-
-    def _costs(self, this_round: CsoaaRound, line: int) -> tuple[Any, ...]:
-        costs = tuple(this_round.costs.get(k) for k in range(len(this_round.costs)))
-        if None in costs:
+    def _check_many(self, n_features: int, n_actions: int) -> None:
+        if max(n_features, n_actions) > _MANY:
             raise ParameterError(
-                f"Line {line} of {self.source} does not tell the cost of all actions from 1 on. "
-                "Read it with environment_from_vw, which can fill them in."
+                f"{self._Source} has more than {_MANY} features or actions. Name the features "
+                "that are needed, columns=[…], or hash them, columns=256."
             )
-        return costs
+
+    def _check_cost(self, cost: float, line: int) -> None:
+        low, high = self._bounds
+        if not low <= cost <= high:
+            where = "The round that ends in line" if self._format == "cb_adf" else "Line"
+            raise LossError(
+                f"{where} {line} of {self.source}: the cost {cost:g} is outside "
+                f"value_range={self._bounds}."
+            )
 
     def _check_available(self, available: tuple[int, ...] | None) -> None:
-        if self._format == "ccb" or (self._format == "cb" and available is not None):
+        if self._format == "cb" and available is not None:
             raise ParameterError(
                 f"The actions in {self.source} are not available in every round, which a replay "
                 "of a file does not know about. Make a log with log_from_vw."

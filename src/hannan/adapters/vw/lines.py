@@ -7,10 +7,11 @@ import gzip
 import io
 import os
 import reprlib
-import tempfile
+import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,11 +35,11 @@ class Lines:
     cannot fill the memory.
     """
 
-    def __init__(self, source: Source, longest: int) -> None:
+    def __init__(self, source: Source, longest: int, name: str = "") -> None:
         self.number = 0
         self.longest = longest
         self._source = source
-        self._name = ""
+        self._name = name
         if isinstance(source, str | os.PathLike):
             self._name = f" of {os.fspath(source)!r}"
         elif not hasattr(source, "readline") and not isinstance(source, Iterable):
@@ -109,8 +110,56 @@ def _opened(path: Path) -> Iterator[Any]:
         yield stream
 
 
+def write_rounds(
+    rounds: Iterable[Any],
+    target: Target,
+    plain: Callable[[Any], Any],
+    write: Callable[[Any], list[str]],
+    read: Callable[[Lines], Iterator[Any]],
+) -> int:
+    """Write rounds, each only if it reads back as it is; returns how many there were.
+
+    Parameters
+    ----------
+    rounds, target
+        What to write, and where.
+    plain
+        What the format can hold of a round, with features as a reader gives them.
+    write, read
+        From such a round to its lines, and back.
+    """
+    count = 0
+    with _writing(target) as out:
+        for count, this_round in enumerate(rounds, 1):
+            wanted = plain(this_round)
+            lines = write(wanted)
+            source = Lines(lines, sys.maxsize, f" of round {count}, as it would be written")
+            (found,) = read(source)
+            if found != wanted:
+                raise _changed(asdict(wanted), asdict(found), f"Round {count}")
+            for line in lines:
+                out(line)
+    return count
+
+
+def _changed(wanted: Any, found: Any, where: str) -> ParameterError:
+    """What would be read in another way, by the innermost place that differs."""
+    if isinstance(wanted, tuple) and isinstance(found, tuple):
+        wanted, found = dict(enumerate(wanted)), dict(enumerate(found))
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        for name, value in wanted.items():
+            if name in found and found[name] != value:
+                return _changed(value, found[name], f"{where}, {name!r}")
+        lost = {name: value for name, value in wanted.items() if name not in found}
+        wanted, found = lost, {name: found[name] for name in found if name not in wanted}
+    return ParameterError(
+        f"{where} cannot be written: {short(wanted)} would be read as {short(found)}. Change it, "
+        "or leave the round out."
+    )
+
+
 @contextmanager
-def writing(target: Target) -> Iterator[Callable[[str], None]]:
+def _writing(target: Target) -> Iterator[Callable[[str], None]]:
     """A function that writes one line; a path is replaced only when all has been written."""
     if not isinstance(target, str | os.PathLike):
         if not hasattr(target, "write"):
@@ -120,31 +169,20 @@ def writing(target: Target) -> Iterator[Callable[[str], None]]:
         yield _writer(target)
         return
     path = Path(target)
+    part = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise ParameterError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
-    try:
-        with os.fdopen(handle, "wb") as raw:
+        with open(part, "wb") as raw:
             if path.suffix.lower() == ".gz":
                 with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
                     yield _writer(packed)
             else:
                 yield _writer(raw)
-        os.chmod(part, 0o666 & ~_mask())
         os.replace(part, path)
     except OSError as error:
         raise ParameterError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(part)
-
-
-def _mask() -> int:
-    """What the process takes from the rights of new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _writer(stream: Any) -> Callable[[str], None]:

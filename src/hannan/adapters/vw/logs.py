@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.adapters.vw.decisions import Actions, Decisions, Logged
-from hannan.adapters.vw.encoding import Columns, as_features, rows
+from hannan.adapters._ranges import check_inside
+from hannan.adapters.vw.encoding import Columns, Flat, as_features, flat, rows
 from hannan.adapters.vw.rounds import CbAdfRound, CbRound, Features, Round
-from hannan.core import InputTypeError, LossError, ParameterError
+from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_choice, check_integer, check_loss_range
+from hannan.core.validation import (
+    FloatArray,
+    check_choice,
+    check_integer,
+    check_loss_range,
+    refuse,
+)
 from hannan.off_policy import Log
+
+Actions = str | Sequence[Features] | Sequence[str]
 
 _MANY = 10**6
 
@@ -30,14 +38,12 @@ def log_from_vw(
     r"""Logged decisions of Vowpal Wabbit as a log of ours.
 
     A cost c in [low, high] is the loss :math:`(c - low)/(high - low)`. Rounds without a cost, and
-    those that nobody should learn from, are left out. Every slot of a `CcbRound` is a round of its
-    own, with the features of the context and of the slot, in which the actions of earlier slots
-    are not available.
+    those that nobody should learn from, are left out.
 
     Parameters
     ----------
     rounds
-        What `read_vw` (cb, cb_adf, ccb) or `read_dsjson` gives.
+        What `read_vw` (cb, cb_adf) or `read_dsjson` gives.
     columns
         The entries of the contexts: a list of names as in VW's audit, ``user^age`` or
         ``user^city^york``; or a number of columns to hash them to; or None for all that occur.
@@ -64,7 +70,7 @@ def log_from_vw(
     if isinstance(actions, str):
         check_choice(who, "actions", actions, ("position", "features", "tag"))
     names = Decisions(actions)
-    found = [row for this_round in rounds for row in names.of(this_round)]
+    found = [row for row in map(names.logged, rounds) if row is not None]
     if not found:
         raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
     if len({row.weight for row in found}) > 1:
@@ -80,12 +86,48 @@ def log_from_vw(
     return Log(
         rows(who, [row.features for row in found], columns),
         taken,
-        losses_of([row.cost for row in found], cost_range, who),
+        _losses([row.cost for row in found], cost_range, who),
         np.array([row.probability for row in found]),
         K,
         [everything if offer is None else offer for offer in offers] if partial else None,
         _distribution(found, K),
     )
+
+
+def actions_from_vw(rounds: Iterable[Round], by: str = "features") -> list[Any]:
+    """The different actions of a log, in the order in which `log_from_vw` numbers them.
+
+    The list can be the `actions` of `log_from_vw`, so that other logs have the same numbers, and
+    that of `log_to_vw`.
+
+    Parameters
+    ----------
+    rounds
+        What `read_vw` (cb_adf) or `read_dsjson` gives.
+    by
+        What makes two actions of different rounds the same: their "features" or their "tag".
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> lines = ["0:1:0.5 |ad red", "|ad blue", "", "|ad green", "0:0:0.5 |ad red"]
+    >>> rounds = list(hn.adapters.read_vw(lines, "cb_adf"))
+    >>> ads = hn.adapters.actions_from_vw(rounds)
+    >>> ads
+    [{'ad': {'red': 1.0}}, {'ad': {'blue': 1.0}}, {'ad': {'green': 1.0}}]
+    >>> log = hn.adapters.log_from_vw(rounds, actions=ads)
+    >>> [ads[k] for k in log.actions]
+    [{'ad': {'red': 1.0}}, {'ad': {'red': 1.0}}]
+    """
+    found = Decisions(check_choice("actions_from_vw", "by", by, ("features", "tag")))
+    for this_round in rounds:
+        if not isinstance(this_round, CbAdfRound):
+            raise InputTypeError(
+                f"actions_from_vw takes rounds of cb_adf and dsjson; got {short(this_round)}. "
+                "Actions of cb have numbers and nothing else."
+            )
+        found.numbers(this_round)
+    return found.known
 
 
 def log_to_vw(
@@ -96,7 +138,7 @@ def log_to_vw(
     actions: Sequence[Features] | None = None,
     cost_range: tuple[float, float] | None = (0.0, 1.0),
 ) -> Iterator[CbRound | CbAdfRound]:
-    """The rounds of a log, for `write_vw` or `write_dsjson`.
+    """The rounds of a log, for `write_vw`.
 
     Features of contexts stand in the namespace x. With `cb_adf` the actions that were available
     are listed, by default each with one feature in the namespace a, its number.
@@ -106,7 +148,7 @@ def log_to_vw(
     log
         What was logged; its propensities are written as they are.
     format
-        "cb" or "cb_adf"; the second is also that of dsjson.
+        "cb" or "cb_adf".
     names
         Of the entries of a context; by default their numbers.
     actions
@@ -130,7 +172,8 @@ def log_to_vw(
     check_choice("log_to_vw", "format", format, ("cb", "cb_adf"))
     if actions is not None and len(actions) != log.n_actions:
         raise ParameterError(f"actions= needs {log.n_actions} entries; got {len(actions)}.")
-    low, high = bounds_of((0.0, 1.0) if cost_range is None else cost_range, "log_to_vw")
+    bounds = (0.0, 1.0) if cost_range is None else cost_range
+    low, high = check_loss_range("log_to_vw", bounds, "cost_range")
     return _written(log, format, names, actions, low, high - low)
 
 
@@ -151,23 +194,14 @@ def _written(
             yield CbRound(context, row.action, cost, row.propensity, offered)
             continue
         offered = tuple(range(log.n_actions)) if offered is None else offered
-        place = offered.index(row.action)
-        others: dict[int, float] = {}
-        if row.distribution is not None:
-            law = row.distribution[list(offered)].tolist()
-            others = {k: p for k, p in enumerate(law) if k != place}
         listed = tuple(known[k] for k in offered)
-        yield CbAdfRound(context, listed, place, cost, row.propensity, others)
+        yield CbAdfRound(context, listed, offered.index(row.action), cost, row.propensity)
 
 
 def _count(who: str, found: list[Logged], known: int, given: int | None) -> int:
-    K = 1 + max(max(row.available or (row.action,)) for row in found)
-    K = max(K, known, 1 + max(row.action for row in found))
-    if given is not None:
-        if check_integer(who, "n_actions", given, 1) < K:
-            raise ParameterError(f"n_actions={given} is too few: there is an action {K - 1}.")
-        return int(given)
-    if K > _MANY:
+    K = 1 + max(max(row.action, *(row.available or (0,))) for row in found)
+    K = enough(who, given, max(K, known))
+    if given is None and K > _MANY:
         raise ParameterError(
             f"There is an action {K - 1}, and more than {_MANY} actions are seldom meant. Pass "
             "n_actions= if they are."
@@ -175,22 +209,24 @@ def _count(who: str, found: list[Logged], known: int, given: int | None) -> int:
     return K
 
 
-def bounds_of(cost_range: Any, who: str) -> tuple[float, float]:
-    """A pair low < high of finite costs."""
-    return check_loss_range(who, cost_range, "cost_range")
+def enough(owner: object, given: int | None, found: int) -> int:
+    """The number of actions: as given, or as many as occur."""
+    if given is None:
+        return found
+    if check_integer(owner, "n_actions", given, 1) < found:
+        raise ParameterError(f"n_actions={given} is too few: there is an action {found - 1}.")
+    return int(given)
 
 
-def losses_of(costs: Any, cost_range: Any, who: str) -> FloatArray:
+def _losses(costs: list[float], cost_range: Any, who: str) -> FloatArray:
     """Costs as losses in [0, 1]."""
     values = np.array(costs, dtype=np.float64)
     if cost_range is None:
         return values
-    low, high = bounds_of(cost_range, who)
-    if values.min() < low or values.max() > high:
-        raise LossError(
-            f"Costs must lie in cost_range={(low, high)}; got values from {values.min():g} to "
-            f"{values.max():g}. Pass the range they really have, or None to leave them as they are."
-        )
+    low, high = check_loss_range(who, cost_range, "cost_range")
+    accepted = f"Costs must lie in cost_range={(low, high)}"
+    advice = "Pass the range they really have, or None to leave them as they are."
+    check_inside(values, (low, high), accepted, advice)
     return (values - low) / (high - low)
 
 
@@ -203,3 +239,106 @@ def _distribution(found: list[Logged], K: int) -> NDArray[np.float64] | None:
         for k, p in (row.law or {}).items():
             entries[k] = p
     return table
+
+
+class Logged(NamedTuple):
+    features: Flat
+    action: int
+    cost: float
+    probability: float
+    available: tuple[int, ...] | None
+    law: dict[int, float] | None
+    weight: float
+
+    @property
+    def size(self) -> int:
+        """Of the set of actions, as far as the round tells."""
+        return self.action + 1 if self.available is None else len(self.available)
+
+
+class Decisions:
+    """Numbers for actions, by what makes them the same: a kind, or a list of all of them.
+
+    Attributes
+    ----------
+    known
+        The features or the tag of each action, by its number.
+    """
+
+    def __init__(self, actions: Actions) -> None:
+        self.kind = actions if isinstance(actions, str) else _kind(actions)
+        self.known: list[Any] = []
+        self._places: dict[Hashable, int] = {}
+        self._given = False
+        if not isinstance(actions, str):
+            self._places = dict(zip(map(_key, actions), range(len(actions)), strict=True))
+            self.known = list(actions)
+            self._given = True
+
+    def logged(self, this_round: Round) -> Logged | None:
+        """What was decided in a round, if its cost is known and learners may use it."""
+        if isinstance(this_round, CbAdfRound):
+            return self._group(this_round)
+        if isinstance(this_round, CbRound):
+            return self._single(this_round)
+        raise InputTypeError(
+            f"log_from_vw takes rounds of cb, cb_adf and dsjson; got {short(this_round)}."
+        )
+
+    def _single(self, this: CbRound) -> Logged | None:
+        if self.kind != "position":
+            raise ParameterError("Actions of cb have neither features nor tags, but a position.")
+        if this.action is None or this.cost is None or this.probability is None:
+            return None
+        label = this.action, this.cost, this.probability
+        return Logged(flat(this.context), *label, this.available, None, 1.0)
+
+    def _group(self, this: CbAdfRound) -> Logged | None:
+        numbers = self.numbers(this)  # also of rounds that are left out, so that all are numbered
+        if this.action is None or this.cost is None or this.probability is None or this.skip_learn:
+            return None
+        law = None
+        if this.others and len(this.others) == len(numbers) - 1:
+            law = {numbers[k]: p for k, p in this.others.items()}
+            law[numbers[this.action]] = this.probability
+        label = numbers[this.action], this.cost, this.probability
+        return Logged(flat(this.context), *label, numbers, law, this.weight)
+
+    def numbers(self, this: CbAdfRound) -> tuple[int, ...]:
+        """The number of each action of a round."""
+        if self.kind == "position":
+            return tuple(range(len(this.actions)))
+        named: Sequence[Any] = this.tags if self.kind == "tag" else this.actions
+        keys = [_key(one) for one in named]
+        if len(set(keys)) < len(this.actions):
+            raise ParameterError(
+                f"Two actions of a round have the same {self.kind}, or no tag, so that it does not "
+                f"tell them apart: {short(this)}."
+            )
+        return tuple(map(self._number, keys, named))
+
+    def _number(self, key: Hashable, action: Any) -> int:
+        if key not in self._places:
+            if self._given:
+                raise ParameterError(
+                    f"actions= lists {len(self.known)} actions; got one more, {short(action)}. Add "
+                    "it, or leave out the rounds that have it."
+                )
+            self._places[key] = len(self.known)
+            self.known.append(action)
+        return self._places[key]
+
+
+def _kind(actions: Any) -> str:
+    """What a list of actions tells of them, each of which it must have once."""
+    listed = list(actions) if isinstance(actions, Sequence) else []
+    for kind, what in (("tag", str), ("features", Mapping)):
+        fits = all(isinstance(one, what) for one in listed)
+        if fits and 0 < len(listed) == len(set(map(_key, listed))):
+            return kind
+    accepted = "'position', 'features', 'tag', or a list of the tags or features of all actions"
+    raise refuse("log_from_vw", "actions", f"{accepted}, each once", actions)
+
+
+def _key(action: Features | str) -> Hashable:
+    return action if isinstance(action, str) else tuple(sorted(flat(action).items()))

@@ -9,7 +9,7 @@ lower is better.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
@@ -24,6 +24,7 @@ LARGEST = 3.4e38  # Vowpal Wabbit computes in single precision
 LAST = 2**32 - 2  # of actions, from 0
 ROUNDED = 1e-3  # of probabilities that a log may have cut to a few digits
 TOLERANCE = 1e-5  # of sums of probabilities that were rounded to single precision
+UNSUPPORTED = "decisions for several slots at once (ccb, slates) are not supported"
 
 
 class VWFormatError(ParameterError):
@@ -41,7 +42,7 @@ class CbRound:
     action, cost, probability
         What was done, what it cost and how likely it was; None in a line without a label.
     available
-        The actions there were; None if all.
+        The actions that were available; None if all.
     tag
         The name of the line.
     """
@@ -63,7 +64,7 @@ class CbAdfRound:
     context
         Features that all actions share.
     actions
-        The features of each action there was.
+        The features of each action that was available.
     action, cost, probability
         The place of the action taken, its cost and its probability; None where not known.
     others
@@ -98,156 +99,19 @@ class CbAdfRound:
         return 1.0 / (1.0 - self.pdrop)
 
 
-@dataclass(frozen=True, slots=True)
-class CcbSlot:
-    """A slot of `ccb`: the place that an action was chosen for.
-
-    Attributes
-    ----------
-    features
-        Of the slot.
-    action, cost, probability, others
-        As in `CbAdfRound`.
-    available
-        The actions that may stand here; None if all.
-    tag
-        The name of the line.
-    """
-
-    features: Features = field(default_factory=dict)
-    action: int | None = None
-    cost: float | None = None
-    probability: float | None = None
-    others: Mapping[int, float] = field(default_factory=dict)
-    available: tuple[int, ...] | None = None
-    tag: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CcbRound:
-    """A group of lines of `ccb`, or a dsjson record with slots: several actions, one a slot.
-
-    Attributes
-    ----------
-    context, actions, tag, tags, pdrop, skip_learn, event_id, timestamp
-        As in `CbAdfRound`.
-    slots
-        In the order in which they were filled; at most as many as there are actions.
-    """
-
-    context: Features
-    actions: tuple[Features, ...]
-    slots: tuple[CcbSlot, ...]
-    tag: str = ""
-    tags: tuple[str, ...] = ()
-    pdrop: float = 0.0
-    skip_learn: bool = False
-    event_id: str = ""
-    timestamp: str = ""
-
-    @property
-    def weight(self) -> float:
-        """How many records this one stands for: 1 / (1 - pdrop)."""
-        return 1.0 / (1.0 - self.pdrop)
-
-
-@dataclass(frozen=True, slots=True)
-class CsoaaRound:
-    """A line of `csoaa`: what every action costs.
-
-    Attributes
-    ----------
-    context
-        Features by namespace and name.
-    costs
-        The cost of each action that there is; None of one whose cost is not known.
-    tag
-        The name of the line.
-    """
-
-    context: Features
-    costs: Mapping[int, float | None] = field(default_factory=dict)
-    tag: str = ""
-
-
-Round = CbRound | CbAdfRound | CcbRound | CsoaaRound
-Decided = CbRound | CbAdfRound | CcbSlot
+Round = CbRound | CbAdfRound
 
 
 def number_in(value: Any, low: float, high: float) -> bool:
     """Whether this is a number from `low` to `high`, and no truth value."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    return number and bool(low <= value <= high)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and bool(low <= value <= high)
 
 
 def sums_up(law: Collection[float], count: int) -> bool:
     """Whether these can be probabilities of `count` actions, or of some of them."""
     total = math.fsum(law)
     return total <= 1.0 + ROUNDED and (len(law) < max(count, 2) or total >= 1.0 - ROUNDED)
-
-
-def check_decided(what: Decided, count: int | None) -> None:
-    """Refuse a label that cannot be written: of `count` actions, or of any number of them."""
-    action, cost, p = what.action, what.cost, what.probability
-    if action is None:
-        if cost is not None or p is not None or getattr(what, "others", None):
-            raise _bad(what, "action", "known, as there is a cost or a probability", action)
-        return
-    if not _is_place(action, count):
-        raise _bad(what, "action", f"an integer {_from_to(count)}", action)
-    if cost is not None and not number_in(cost, -LARGEST, LARGEST):
-        raise _bad(what, "cost", "a finite number, or None", cost)
-    if not (number_in(p, 0, 1) and p) and (cost is not None or p is not None):
-        raise _bad(what, "probability", "a number in (0, 1], as the action was taken", p)
-    if not isinstance(what, CbRound):
-        _check_others(what, action, count)
-
-
-def check_places(what: CbRound | CcbSlot, count: int | None) -> None:
-    """Refuse a set of actions that is empty, or that has one twice, or some that are not there."""
-    places = what.available
-    if places is None:
-        return
-    fine = all(_is_place(k, count) for k in places)
-    if not fine or not places or len(set(places)) < len(places):
-        raise _bad(what, "available", f"different integers {_from_to(count)}", places)
-
-
-def check_group(what: CbAdfRound | CcbRound) -> None:
-    """Refuse a round whose parts do not fit together."""
-    if not what.actions:
-        raise _bad(what, "actions", "the features of at least one action", what.actions)
-    if what.tags and len(what.tags) != len(what.actions):
-        raise _bad(what, "tags", "empty, or one for each action", what.tags)
-    if not number_in(what.pdrop, 0, 1) or what.pdrop == 1:
-        raise _bad(what, "pdrop", "a number in [0, 1)", what.pdrop)
-    if isinstance(what, CcbRound) and not 1 <= len(what.slots) <= len(what.actions):
-        raise _bad(what, "slots", "at least one, and no more than actions", what.slots)
-
-
-def _check_others(what: CbAdfRound | CcbSlot, action: int, count: int | None) -> None:
-    for k, p in what.others.items():
-        if not _is_place(k, count) or k == action:
-            raise _bad(what, "others", f"probabilities of other actions {_from_to(count)}", k)
-        if not number_in(p, 0, 1):
-            raise _bad(what, "others", "probabilities in [0, 1]", p)
-    if what.others and what.probability is None:
-        raise _bad(what, "probability", "a number in (0, 1], as there are others", None)
-
-
-def _is_place(value: object, count: int | None) -> bool:
-    most = LAST if count is None else count - 1
-    return isinstance(value, Integral) and number_in(value, 0, most)
-
-
-def _from_to(count: int | None) -> str:
-    return f"from 0 to {LAST if count is None else count - 1}"
-
-
-def _bad(what: object, name: str, accepted: str, got: object) -> ParameterError:
-    return ParameterError(
-        f"The {name!r} of {type(what).__name__} must be {accepted}. Got {short(got)} instead."
-    )
 
 
 def merged(pairs: Sequence[tuple[str, str, float | str]]) -> dict[str, dict[str, Value]]:
@@ -266,3 +130,40 @@ def merged(pairs: Sequence[tuple[str, str, float | str]]) -> dict[str, dict[str,
             if isinstance(value, list):
                 names[name] = tuple(value)
     return found
+
+
+def named(tags: Iterable[str]) -> tuple[str, ...]:
+    """The tags of actions, or none if all are empty."""
+    found = tuple(tags)
+    return found if any(found) else ()
+
+
+def entries(*parts: Features) -> Iterator[tuple[str, str, float | str]]:
+    """Namespace, name and value of each feature."""
+    for part in parts:
+        for space, values in part.items():
+            for name, value in values.items():
+                for one in value if isinstance(value, tuple) else (value,):
+                    yield space, name, one
+
+
+def plain(features: Features) -> dict[str, dict[str, Value]]:
+    """The same features as a reader gives them, or an error where they cannot be written."""
+    found = entries(features)
+    return merged([(s, n, one if isinstance(one, str) else as_number(one)) for s, n, one in found])
+
+
+def as_number(value: Any) -> float:
+    """A number to write, or an error."""
+    if not number_in(value, -LARGEST, LARGEST):
+        raise ParameterError(
+            f"Values must be words, or numbers that single precision can hold; got {short(value)}."
+        )
+    return float(value)
+
+
+def as_place(value: Any) -> int:
+    """The place of an action to write, or an error."""
+    if not isinstance(value, Integral):
+        raise ParameterError(f"Actions must be integers, from 0; got {short(value)}.")
+    return int(value)

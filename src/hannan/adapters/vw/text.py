@@ -1,36 +1,40 @@
-"""The text formats of Vowpal Wabbit: `cb`, `cb_adf`, `ccb` and `csoaa`.
+"""The text formats of Vowpal Wabbit: `cb` and `cb_adf`.
 
 cb       2:0.5:0.25 |user age:31 city:york      action:cost:probability, actions from 1
 cb_adf   shared |user age:31                    then one line for each action, that of the action
          0:0.5:0.25 |ad id:red                  taken with 0:cost:probability, and a blank line
          |ad id:blue
-ccb      ccb shared |…, ccb action |…           and ccb slot 1:0.5:0.8,0:0.2 |…, actions from 0
-csoaa    1:0.2 2:0.7 |user age:31               action:cost of all actions, from 1
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
-from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source, Target, writing
+from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source, Target, write_rounds
 from hannan.adapters.vw.rounds import (
     LAST,
     TOLERANCE,
+    UNSUPPORTED,
     CbAdfRound,
     CbRound,
-    CcbRound,
-    CcbSlot,
-    CsoaaRound,
     Features,
     Round,
+    as_number,
+    as_place,
     merged,
+    named,
+    plain,
 )
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.params import short
 from hannan.core.validation import check_choice, check_integer
 
-FORMATS = ("cb", "cb_adf", "ccb", "csoaa")
+FORMATS = ("cb", "cb_adf")
+SLOTTED = ("ccb", "slates")
 
 # Each digit can be matched in one way only, so that what is no number is refused in linear time.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -41,9 +45,7 @@ _LONGEST = 400  # digits; that is more than a float can hold
 _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
 
 
-def read_vw(
-    source: Source, format: str, *, max_round: int = MAX_ROUND
-) -> Iterator[CbRound | CbAdfRound | CcbRound | CsoaaRound]:
+def read_vw(source: Source, format: str, *, max_round: int = MAX_ROUND) -> Iterator[Round]:
     """The rounds of a text file of Vowpal Wabbit, one at a time.
 
     What VW would read with a warning, or in another way than it looks, is refused: a probability
@@ -56,7 +58,7 @@ def read_vw(
     source
         A path (also of a .gz file), an open file, or an iterable of lines.
     format
-        "cb", "cb_adf", "ccb" or "csoaa".
+        "cb" (gives `CbRound`) or "cb_adf" (`CbAdfRound`).
     max_round
         Characters that a round may have; no more are ever held.
 
@@ -69,33 +71,39 @@ def read_vw(
     >>> found.context
     {'user': {'age': 31.0, 'city': 'york'}}
     """
-    check_choice("read_vw", "format", format, FORMATS)
+    check_format("read_vw", format, FORMATS)
     lines = Lines(source, check_integer("read_vw", "max_round", max_round, 1))
     return rounds_of_text(lines, format)
 
 
+def check_format(owner: object, format: Any, formats: Iterable[str]) -> str:
+    """One of these formats; those that are never supported are named."""
+    if format in SLOTTED:
+        raise ParameterError(f"The format {format!r} cannot be used: {UNSUPPORTED}.")
+    return check_choice(owner, "format", format, formats)
+
+
 def rounds_of_text(lines: Lines, format: str) -> Iterator[Any]:
     """The rounds in these lines, whose `number` then is that of the line which ended the last."""
-    if format in _SINGLE:
-        return _singles(lines, _SINGLE[format])
-    return _groups(lines, _GROUPED[format])
+    return _groups(lines) if format == "cb_adf" else _singles(lines)
 
 
-def write_vw(rounds: Iterable[Round], target: Target, format: str) -> int:
+def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str) -> int:
     """Write rounds as text that Vowpal Wabbit reads; returns how many there were.
 
-    `read_vw` gives back the same rounds. What the text cannot hold is refused: names with blanks,
-    colons or bars, and words that look like numbers; but a decision whose cost is not known is
-    written without a label.
+    Every round is read back before it is written, and refused unless it is still the same: names
+    with blanks, colons or bars cannot stand in the text, nor can words that look like numbers.
+    What only dsjson can hold is left out, and decisions that nobody can or should learn from, as
+    their cost is not known or they are marked `skip_learn`, are written without a label.
 
     Parameters
     ----------
     rounds
-        All of the kind that `read_vw` gives for the format.
+        `CbRound` or `CbAdfRound` objects, as the format says.
     target
         A path (also of a .gz file), which is replaced when all is written, or an open file.
     format
-        "cb", "cb_adf", "ccb" or "csoaa".
+        "cb" or "cb_adf".
 
     Examples
     --------
@@ -104,21 +112,15 @@ def write_vw(rounds: Iterable[Round], target: Target, format: str) -> int:
     >>> ads = ({"ad": {"id": "red"}}, {"ad": {"id": "blue"}})
     >>> shown = hn.adapters.CbAdfRound({"user": {"age": 31}}, ads, 1, cost=0.5, probability=0.25)
     >>> hn.adapters.write_vw([shown], sys.stdout, "cb_adf")
-    shared |user age:31
+    shared |user age:31.0
     |ad id:red
     0:0.5:0.25 |ad id:blue
     <BLANKLINE>
     1
     """
-    from hannan.adapters.vw.text_writer import written
-
-    check_choice("write_vw", "format", format, FORMATS)
-    count = 0
-    with writing(target) as write:
-        for count, this_round in enumerate(rounds, 1):  # noqa: B007
-            for line in written(this_round, format):
-                write(line)
-    return count
+    check_format("write_vw", format, FORMATS)
+    kept, written = (_plain, _written) if format == "cb" else (_plain_group, _written_group)
+    return write_rounds(rounds, target, kept, written, partial(rounds_of_text, format=format))
 
 
 class _Line(NamedTuple):
@@ -128,13 +130,13 @@ class _Line(NamedTuple):
     number: int
 
 
-def _singles(lines: Lines, made: Callable[[_Line, Lines], Any]) -> Iterator[Any]:
+def _singles(lines: Lines) -> Iterator[CbRound]:
     for line in lines:
         if line:
-            yield made(_parsed(line, lines), lines)
+            yield _cb(_parsed(line, lines), lines)
 
 
-def _groups(lines: Lines, made: Callable[[list[_Line], Lines, int], Any]) -> Iterator[Any]:
+def _groups(lines: Lines) -> Iterator[CbAdfRound]:
     """Lines up to a blank one make a round; VW takes a line of blanks for an action."""
     group: list[_Line] = []
     size = 0
@@ -148,10 +150,10 @@ def _groups(lines: Lines, made: Callable[[list[_Line], Lines, int], Any]) -> Ite
                 )
             group.append(_parsed(line, lines))
         elif group:
-            yield made(group, lines.at(group[-1].number), group[0].number)
+            yield _cb_adf(group, lines.at(group[-1].number), group[0].number)
             group, size = [], 0
     if group:
-        yield made(group, lines, group[0].number)
+        yield _cb_adf(group, lines, group[0].number)
 
 
 def _parsed(line: str, at: Lines) -> _Line:
@@ -162,6 +164,8 @@ def _parsed(line: str, at: Lines) -> _Line:
     before, tab, after = label.partition("\t")
     label = after if tab else before
     words = [word for word in label.split(" ") if word]
+    if words and words[0] in SLOTTED:
+        raise at.refuse(" ".join(words), f"another format: {UNSUPPORTED}")
     tag = ""
     if words and (not label.endswith(" ") or words[-1][0] == "'"):
         tag = words.pop()
@@ -218,16 +222,9 @@ def _finite(value: float, text: str, at: Lines) -> float:
 
 def _probability(text: str, at: Lines) -> float:
     value = _number(text, at)
-    if not 0.0 <= value <= 1.0 + TOLERANCE:
-        raise at.refuse(text, "a probability")
+    if not 0.0 < value <= 1.0 + TOLERANCE:
+        raise at.refuse(text, "the probability of an action that was taken, above 0 and at most 1")
     return min(value, 1.0)
-
-
-def _taken(text: str, at: Lines) -> float:
-    value = _probability(text, at)
-    if value == 0.0:
-        raise at.refuse(text, "a probability above 0 of an action that was taken")
-    return value
 
 
 def _place(text: str, at: Lines, first: int) -> int:
@@ -248,23 +245,11 @@ def _cb(line: _Line, at: Lines) -> CbRound:
             raise at.refuse(word, accepted)
         places[place] = None
         if len(parts) == 3:
-            label = place, _number(parts[1], at), _taken(parts[2], at)
+            label = place, _number(parts[1], at), _probability(parts[2], at)
     # A single labelled action is any of all actions; VW restricts them by naming several.
     everything = not places or (label is not None and len(places) == 1)
     available = None if everything else tuple(places)
-    action, cost, probability = label or _UNKNOWN
-    return CbRound(line.features, action, cost, probability, available, line.tag)
-
-
-def _csoaa(line: _Line, at: Lines) -> CsoaaRound:
-    costs: dict[int, float | None] = {}
-    for word in line.words:
-        label, colon, cost = word.partition(":")
-        place = _place(label, at, 1)
-        if place in costs:
-            raise at.refuse(word, "each action once, as action:cost")
-        costs[place] = _number(cost, at) if colon else None
-    return CsoaaRound(line.features, costs, line.tag)
+    return CbRound(line.features, *(label or _UNKNOWN), available, line.tag)
 
 
 def _cb_adf(group: list[_Line], at: Lines, first: int) -> CbAdfRound:
@@ -279,79 +264,66 @@ def _cb_adf(group: list[_Line], at: Lines, first: int) -> CbAdfRound:
                 raise here.refuse(word, "one 0:cost:probability in a round")
             _place(parts[0], here, 0)
             if len(parts) == 3:
-                label = place, _number(parts[1], here), _taken(parts[2], here)
+                label = place, _number(parts[1], here), _probability(parts[2], here)
     if not group or len(shared.words) > 1:
         raise at.refuse(" ".join(shared.words), "shared |…, then a line for each action", first)
-    action, cost, probability = label or _UNKNOWN
-    actions = tuple(line.features for line in group)
-    return CbAdfRound(
-        shared.features, actions, action, cost, probability, {}, shared.tag, _tags(group)
-    )
+    actions, tags = tuple(line.features for line in group), named(line.tag for line in group)
+    return CbAdfRound(shared.features, actions, *(label or _UNKNOWN), {}, shared.tag, tags)
 
 
-def _ccb(group: list[_Line], at: Lines, first: int) -> CcbRound:
-    kinds = {"shared": 0, "action": 1, "slot": 2}
-    parts: list[list[_Line]] = [[], [], []]
-    last = 0
-    for line in group:
-        kind = kinds.get(line.words[1], -1) if len(line.words) > 1 else -1
-        if line.words[:1] != ["ccb"] or kind < last or (kind < 2 < len(line.words)):
-            accepted = "one ccb shared, then ccb action and then ccb slot lines"
-            raise at.at(line.number).refuse(" ".join(line.words), accepted)
-        last = kind
-        parts[kind].append(line)
-    shared, actions, slots = parts
-    if len(shared) > 1 or not 1 <= len(slots) <= len(actions):
-        found = f"{len(shared)} shared, {len(actions)} action and {len(slots)} slot lines"
-        raise at.refuse(found, "at most one shared, and at least as many actions as slots", first)
-    return CcbRound(
-        shared[0].features if shared else {},
-        tuple(line.features for line in actions),
-        tuple(_slot(line, len(actions), at.at(line.number)) for line in slots),
-        shared[0].tag if shared else "",
-        _tags(actions),
-    )
+def _plain(this: Any) -> CbRound:
+    _check_kind(this, CbRound)
+    available = None if this.available is None else tuple(this.available)
+    return CbRound(plain(this.context), *_known(this), available, this.tag)
 
 
-def _slot(line: _Line, count: int, at: Lines) -> CcbSlot:
-    action, cost, probability, others = (*_UNKNOWN, dict[int, float]())
-    available: tuple[int, ...] | None = None
-    for word in line.words[2:]:
-        if ":" in word and action is None:
-            action, cost, probability, others = _outcome(word, count, at)
-        elif ":" not in word and available is None:
-            available = tuple(_inside(part, count, at) for part in word.split(","))
-            if len(set(available)) < len(available):
-                raise at.refuse(word, "each action once")
-        else:
-            raise at.refuse(word, "one action:cost:probability,… and one list of actions")
-    return CcbSlot(line.features, action, cost, probability, others, available, line.tag)
+def _plain_group(this: Any) -> CbAdfRound:
+    _check_kind(this, CbAdfRound)
+    label = _UNKNOWN if this.skip_learn else _known(this)
+    actions = tuple(map(plain, this.actions))
+    return CbAdfRound(plain(this.context), actions, *label, {}, this.tag, named(this.tags))
 
 
-def _outcome(word: str, count: int, at: Lines) -> tuple[int, float, float, dict[int, float]]:
-    label, *pairs = (part.split(":") for part in word.split(","))
-    if len(label) != 3 or any(len(pair) != 2 for pair in pairs):
-        raise at.refuse(word, "action:cost:probability, then action:probability of others")
-    action, p = _inside(label[0], count, at), _taken(label[2], at)
-    others = {_inside(k, count, at): _probability(q, at) for k, q in pairs}
-    if action in others or len(others) < len(pairs):
-        raise at.refuse(word, "each action once")
-    if others and abs(p + math.fsum(others.values()) - 1.0) > TOLERANCE:
-        raise at.refuse(word, "probabilities of sum 1")
-    return action, _number(label[1], at), p, others
+def _check_kind(this: Any, kind: type) -> None:
+    if not isinstance(this, kind):
+        raise InputTypeError(
+            f"write_vw takes {kind.__name__} objects in this format; got {short(this)}."
+        )
 
 
-def _inside(text: str, count: int, at: Lines) -> int:
-    place = _place(text, at, 0)
-    if place >= count:
-        raise at.refuse(text, f"the number of one of {count} actions, from 0")
-    return place
+def _known(this: CbRound | CbAdfRound) -> tuple[int | None, float | None, float | None]:
+    if this.action is not None and this.cost is None:
+        return _UNKNOWN
+    return this.action, None if this.cost is None else as_number(this.cost), this.probability
 
 
-def _tags(lines: list[_Line]) -> tuple[str, ...]:
-    tags = tuple(line.tag for line in lines)
-    return tags if any(tags) else ()
+def _written(this: CbRound) -> list[str]:
+    label = {} if this.cost is None else {as_place(this.action): _label(this)}
+    places = tuple(label) if this.available is None else this.available
+    return [_line([f"{as_place(k) + 1}{label.get(k, '')}" for k in places], this.tag, this.context)]
 
 
-_SINGLE: dict[str, Callable[[_Line, Lines], Any]] = {"cb": _cb, "csoaa": _csoaa}
-_GROUPED: dict[str, Callable[[list[_Line], Lines, int], Any]] = {"cb_adf": _cb_adf, "ccb": _ccb}
+def _written_group(this: CbAdfRound) -> list[str]:
+    """With the blank line that ends a group."""
+    lines = [_line(["shared"], this.tag, this.context)]
+    label = {} if this.cost is None else {as_place(this.action): [f"0{_label(this)}"]}
+    for k, features in enumerate(this.actions):
+        lines.append(_line(label.get(k, []), "".join(this.tags[k : k + 1]), features))
+    return [*lines, ""]
+
+
+def _label(this: CbRound | CbAdfRound) -> str:
+    return f":{this.cost}:{this.probability}"
+
+
+def _line(words: list[str], tag: str, features: Features) -> str:
+    spaces = [" ".join(_space(name, values)) for name, values in features.items()]
+    return " ".join([*words, *([f"'{tag}"] if tag else []), *(spaces or ["|"])])
+
+
+def _space(space: str, values: Any) -> Iterator[str]:
+    """A namespace: its bar and name, then its features."""
+    yield f"|{space}"
+    for name, value in values.items():
+        for one in value if isinstance(value, tuple) else (value,):
+            yield name if one == 1.0 else f"{name}:{one}"
