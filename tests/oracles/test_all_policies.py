@@ -8,6 +8,12 @@ from hannan.oracles.all_policies import mean_of_maximum
 from hannan.perturbation import seed_key
 from tests import naive, problems
 
+CONTRACT = {
+    "AllPolicies": problems.ALL,
+    "AllPolicies, no contexts": AllPolicies(1, 4),
+    "AllPolicies, one action": AllPolicies(2, 1),
+}
+
 
 @pytest.mark.parametrize(("d", "K"), [(1, 1), (1, 2), (3, 2), (2, 4)])
 def test_it_plays_like_the_list_of_all_maps(d, K):

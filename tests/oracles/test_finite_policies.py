@@ -8,6 +8,17 @@ from tests import problems
 
 SIZES = [1, 2, 15, 16, 17, 127, 128, 129, 2047, 2049, 5000]
 
+CONTRACT = {
+    "FinitePolicies": (
+        problems.FINITE,
+        None,
+        [problems.FINITE.policy(n) for n in range(len(problems.FINITE.actions))],
+    ),
+    "FinitePolicies, one policy": FinitePolicies([[1, 0]], n_actions=2),
+    "FinitePolicies, duplicates": FinitePolicies([[1, 0]] * 3 + [[0, 0]]),
+    "FinitePolicies, no contexts": FinitePolicies([2, 1, 0]),
+}
+
 
 def class_of(N, d=5, K=3, seed=0):
     rng = np.random.default_rng(seed)

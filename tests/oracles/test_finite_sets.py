@@ -7,7 +7,9 @@ import pytest
 
 import hannan as hn
 from hannan.perturbation import seed_key
-from tests import naive_bandit
+from tests import naive_bandit, problems
+
+CONTRACT = {"FinitePolicies, slates": problems.SLATES}
 
 
 def random_sets(N, d, K, m, seed=0):

@@ -14,6 +14,11 @@ from tests import naive_formulas as naive
 KINDS = ("Disjunctions", "Conjunctions")
 # Table with projected noise, table that searches while contexts are few, contexts only.
 WAYS = {"table": (20, 0), "few": (20, 128), "switching": (20, 5), "search": (0, 0)}
+CONTRACT = {
+    "Disjunctions": (hn.oracles.Disjunctions(4), range(16)),
+    "Disjunctions, many": (hn.oracles.Disjunctions(40), [3, 7, 2**39, 2**39 + 8, 0, 12]),
+    "Conjunctions": (hn.oracles.Conjunctions(4), np.eye(4, dtype=int)[1:]),
+}
 
 
 @pytest.fixture(params=WAYS)

@@ -6,6 +6,14 @@ from hannan.oracles import FunctionOracle
 from tests import naive, problems
 
 ROWS = [[0, 0], [0, 1], [1, 1]]
+CONTRACT = {
+    "FunctionOracle": (
+        problems.FUNCTION,
+        range(4),
+        [problems.FINITE.policy(n) for n in range(len(problems.FINITE.actions))],
+    ),
+    "FunctionOracle, sets": (problems.PAIRS, ["rain", "sun"]),
+}
 
 
 class Recorder:

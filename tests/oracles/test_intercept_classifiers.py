@@ -9,6 +9,15 @@ import hannan as hn
 from hannan.oracles import intercept_classifiers as module
 from hannan.perturbation import seed_key
 from tests import naive_formulas as naive
+from tests import problems
+
+CONTRACT = {
+    "InterceptClassifiers": (hn.oracles.InterceptClassifiers(3, 0.5), problems.ROWS),
+    "InterceptClassifiers, many": (
+        hn.oracles.InterceptClassifiers(3, 0.005, restarts=2),
+        problems.ROWS,
+    ),
+}
 
 
 def values(n, steps, history):
@@ -43,6 +52,19 @@ def test_leader_is_the_first_best_classifier():
         best = naive.classifiers(n, steps)[int(np.argmin(found))]
         assert tuple(objective.leader().intercepts) == best
         assert objective.minima(None, 0, 1, 0.0)[0] == found.min()
+
+
+def test_fake_losses_are_added_like_rounds():
+    oracle = hn.oracles.InterceptClassifiers(2, 0.25)
+    rng = np.random.default_rng(2)
+    rows = oracle.check_contexts(rng.random((6, 2)))
+    losses = rng.normal(size=(6, 2))
+    before = oracle.objective()
+    perturbed = before.perturbed(rows, losses)
+    expected = total(oracle, list(zip(rows, losses, strict=True)))
+    assert perturbed.scores.tolist() == expected.scores.tolist()
+    assert not before.scores[: oracle.n_policies].any()
+    assert hn.baselines.KalaiVempala(oracle, rows, seed=0).act(rows[0]) in (0, 1)
 
 
 def test_leader_under_noise_is_the_best_perturbed_classifier():

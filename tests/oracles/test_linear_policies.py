@@ -9,6 +9,12 @@ import hannan as hn
 from hannan.perturbation import seed_key
 
 KEY = seed_key(3)
+CONTRACT = {
+    "LinearPolicies": (
+        hn.oracles.LinearPolicies(n_actions=3),
+        np.random.default_rng(1).normal(size=(5, 2)),
+    ),
+}
 
 
 def regression(rng, rounds=40, p=4, K=3, **parameters):

@@ -6,6 +6,8 @@ import hannan as hn
 from hannan.core import HannanError, InfeasibleError
 from tests import naive_combinatorial
 
+CONTRACT = {"LinearProgram": hn.oracles.LinearProgram([[2, 3, 4]], [5])}
+
 
 @pytest.mark.parametrize("seed", range(60))
 def test_equals_enumeration(seed):

@@ -6,6 +6,11 @@ import hannan as hn
 from hannan.core import HannanError
 from tests import naive_combinatorial
 
+CONTRACT = {
+    "Matchings": hn.oracles.Matchings(2, 3),
+    "Matchings, some pairs": hn.oracles.Matchings(2, 3, [(1, 2), (0, 0), (0, 1), (1, 1)]),
+}
+
 
 @pytest.mark.parametrize("seed", range(100))
 def test_equals_permutations(seed):

@@ -5,6 +5,8 @@ import hannan as hn
 from hannan.core import HannanError, InfeasibleError
 from tests import naive_combinatorial
 
+CONTRACT = {"Matroid": hn.oracles.Matroid(4, lambda chosen: len(chosen) <= 2)}
+
 
 def linear(A):
     """Columns of a matrix, independent as vectors."""

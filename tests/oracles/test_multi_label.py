@@ -9,6 +9,11 @@ from hannan.oracles import AllPolicies, FinitePolicies, FunctionOracle, MultiLab
 from hannan.perturbation import seed_key
 from tests import naive, problems
 
+CONTRACT = {
+    "MultiLabel": MultiLabel(FinitePolicies(problems.TABLE % 2), 3),
+    "MultiLabel, all": MultiLabel(AllPolicies(2, 2), 2),
+}
+
 
 def instance(seed):
     """A base, its rows of yes and no, the number of labels, and signed integer rounds."""

@@ -5,6 +5,8 @@ import hannan as hn
 from hannan.core import HannanError
 from tests import naive_combinatorial
 
+CONTRACT = {"PartitionMatroid": hn.oracles.PartitionMatroid([0, 1, 0, 1, 1], [1, 2])}
+
 
 @pytest.mark.parametrize("seed", range(120))
 def test_equals_brute_force(seed):

@@ -16,8 +16,10 @@ import hannan as hn
 from hannan.core.oracle import Objective
 from hannan.oracles import FinitePolicies, Paths, PerContext
 from hannan.perturbation import seed_key
+from tests import problems
 
 DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d"), ("a", "d"), ("x", "a")]
+CONTRACT = {"Paths": problems.PATHS}
 
 
 def grid(n):

@@ -10,6 +10,9 @@ from tests import problems
 
 PAIRS = FinitePolicies([[list(pair)] for pair in itertools.combinations(range(4), 2)], n_actions=4)
 NESTED = FinitePolicies(np.array([[[1, 0, 0]], [[1, 1, 0]], [[0, 0, 0]]], dtype=bool))
+CONTRACT = {
+    "PerContext": PerContext(FinitePolicies([[[0, 1]], [[2, 3]]]), ["rain", "sun"]),
+}
 
 
 def instance(seed):

@@ -8,6 +8,13 @@ import hannan as hn
 from hannan.checks import check_oracle
 from hannan.perturbation import seed_key
 
+CONTRACT = {
+    "PredictThenOptimise": (
+        hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(4), hn.oracles.Subsets(4, 2)),
+        np.random.default_rng(2).normal(size=(4, 2)),
+    ),
+}
+
 
 def slates(n=5, m=2):
     return hn.oracles.PredictThenOptimise(hn.oracles.LinearPolicies(n), hn.oracles.Subsets(n, m))

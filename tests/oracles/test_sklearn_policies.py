@@ -54,6 +54,12 @@ ESTIMATORS = [
     make_pipeline(StandardScaler(), Ridge()),
 ]
 GRID = [np.array([x]) for x in (0.0, 1.0, 2.0, 3.0)]
+CONTRACT = {
+    "SklearnPolicies": (
+        SklearnPolicies(DecisionTreeClassifier(max_depth=1), n_actions=2),
+        np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]]),
+    ),
+}
 
 
 class Cut(ClassifierMixin, BaseEstimator):
@@ -256,7 +262,7 @@ def test_a_tree_learns_a_rule_with_full_and_with_bandit_feedback():
     assert full.losses.sum() < 15
     bandit = hn.ContextSemiBanditFTPL(oracle, contexts=X, epsilon=1.0, max_resamples=6, seed=0)
     assert hn.play(bandit, world).losses[40:].mean() < 0.35
-    pool = hn.ContextFTPL(oracle, pool=X[:5], epsilon=1.0, seed=0)
+    pool = hn.ContextFTPL(oracle, contexts=hn.Pool(X[:5]), epsilon=1.0, seed=0)
     assert hn.play(pool, world).losses[20:].mean() < 0.2
 
 

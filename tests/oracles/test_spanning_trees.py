@@ -10,6 +10,8 @@ import hannan as hn
 from hannan.core import HannanError, InfeasibleError
 from tests import naive_combinatorial
 
+CONTRACT = {"SpanningTrees": hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (2, 3)])}
+
 
 def random_graph(rng):
     """A connected graph, with parallel edges and loops now and then."""

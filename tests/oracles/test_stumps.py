@@ -5,9 +5,10 @@ import hannan as hn
 from hannan.oracles import Stumps, Trees
 from hannan.oracles import _histograms as histograms
 from hannan.perturbation import seed_key
-from tests import naive_cuts
+from tests import naive_cuts, problems
 
 CLASSES = {"stumps": (Stumps, naive_cuts.stumps), "trees": (Trees, naive_cuts.trees)}
+CONTRACT = {"Stumps": (Stumps(3), problems.ROWS)}
 
 
 def instance(seed, small=False):
@@ -155,7 +156,7 @@ def test_games_are_learned(make, known):
     pool = rng.random((40, 2))
     rows = pool[rng.integers(40, size=200)]
     labels = np.where(rows[:, 1] > 0.6, 2, 0)
-    given = {} if known == "nothing" else {known: pool}
+    given = {"contexts": {"contexts": pool, "pool": hn.Pool(pool), "nothing": None}[known]}
     assert play(hn.ContextFTPL(make(3), seed=0, **given), rows, labels, False) < 0.15
     bandit = hn.ContextSemiBanditFTPL(make(3), seed=0, max_resamples=20, **given)
     assert play(bandit, rows[:100], labels[:100], True) < 0.6

@@ -10,6 +10,7 @@ from hannan.perturbation import seed_key
 from tests import naive_sets
 
 SCALE = 1.5
+CONTRACT = {"Submodular": hn.oracles.Submodular(4)}
 
 
 def total_of(parts, n):

@@ -10,6 +10,11 @@ from hannan.oracles.subsets import mean_of_largest
 from hannan.perturbation import seed_key
 from tests import naive_combinatorial
 
+CONTRACT = {
+    "Subsets": hn.oracles.Subsets(5, 2),
+    "Subsets, at most": hn.oracles.Subsets(4, 1, exactly=False),
+}
+
 
 @pytest.mark.parametrize("seed", range(150))
 def test_equals_brute_force(seed):

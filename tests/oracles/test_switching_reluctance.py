@@ -74,10 +74,10 @@ def test_a_whole_game_is_that_of_the_slow_programme(once):
         xs = rng.integers(2, size=6).tolist()
         oracle = hn.oracles.Switching(base, 2, sequence=xs, reluctance=0.7)
         learner = hn.ContextFTPL(oracle, seed=seed, noise="once" if once else "fresh")
-        noise = oracle.noise(oracle.contexts, learner._key, 0, 2**20)
+        noise = oracle.noise(oracle.contexts, seed_key(seed), 0, 2**20)
         history, cost = [], 0.0
         for t, x in enumerate(xs):
-            draw, scale = learner._draw, learner._scale
+            draw, scale = learner.leader.number, learner.step.scale
             losses = rng.integers(3, size=2) / 2.0
             plays = []
             for past in (history, [*history, ((t, x), losses)]):
@@ -87,7 +87,7 @@ def test_a_whole_game_is_that_of_the_slow_programme(once):
             assert learner.act(x) == plays[0]
             learner.update(losses)
             cost += losses[plays[0]] - losses[plays[1]]
-            assert pytest.approx(cost) == learner._D
+            assert learner.step.D == pytest.approx(cost)  # noqa: SIM300
             history.append(((t, x), losses))
 
 
@@ -99,9 +99,9 @@ def test_by_default_a_switch_costs_what_luck_will_hardly_reach():
     assert oracle.start(oracle.contexts, 0.5).price == pytest.approx(price / 2)
     assert oracle.start(oracle.contexts, math.inf).price == 0.0
     learner = hn.ContextFTPL(oracle, seed=0)
-    assert learner._history.price == pytest.approx(price)
-    for theory in ({"epsilon": 0.3}, {"perturbation": "playout"}):
-        assert hn.ContextFTPL(oracle, seed=0, **theory)._history.preference == 0.0
+    assert learner.leader.total.price == pytest.approx(price)
+    for theory in (hn.ContextFTPL(oracle, epsilon=0.3, seed=0), hn.PlayoutFTPL(oracle, seed=0)):
+        assert theory._total().preference == 0.0
     with pytest.raises(hn.ParameterError, match="reluctance"):
         hn.oracles.Switching(base, 3, reluctance=-1.0)
 
@@ -116,7 +116,7 @@ def test_the_certificate_pays_for_preferences_and_regret_is_a_fact():
     certificate = learner.certificate()
     assert certificate.realised_regret == pytest.approx(trace.regret())
     assert certificate.realised_regret == pytest.approx(trace.regret(switches=2))
-    bare = learner._D + learner._last_scale * learner.complexity.upper
+    bare = learner.step.D + learner._account.last_scale * learner.complexity.upper
     assert certificate.measured == pytest.approx(bare + 2 * math.log(180))
     best = sum(losses[t][learner.best_policy()((t, None))] for t in range(60))
     assert trace.losses.sum() - best == pytest.approx(certificate.realised_regret)

@@ -14,6 +14,8 @@ KINDS = {
     "Fraction": lambda i: Fraction(i, 7) + Fraction(1, 10**40),
 }
 
+CONTRACT = {"Thresholds": (Thresholds(3), [0.5, -1.0, 2.0, 0.7])}
+
 
 def instance(seed, kind):
     """Contexts in any order, and signed integer losses so small that ties are common."""

@@ -6,8 +6,13 @@ import pytest
 import hannan as hn
 from hannan.oracles import Stumps, Trees
 from hannan.perturbation import seed_key
-from tests import naive_cuts
+from tests import naive_cuts, problems
 from tests.oracles.test_stumps import instance, total_of
+
+CONTRACT = {
+    "Trees": (Trees(2), problems.ROWS),
+    "Trees, greedy": (Trees(2, depth=3), problems.ROWS),
+}
 
 
 def test_only_two_levels_are_exact():

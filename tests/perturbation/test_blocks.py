@@ -27,6 +27,16 @@ def test_blocks_stay_within_their_memory(memory):
     assert largest <= memory
 
 
+@pytest.mark.parametrize("memory", [1, 4 * 5 * 17, 2**26])
+@pytest.mark.parametrize("count", [0, 1, 16, 17, 300])
+def test_spans_hold_all_draws_in_order(memory, count):
+    blocks = Blocks(numbered, 5, memory)
+    blocks.locate(3)
+    found = [block[start:stop, 0].copy() for block, start, stop in blocks.spans(7, count)]
+    assert all(len(rows) for rows in found)
+    assert np.concatenate([[], *found]).tolist() == list(range(7, 7 + count))
+
+
 def test_one_draw_is_held_even_without_memory():
     blocks = Blocks(numbered, 1000, 1)
     blocks.locate(0)

@@ -43,7 +43,7 @@ def test_a_round_has_its_noise_whatever_was_asked_before(times, sparse):
         fresh_contexts, fresh_losses = playout(sparse).fakes(time)
         assert contexts == fresh_contexts
         np.testing.assert_array_equal(losses, fresh_losses)
-        assert used.coin(time) == playout(sparse).coin(time)
+        assert used.uniform(time) == playout(sparse).uniform(time)
 
 
 def test_rounds_and_seeds_have_noise_of_their_own():
@@ -51,7 +51,7 @@ def test_rounds_and_seeds_have_noise_of_their_own():
     first = noise.fakes(0)[1] / np.sqrt(7)
     assert not np.isclose(first, noise.fakes(1)[1] / np.sqrt(6)).any()
     assert not np.isclose(first, playout(order=[0] * 8, key=1).fakes(0)[1] / np.sqrt(7)).any()
-    assert len({noise.coin(t) for t in range(8)}) == 8
+    assert len({noise.uniform(t) for t in range(8)}) == 8
 
 
 @pytest.mark.stat

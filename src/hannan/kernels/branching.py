@@ -1,5 +1,8 @@
 """The best set of variables for signed weights, by branch and bound.
 
+Finding the best monotone formula is NP-hard, so the time can grow exponentially with the number of
+variables; bounds, rules that decide variables and a good first set keep most searches short.
+
 A set S of variables costs
 
     sum_{i in S} w[i] + sum_c weight[c] [S misses context c],
@@ -10,13 +13,40 @@ i for variable i.
 """
 
 import numpy as np
-from numba import float64, njit, uint64
-
-from hannan.kernels import bits
+from llvmlite import ir
+from numba import config, float64, njit, types, uint64
+from numba.extending import intrinsic
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 _ROUNDING = 1e-12  # of the sum of all weights: what a bound may be off
+
+
+@intrinsic
+def _lowest(typing_context, word):
+    """Number of the lowest set bit of a word that is not zero."""
+
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def _count(typing_context, word):
+    """Number of set bits."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate
+
+
+if getattr(config, "DISABLE_JIT"):  # noqa: B009
+    globals().update(
+        _lowest=lambda word: (int(word) & -int(word)).bit_length() - 1,
+        _count=lambda word: int(word).bit_count(),
+    )
 
 
 @njit(cache=True)
@@ -47,14 +77,14 @@ def split(all_masks, all_weights, w):
         mask, weight = all_masks[c], all_weights[c]
         if weight == 0.0:
             continue
-        if bits.count(mask) > 1:
+        if _count(mask) > 1:
             masks[kept] = mask
             weights[kept] = weight
             kept += 1
             continue
         constant += weight
         if mask != _NONE:
-            w[bits.lowest(mask)] -= weight
+            w[_lowest(mask)] -= weight
     return constant, masks[:kept], weights[:kept]
 
 
@@ -71,10 +101,10 @@ def _descend(mask, w, masks, weights):
             if common == _NONE:
                 rest = masks[c]
                 while rest != _NONE:
-                    gain[bits.lowest(rest)] -= weights[c]
+                    gain[_lowest(rest)] -= weights[c]
                     rest &= rest - _ONE
-            elif bits.count(common) == 1:
-                gain[bits.lowest(common)] += weights[c]
+            elif _count(common) == 1:
+                gain[_lowest(common)] += weights[c]
         at = 0
         for i in range(1, n):
             if gain[i] < gain[at]:
@@ -98,14 +128,14 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
         if mask & inside != _NONE:
             continue
         mask &= ~outside
-        if bits.count(mask) > 1:
+        if _count(mask) > 1:
             penalty[kept] = mask
             pw[kept] = weight
             kept += 1
             continue
         lost += weight
         if mask != _NONE:
-            w[bits.lowest(mask)] -= weight
+            w[_lowest(mask)] -= weight
     n_penalties = kept
     kept = 0
     for c in range(n_rewards):
@@ -114,12 +144,12 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
             lost += weight
             continue
         mask &= ~outside
-        if bits.count(mask) > 1:
+        if _count(mask) > 1:
             reward[kept] = mask
             rw[kept] = weight
             kept += 1
         elif mask != _NONE:
-            w[bits.lowest(mask)] += weight
+            w[_lowest(mask)] += weight
     return lost, n_penalties, kept
 
 
@@ -130,7 +160,7 @@ def _sums(masks, weights, count, out):
     for c in range(count):
         rest = masks[c]
         while rest != _NONE:
-            out[bits.lowest(rest)] += weights[c]
+            out[_lowest(rest)] += weights[c]
             rest &= rest - _ONE
 
 
@@ -165,7 +195,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
         budget[c] = rw[c]
     rest = free
     while rest != _NONE:
-        i = bits.lowest(rest)
+        i = _lowest(rest)
         rest &= rest - _ONE
         r[i] = w[i]
         at[i] = 0
@@ -179,7 +209,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
         t = pw[c]
         rest = penalty[c]
         while rest != _NONE:
-            i = bits.lowest(rest)
+            i = _lowest(rest)
             rest &= rest - _ONE
             if r[i] < t:
                 r[i] += _gather(i, t - r[i], reward, budget, n_rewards, at)
@@ -192,15 +222,111 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
             total += t
             rest = penalty[c]
             while rest != _NONE:
-                r[bits.lowest(rest)] -= t
+                r[_lowest(rest)] -= t
                 rest &= rest - _ONE
     rest = free
     while rest != _NONE:
-        i = bits.lowest(rest)
+        i = _lowest(rest)
         rest &= rest - _ONE
         if r[i] < 0.0:
             total += r[i]
     return total
+
+
+@njit(cache=True)
+def _good_set(w, masks, weights, guess):
+    """A set to begin with: the signs of w, nothing, or the guess, each improved by flips."""
+    best, best_mask = np.inf, _NONE
+    signs = _NONE
+    for i in range(w.size):
+        if w[i] < 0.0:
+            signs |= _ONE << uint64(i)
+    for start in range(3):
+        mask = signs if start == 0 else (_NONE if start == 1 else guess)
+        mask = _descend(mask, w, masks, weights)
+        value = cost(mask, w, masks, weights)
+        if value < best or (value == best and mask < best_mask):
+            best, best_mask = value, mask
+    return best, best_mask
+
+
+@njit(cache=True)
+def _small_first(masks, weights, sign, n, kept_masks, kept_weights):
+    """The contexts whose weights have a sign, the smallest contexts first, and |weight|.
+
+    So penalties of small contexts are charged before variables run dry.
+    """
+    kept = 0
+    for wanted in range(2, n + 1):
+        for c in range(masks.size):
+            if sign * weights[c] > 0.0 and _count(masks[c]) == wanted:
+                kept_masks[kept] = masks[c]
+                kept_weights[kept] = sign * weights[c]
+                kept += 1
+
+
+@njit(cache=True)
+def _propagate(
+    take, leave, inside, free, paid, w, penalty, pw, n_penalties, reward, rw, n_rewards, p, q
+):
+    """Decide variables, and all those that are decided by that, in place.
+
+    A variable is left out if it is never of use, and taken in if it always is: if even forfeiting
+    all its rewards costs less. Returns the sets and numbers that describe the node.
+    """
+    while True:
+        rest = take
+        while rest != _NONE:
+            paid += w[_lowest(rest)]
+            rest &= rest - _ONE
+        inside |= take
+        free &= ~(take | leave)
+        lost, n_penalties, n_rewards = _restrict(
+            take, leave, w, penalty, pw, n_penalties, reward, rw, n_rewards
+        )
+        paid += lost
+        _sums(penalty, pw, n_penalties, p)
+        _sums(reward, rw, n_rewards, q)
+        take, leave = _NONE, _NONE
+        rest = free
+        while rest != _NONE:
+            i = _lowest(rest)
+            rest &= rest - _ONE
+            if w[i] - p[i] >= 0.0:
+                leave |= _ONE << i
+            elif w[i] + q[i] < 0.0:
+                take |= _ONE << i
+        if take | leave == _NONE:
+            return inside, free, paid, n_penalties, n_rewards
+
+
+@njit(cache=True)
+def _fix(free, r, low, most):
+    """Variables to take in and to leave out, since otherwise the bound would exceed `most`."""
+    take, leave = _NONE, _NONE
+    rest = free
+    while rest != _NONE:
+        i = _lowest(rest)
+        rest &= rest - _ONE
+        if r[i] > 0.0 and low + r[i] > most:
+            leave |= _ONE << i
+        elif r[i] < 0.0 and low - r[i] > most:
+            take |= _ONE << i
+    return take, leave
+
+
+@njit(cache=True)
+def _most_at_stake(free, w, p, q):
+    """The variable to branch on: both taking it in and leaving it out risk much."""
+    branch, impact = _NONE, -1.0
+    rest = free
+    while rest != _NONE:
+        i = _lowest(rest)
+        rest &= rest - _ONE
+        stakes = (w[i] + q[i]) * (p[i] - w[i])
+        if stakes > impact:
+            branch, impact = i, stakes
+    return branch
 
 
 @njit(cache=True, nogil=True)
@@ -209,34 +335,23 @@ def search(w, masks, weights, guess):
 
     `guess` is a set to start from; it does not change the answer.
     """
-    n, C = w.size, masks.size
+    n = w.size
     everything = ~_NONE if n == 64 else (_ONE << uint64(n)) - _ONE
     slack = 0.0
     n_penalties = 0
     for i in range(n):
         slack += _ROUNDING * abs(w[i])
-    for c in range(C):
+    for c in range(masks.size):
         slack += _ROUNDING * abs(weights[c])
         n_penalties += weights[c] > 0.0
+    best, best_mask = _good_set(w, masks, weights, guess & everything)
 
-    # Good sets to begin with: the signs of w, nothing, and the guess, each made better by flips.
-    best, best_mask = np.inf, _NONE
-    signs = _NONE
-    for i in range(n):
-        if w[i] < 0.0:
-            signs |= _ONE << uint64(i)
-    for start in range(3):
-        mask = signs if start == 0 else (_NONE if start == 1 else guess & everything)
-        mask = _descend(mask, w, masks, weights)
-        value = cost(mask, w, masks, weights)
-        if value < best or (value == best and mask < best_mask):
-            best, best_mask = value, mask
-
-    n_rewards = C - n_penalties
+    # A stack of nodes: what is decided and paid for, and the problem that is left.
+    n_rewards = masks.size - n_penalties
     top = n + 2
     ins = np.zeros(top, np.uint64)
     frees = np.zeros(top, np.uint64)
-    curs = np.zeros(top, np.float64)
+    bills = np.zeros(top, np.float64)
     takes = np.zeros(top, np.uint64)
     leaves = np.zeros(top, np.uint64)
     counts = np.zeros((top, 2), np.int64)
@@ -250,23 +365,10 @@ def search(w, masks, weights, guess):
     r = np.empty(n, np.float64)
     budget = np.empty(n_rewards, np.float64)
     at = np.empty(n, np.int64)
-
-    # Small contexts first: their penalties are charged before variables run dry.
-    kept = 0
-    for wanted in range(2, n + 1):
-        for c in range(C):
-            if weights[c] > 0.0 and bits.count(masks[c]) == wanted:
-                PENALTY[0, kept] = masks[c]
-                PW[0, kept] = weights[c]
-                kept += 1
-    kept = 0
-    for wanted in range(2, n + 1):
-        for c in range(C):
-            if weights[c] < 0.0 and bits.count(masks[c]) == wanted:
-                REWARD[0, kept] = masks[c]
-                RW[0, kept] = -weights[c]
-                curs[0] += weights[c]
-                kept += 1
+    _small_first(masks, weights, 1.0, n, PENALTY[0], PW[0])
+    _small_first(masks, weights, -1.0, n, REWARD[0], RW[0])
+    for c in range(n_rewards):
+        bills[0] -= RW[0, c]
     counts[0, 0], counts[0, 1] = n_penalties, n_rewards
     frees[0] = everything
     W[0] = w
@@ -275,86 +377,46 @@ def search(w, masks, weights, guess):
     depth = 0
     while depth >= 0:
         nodes += 1
-        inside, free, cur = ins[depth], frees[depth], curs[depth]
+        inside, free, paid = ins[depth], frees[depth], bills[depth]
         n_penalties, n_rewards = counts[depth]
         v, penalty, pw, reward, rw = W[depth], PENALTY[depth], PW[depth], REWARD[depth], RW[depth]
         take, leave = takes[depth], leaves[depth]
-        pruned = False
         while True:
-            while True:
-                rest = take
-                while rest != _NONE:
-                    cur += v[bits.lowest(rest)]
-                    rest &= rest - _ONE
-                inside |= take
-                free &= ~(take | leave)
-                lost, n_penalties, n_rewards = _restrict(
-                    take, leave, v, penalty, pw, n_penalties, reward, rw, n_rewards
-                )
-                cur += lost
-                _sums(penalty, pw, n_penalties, p)
-                _sums(reward, rw, n_rewards, q)
-                take, leave = _NONE, _NONE
-                rest = free
-                while rest != _NONE:
-                    i = bits.lowest(rest)
-                    rest &= rest - _ONE
-                    if v[i] - p[i] >= 0.0:  # never of use
-                        leave |= _ONE << i
-                    elif v[i] + q[i] < 0.0:  # always of use
-                        take |= _ONE << i
-                if take | leave == _NONE:
-                    break
-            low = cur + _bound(
+            inside, free, paid, n_penalties, n_rewards = _propagate(
+                take, leave, inside, free, paid, v, penalty, pw, n_penalties, reward, rw,
+                n_rewards, p, q
+            )  # fmt: skip
+            low = paid + _bound(
                 free, v, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, at
             )
-            if low > best + slack or (low >= best - slack and inside > best_mask):
-                pruned = True
+            pruned = low > best + slack or (low >= best - slack and inside > best_mask)
+            if pruned:
                 break
-            rest = free
-            while rest != _NONE:
-                i = bits.lowest(rest)
-                rest &= rest - _ONE
-                if r[i] > 0.0 and low + r[i] > best + slack:
-                    leave |= _ONE << i
-                elif r[i] < 0.0 and low - r[i] > best + slack:
-                    take |= _ONE << i
+            take, leave = _fix(free, r, low, best + slack)
             if take | leave == _NONE:
                 break
-        if pruned:
-            depth -= 1
-            continue
-        if free == _NONE:
-            value = cost(inside, w, masks, weights)
-            if value < best or (value == best and inside < best_mask):
-                best, best_mask = value, inside
+        if pruned or free == _NONE:
+            if not pruned:
+                value = cost(inside, w, masks, weights)
+                if value < best or (value == best and inside < best_mask):
+                    best, best_mask = value, inside
             depth -= 1
             continue
 
-        branch, impact = _NONE, -1.0
-        rest = free
-        while rest != _NONE:
-            i = bits.lowest(rest)
-            rest &= rest - _ONE
-            stakes = (v[i] + q[i]) * (p[i] - v[i])  # what taking it in and leaving it out risk
-            if stakes > impact:
-                branch, impact = i, stakes
+        branch = _most_at_stake(free, v, p, q)
         bit = _ONE << branch
         promising = v[branch] + q[branch] - p[branch] < 0.0
-        for child in (depth, depth + 1):
-            ins[child], frees[child], curs[child] = inside, free, cur
+        for child in (depth, depth + 1):  # the promising one is looked at first
+            ins[child], frees[child], bills[child] = inside, free, paid
             counts[child, 0], counts[child, 1] = n_penalties, n_rewards
             take_it = promising == (child > depth)
             takes[child] = bit if take_it else _NONE
             leaves[child] = _NONE if take_it else bit
-        for i in range(n):
-            W[depth + 1, i] = v[i]
-        for c in range(n_penalties):
-            PENALTY[depth + 1, c] = penalty[c]
-            PW[depth + 1, c] = pw[c]
-        for c in range(n_rewards):
-            REWARD[depth + 1, c] = reward[c]
-            RW[depth + 1, c] = rw[c]
+        W[depth + 1] = v
+        PENALTY[depth + 1, :n_penalties] = penalty[:n_penalties]
+        PW[depth + 1, :n_penalties] = pw[:n_penalties]
+        REWARD[depth + 1, :n_rewards] = reward[:n_rewards]
+        RW[depth + 1, :n_rewards] = rw[:n_rewards]
         depth += 1
     return best_mask, best, nodes
 

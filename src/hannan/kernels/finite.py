@@ -5,11 +5,11 @@ Ties go to the smallest index: every comparison is strict and runs upwards.
 """
 
 import numpy as np
-from numba import float32, float64, int32, njit, uint64
+from numba import float32, float64, njit, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.noise import fill_laplace
+from hannan.kernels.noise import fill_laplace, transpose
 
 CHUNK = 256  # policies projected before their noise is turned from lanes into rows
 _BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
@@ -93,28 +93,6 @@ def project(tables, codes, start, stop, out):
         lanes.store(out, here + 3 * WIDTH, d)
 
 
-@njit(cache=True)
-def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
-    """One of the four passes that transpose sixteen vectors of sixteen lanes."""
-    for i in range(WIDTH // 2):
-        a = lanes.load(src, src_start + i * src_step)
-        b = lanes.load(src, src_start + (i + WIDTH // 2) * src_step)
-        lanes.store(dst, dst_start + 2 * i * dst_step, lanes.zip_low(a, b))
-        lanes.store(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
-
-
-@njit(cache=True)
-def _transpose(tile, policies, out, width, column):
-    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen)."""
-    s = np.empty(WIDTH * WIDTH, np.float32)
-    t = np.empty(WIDTH * WIDTH, np.float32)
-    for n in range(0, policies, WIDTH):
-        _shuffle(tile, WIDTH, n * WIDTH, s, WIDTH, 0)
-        _shuffle(s, WIDTH, 0, t, WIDTH, 0)
-        _shuffle(t, WIDTH, 0, s, WIDTH, 0)
-        _shuffle(s, WIDTH, 0, out, width, column + n)
-
-
 @njit(cache=True, nogil=True)
 def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
     """block[i, n] = noise of policy n in draw first + i."""
@@ -130,7 +108,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
         for n in range(0, policies, CHUNK):
             stop = min(n + CHUNK, policies)
             project(tables, codes, n, stop, tile)
-            _transpose(tile, stop - n, out, policies, n)
+            transpose(tile, stop - n, out, policies, n)
         if not whole:
             block[i:] = spare[: draws - i]
 
@@ -145,8 +123,20 @@ def _smallest(values):
 
 
 @njit(cache=True)
+def plain_leader(scores):
+    """argmin of the scores alone."""
+    best = 0
+    for n in range(1, scores.size):
+        if scores[n] < scores[best]:
+            best = n
+    return best
+
+
+@njit(cache=True)
 def leader(scores, z, scale):
-    """argmin over n of scores[n] + scale * z[n]."""
+    """argmin over n of scores[n] + scale * z[n]; at scale 0 z is not looked at."""
+    if scale == 0.0:
+        return plain_leader(scores)
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
     slots = np.empty(WIDTH, np.float64)
@@ -196,35 +186,14 @@ def settle(scores, block, row, scale, column, losses):
     return column[leader(scores, block[row], scale)]
 
 
-@njit(cache=True)
-def plain_leader(scores):
-    """argmin of the scores alone."""
-    best = 0
-    for n in range(1, scores.size):
-        if scores[n] < scores[best]:
-            best = n
-    return best
-
-
-@njit(cache=True)
-def leaders(scores, block, scale, out):
-    """out[i] = leader under row i of the block."""
-    for i in range(out.size):
-        out[i] = leader(scores, block[i], scale)
-
-
-@njit(cache=True)
-def tile_leaders(scores, tile, scale, out):
-    """out[b] = leader under lane b of a tile: sixteen draws in one pass over the policies."""
-    factor = lanes.splat(float64(scale))
-    best = lanes.splat(np.inf)
-    which = lanes.splat(int32(0))
-    for n in range(scores.size):
-        noise = lanes.mul(factor, lanes.widen(lanes.load(tile, n * WIDTH)))
-        value = lanes.add(lanes.splat(scores[n]), noise)
-        which = lanes.where_less(value, best, lanes.splat(int32(n)), which)
-        best = lanes.where_less(value, best, value, best)
-    lanes.store(out, 0, which)
+@njit(cache=True, nogil=True)
+def leaders(scores, block, start, stop, scale, codes, minima):
+    """The leader under each of some rows of the block, with its value."""
+    for row in range(start, stop):
+        z = block[row]
+        n = leader(scores, z, scale)
+        codes[row - start, 0] = n
+        minima[row - start] = scores[n] if scale == 0.0 else scores[n] + scale * float64(z[n])
 
 
 @njit(cache=True)

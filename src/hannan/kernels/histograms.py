@@ -14,9 +14,8 @@ import numpy as np
 from numba import float32, float64, int32, njit, uint64
 
 from hannan.kernels import lanes
-from hannan.kernels.finite import _transpose
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.noise import fill_laplace
+from hannan.kernels.noise import fill_laplace, transpose
 
 
 @njit(cache=True)
@@ -169,7 +168,7 @@ def plays(code, counts):
 
 
 @njit(cache=True, nogil=True)
-def act(stat, block, row, scale, shape, counts):
+def act(stat, shape, block, row, scale, counts):
     """Action of the leader under one draw."""
     values, code = np.empty(width(shape)), np.empty(4, np.int64)
     combine(stat, block[row], 0, values.size, scale, values)
@@ -178,7 +177,7 @@ def act(stat, block, row, scale, shape, counts):
 
 
 @njit(cache=True, nogil=True)
-def leaders(stat, block, start, stop, scale, shape, codes, minima):
+def leaders(stat, shape, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     values = np.empty(width(shape))
     for row in range(start, stop):
@@ -187,11 +186,11 @@ def leaders(stat, block, start, stop, scale, shape, codes, minima):
 
 
 @njit(cache=True, nogil=True)
-def resample_one(stat, block, start, stop, scale, shape, counts, target, successes):
+def resample_one(stat, shape, block, start, stop, scale, counts, target, successes):
     """Rows until the leader's action was `target` often enough: successes, and rows used."""
     hits = 0
     for row in range(start, stop):
-        if act(stat, block, row, scale, shape, counts) == target:
+        if act(stat, shape, block, row, scale, counts) == target:
             hits += 1
             if hits == successes:
                 return hits, row + 1 - start
@@ -311,9 +310,9 @@ def emit(hist, totals, heavy, shape, tile, out, row_width, column):
                             bin_ = lanes.load(hist, first + (c + 1) * K * WIDTH)
                             below = lanes.add(below, bin_)
                     lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, below)
-        _transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
+        transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
     rest_rows = totals.size // WIDTH
-    _transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
+    transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
 
 
 @njit(cache=True, nogil=True)

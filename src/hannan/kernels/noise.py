@@ -11,6 +11,7 @@ Sixteen consecutive draws are made at once, one in each lane.
 import numpy as np
 from numba import float32, int32, njit, uint32, uint64
 
+from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
 
 _MULTIPLIER_0 = np.uint64(0xD2511F53)
@@ -127,3 +128,44 @@ def laplace_cells(key, stream, draw, start, out):
             if start <= cell < end:
                 out[cell - start] = number[i]
         quad += 1
+
+
+@njit(cache=True)
+def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
+    """One of the four passes that transpose sixteen vectors of sixteen lanes."""
+    for i in range(WIDTH // 2):
+        a = lanes.load(src, src_start + i * src_step)
+        b = lanes.load(src, src_start + (i + WIDTH // 2) * src_step)
+        lanes.store(dst, dst_start + 2 * i * dst_step, lanes.zip_low(a, b))
+        lanes.store(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
+
+
+@njit(cache=True)
+def transpose(tile, policies, out, width, column):
+    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen)."""
+    s = np.empty(WIDTH * WIDTH, np.float32)
+    t = np.empty(WIDTH * WIDTH, np.float32)
+    for n in range(0, policies, WIDTH):
+        _shuffle(tile, WIDTH, n * WIDTH, s, WIDTH, 0)
+        _shuffle(s, WIDTH, 0, t, WIDTH, 0)
+        _shuffle(t, WIDTH, 0, s, WIDTH, 0)
+        _shuffle(s, WIDTH, 0, out, width, column + n)
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(key, stream, first, block):
+    """block[i, k] = unit Laplace noise of cell k in draw first + i.
+
+    The width must be a multiple of sixteen; cells beyond the last element hold noise nobody reads.
+    """
+    draws, width = block.shape
+    raw = np.empty((width, WIDTH), np.float32)
+    tile = raw.reshape(raw.size)
+    spare = np.empty((WIDTH, width if draws % WIDTH else 0), np.float32)
+    for i in range(0, draws, WIDTH):
+        fill_laplace(key, stream, first + i, raw)
+        whole = i + WIDTH <= draws
+        rows = block[i : i + WIDTH] if whole else spare
+        transpose(tile, width, rows.reshape(rows.size), width, 0)
+        if not whole:
+            block[i:] = spare[: draws - i]

@@ -54,7 +54,7 @@ def leader(totals, z, places, scale, code):
 
 
 @njit(cache=True, nogil=True)
-def act(totals, block, row, places, scale, place):
+def act(totals, places, block, row, scale, place):
     """Action of the leader under one draw on a context that has `place` points at or below it."""
     code = np.empty(3, np.int64)
     leader(totals, block[row], places, scale, code)
@@ -62,18 +62,18 @@ def act(totals, block, row, places, scale, place):
 
 
 @njit(cache=True, nogil=True)
-def leaders(totals, block, start, stop, places, scale, codes, minima):
+def leaders(totals, places, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     for row in range(start, stop):
         minima[row - start] = leader(totals, block[row], places, scale, codes[row - start])
 
 
 @njit(cache=True, nogil=True)
-def resample_one(totals, block, start, stop, places, scale, place, target, successes):
+def resample_one(totals, places, block, start, stop, scale, place, target, successes):
     """Rows until the leader's action was `target` often enough: successes, and rows used."""
     hits = 0
     for row in range(start, stop):
-        if act(totals, block, row, places, scale, place) == target:
+        if act(totals, places, block, row, scale, place) == target:
             hits += 1
             if hits == successes:
                 return hits, row + 1 - start

@@ -115,7 +115,7 @@ def plays(code, counts):
 
 
 @njit(cache=True, nogil=True)
-def act(table, block, row, scale, shape, counts):
+def act(table, shape, block, row, scale, counts):
     """Action of the leader under one draw."""
     whole, below = np.empty(width(shape)), np.empty(width(shape))
     code = np.empty(10, np.int64)
@@ -124,7 +124,7 @@ def act(table, block, row, scale, shape, counts):
 
 
 @njit(cache=True, nogil=True)
-def leaders(table, block, start, stop, scale, shape, codes, minima):
+def leaders(table, shape, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     whole, below = np.empty(width(shape)), np.empty(width(shape))
     for row in range(start, stop):
@@ -134,11 +134,11 @@ def leaders(table, block, start, stop, scale, shape, codes, minima):
 
 
 @njit(cache=True, nogil=True)
-def resample_one(table, block, start, stop, scale, shape, counts, target, successes):
+def resample_one(table, shape, block, start, stop, scale, counts, target, successes):
     """Rows until the leader's action was `target` often enough: successes, and rows used."""
     hits = 0
     for row in range(start, stop):
-        if act(table, block, row, scale, shape, counts) == target:
+        if act(table, shape, block, row, scale, counts) == target:
             hits += 1
             if hits == successes:
                 return hits, row + 1 - start

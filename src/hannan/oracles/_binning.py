@@ -28,9 +28,9 @@ class Grid(Stored):
         For each feature its smallest value where edges and that are all values known, else nan.
     """
 
-    _scratch = frozenset({"n_features", "n_cuts", "edges", "_lowest", "_floors", "key"})
+    _derived = frozenset({"n_features", "n_cuts", "edges", "_lowest", "_floors", "key"})
 
-    def _makings(self) -> dict[str, Any]:
+    def _params_to_store(self) -> dict[str, Any]:
         cuts = zip(self.edges, self.n_cuts, strict=True)
         return {"edges": [own[:n][::-1].copy() for own, n in cuts], "lowest": self._lowest}
 

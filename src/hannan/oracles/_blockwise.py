@@ -8,23 +8,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Objective, Policy
+from hannan.core import Action, Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.perturbation import Blocks
 
-Block = NDArray[np.float32]
 Codes = NDArray[np.int64]
 
-_NO_NOISE: Block = np.zeros((1, 0), np.float32)
+_NO_NOISE = np.zeros((1, 0), np.float32)
 
 
 class BlockObjective(Objective):
     """Leaders as rows of integers, found by a kernel in any rows of a block of noise.
 
-    A class says what its statistic is by five short methods; at scale 0 kernels do not look at
-    the block.
+    A class names its kernel, the arrays of its statistic and how its leaders are coded. A kernel
+    is a module with three functions, all of which take the statistic first; at scale 0 they do
+    not look at the block:
+
+    - `act(*statistic, block, row, scale, place)`, the action of the leader under one row;
+    - `leaders(*statistic, block, start, stop, scale, codes, values)`, which writes the leaders;
+    - `resample_one(*statistic, block, start, stop, scale, place, element, successes)`, rows until
+      the leader's action was `element` so often: how often it was, and how many rows were used.
     """
+
+    _kernel: Any
+
+    @property
+    @abstractmethod
+    def _code_width(self) -> int:
+        """How many integers code a leader."""
+
+    @property
+    @abstractmethod
+    def _statistic(self) -> tuple[Any, ...]:
+        """The arrays that kernels take."""
 
     @abstractmethod
     def _blocks(self, noise: Noise | None) -> Blocks | None:
@@ -35,42 +52,17 @@ class BlockObjective(Objective):
         """All that leaders look at in a context."""
 
     @abstractmethod
-    def _act(self, block: Block, row: int, scale: float, place: Any) -> int:
-        """The leader's action under a row of the block."""
-
-    @abstractmethod
-    def _find(self, block: Block, start: int, stop: int, scale: float) -> tuple[Codes, FloatArray]:
-        """Codes and values of the leaders under rows of the block."""
-
-    @abstractmethod
-    def _draw_until(
-        self,
-        block: Block,
-        start: int,
-        stop: int,
-        scale: float,
-        place: Any,
-        element: int,
-        successes: int,
-    ) -> tuple[int, int]:
-        """Rows until the leader's action was `element` so often; how often, and rows used."""
-
-    @abstractmethod
     def _policy(self, code: NDArray[np.int64]) -> Policy:
         """The policy behind a code."""
 
     @abstractmethod
-    def _plays(self, codes: Codes, place: Any) -> NDArray[np.int64]:
+    def _plays(self, codes: Codes, place: Any) -> NDArray[Any]:
         """What each of some coded policies does."""
 
-    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> int:
+    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Action:
         """The leader's action, in one compiled call."""
-        blocks = self._blocks(noise)
-        place = self._place(context)
-        if blocks is None or scale == 0.0:
-            return int(self._act(_NO_NOISE, 0, 0.0, place))
-        row = blocks.locate(draw)
-        return int(self._act(blocks.block, row, scale, place))
+        block, row, scale = self._row(noise, draw, scale)
+        return int(self._kernel.act(*self._statistic, block, row, scale, self._place(context)))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         """The leader under each draw."""
@@ -102,29 +94,48 @@ class BlockObjective(Objective):
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
             return super().resample_one(context, element, noise, first, limit, successes, scale)
-        place = self._place(context)
+        draw_until = self._kernel.resample_one
+        statistic, place = self._statistic, self._place(context)
         hits = used = 0
+        # `Blocks.spans` written out: this is where bandits spend their time.
         while used < limit - 1 and hits < successes:
-            row = blocks.locate(first + used)
+            start = blocks.locate(first + used)
             block = blocks.block
-            stop = min(block.shape[0], row + limit - 1 - used)
-            more, rows = self._draw_until(block, row, stop, scale, place, element, successes - hits)
+            stop = start + limit - 1 - used
+            if stop > len(block):
+                stop = len(block)
+            more, rows = draw_until(
+                *statistic, block, start, stop, scale, place, element, successes - hits
+            )
             hits += more
             used += rows
         return (used / successes if hits >= successes else limit / (hits + 1.0)), used
 
+    def _row(
+        self, noise: Noise | None, draw: int, scale: float
+    ) -> tuple[NDArray[np.float32], int, float]:
+        """Where a draw is: block and row, and the scale (0 without noise)."""
+        blocks = self._blocks(noise)
+        if blocks is None or scale == 0.0:
+            return _NO_NOISE, 0, 0.0
+        row = blocks.locate(draw)
+        return blocks.block, row, scale
+
     def _search(
         self, noise: Noise | None, first: int, count: int, scale: float
     ) -> tuple[Codes, FloatArray]:
+        """Codes and values of the leaders under each draw."""
+        codes, values = np.empty((count, self._code_width), np.int64), np.empty(count)
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
-            codes, values = self._find(_NO_NOISE, 0, 1, 0.0)
-            return np.repeat(codes, count, axis=0), np.repeat(values, count)
-        found = []
+            self._kernel.leaders(*self._statistic, _NO_NOISE, 0, min(1, count), 0.0, codes, values)
+            codes[1:], values[1:] = codes[:1], values[:1]
+            return codes, values
         done = 0
-        while done < count:
-            row = blocks.locate(first + done)
-            stop = min(blocks.block.shape[0], row + count - done)
-            found.append(self._find(blocks.block, row, stop, scale))
-            done += stop - row
-        return np.concatenate([c for c, _ in found]), np.concatenate([v for _, v in found])
+        for block, start, stop in blocks.spans(first, count):
+            here = slice(done, done + stop - start)
+            self._kernel.leaders(
+                *self._statistic, block, start, stop, scale, codes[here], values[here]
+            )
+            done = here.stop
+        return codes, values

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hannan.core import Action, ContextError, Objective, Oracle, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
-from hannan.kernels.elements import fill_rows
 from hannan.kernels.lanes import WIDTH
+from hannan.kernels.noise import fill_rows
 from hannan.perturbation import Blocks, LaplaceNoise
 
 Elements = NDArray[np.intp]

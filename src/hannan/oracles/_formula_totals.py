@@ -116,6 +116,7 @@ class FormulaObjective(Objective):
     and for each context what missing it adds."""
 
     oracle: Formulas
+    draws_in_batches = False
 
     def __init__(self, oracle: Formulas) -> None:
         self.oracle = oracle
@@ -155,23 +156,6 @@ class FormulaObjective(Objective):
         for i in range(count):
             inclusion[i, self.action(context, noise, first + i, scale)] = True
         return inclusion
-
-    def resample_one(
-        self,
-        context: int,
-        element: int,
-        noise: Noise | None,
-        first: int,
-        limit: int,
-        successes: int,
-        scale: float,
-    ) -> tuple[float, int]:
-        """Leader after leader: none is looked for that is not used."""
-        hits = used = 0
-        while used < limit - 1 and hits < successes:
-            hits += self.action(context, noise, first + used, scale) == element
-            used += 1
-        return (used / successes if hits >= successes else limit / (hits + 1.0)), used
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
         """The same totals, with one more weight on the side."""
@@ -232,7 +216,7 @@ class TableTotals(FormulaObjective):
     linear in the variables, searching is then cheaper than going through the table.
     """
 
-    _scratch = frozenset({"tree"})
+    _derived = frozenset({"tree"})
 
     def _restored(self) -> None:
         formulas.build(self.scores, self.tree)
@@ -294,7 +278,7 @@ class TableTotals(FormulaObjective):
 class RowTotals(FormulaObjective):
     """The weight of every distinct context; leaders by branch and bound."""
 
-    _scratch = frozenset({"_placed"})
+    _derived = frozenset({"_placed"})
     _growing = frozenset({"_masks", "_totals"})
 
     def __init__(self, oracle: Formulas) -> None:

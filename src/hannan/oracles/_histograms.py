@@ -17,7 +17,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import histograms, trees
 from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
-from hannan.oracles._blockwise import Block, BlockObjective, Codes
+from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.oracles._features import FeatureOracle
 from hannan.perturbation import Blocks, LaplaceNoise
 
@@ -75,7 +75,7 @@ class Rows(Stored):
 
     _growing = frozenset({"_totals"})
 
-    def _makings(self) -> dict[str, Any]:
+    def _params_to_store(self) -> dict[str, Any]:
         return {"n_actions": self._totals.shape[1]}
 
     def __init__(self, n_actions: int) -> None:
@@ -129,11 +129,11 @@ class BinnedObjective(BlockObjective):
     """
 
     oracle: BinnedOracle
-    _scratch = frozenset({"_shape"})
+    _derived = frozenset({"_shape"})
     _growing = frozenset({"_stat"})
 
-    def _learned(self) -> dict[str, Any]:
-        return {**super()._learned(), "_met": None if self._met is None else "before"}
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "_met": None if self._met is None else "before"}
 
     def _restored(self) -> None:
         self._shape = self._grid.shape(self.n_actions)
@@ -149,6 +149,14 @@ class BinnedObjective(BlockObjective):
     def _kernel(self) -> ModuleType:
         return trees if self.oracle.pairs else histograms
 
+    @property
+    def _code_width(self) -> int:
+        return 10 if self.oracle.pairs else 4
+
+    @property
+    def _statistic(self) -> tuple[FloatArray, tuple[int, int, int, int]]:
+        return self._stat, self._shape
+
     def copy(self) -> BinnedObjective:
         """An independent copy of the totals."""
         twin = type(self)(self.oracle)
@@ -160,7 +168,7 @@ class BinnedObjective(BlockObjective):
         twin._stat = self._stat.copy()
         return twin
 
-    def expect(self, contexts: Sequence[Any]) -> None:
+    def prepare(self, contexts: Sequence[Any]) -> None:
         """Take the cuts of these contexts, so that the class is fixed from the first round on."""
         if self._rows is not None:
             self._met = contexts
@@ -216,30 +224,6 @@ class BinnedObjective(BlockObjective):
 
     def _place(self, context: FloatArray) -> FloatArray:
         return self._grid.counts(context)
-
-    def _act(self, block: Block, row: int, scale: float, place: FloatArray) -> int:
-        return int(self._kernel.act(self._stat, block, row, scale, self._shape, place))
-
-    def _find(self, block: Block, start: int, stop: int, scale: float) -> tuple[Codes, FloatArray]:
-        codes = np.empty((stop - start, 10 if self.oracle.pairs else 4), np.int64)
-        values = np.empty(stop - start)
-        self._kernel.leaders(self._stat, block, start, stop, scale, self._shape, codes, values)
-        return codes, values
-
-    def _draw_until(
-        self,
-        block: Block,
-        start: int,
-        stop: int,
-        scale: float,
-        place: FloatArray,
-        element: int,
-        successes: int,
-    ) -> tuple[int, int]:
-        hits, used = self._kernel.resample_one(
-            self._stat, block, start, stop, scale, self._shape, place, element, successes
-        )
-        return int(hits), int(used)
 
     def _plays(self, codes: Codes, place: FloatArray) -> NDArray[np.int64]:
         return np.array([self._kernel.plays(code, place) for code in codes])
@@ -333,7 +317,7 @@ class Projection:
         self._heavy = np.array([np.bincount(row).argmax() for row in self._bins], np.int64)
         self.blocks = Blocks(self._fill, statistic_size(noise.oracle, grid), memory)
 
-    def _fill(self, first: int, block: Block) -> None:
+    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         key, stream = self._address
         plan = self._bins, self._order, self._heavy, self._shape
         kernel = trees if self._pairs else histograms

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Policy
-from hannan.kernels.elements import fill_rows
 from hannan.kernels.lanes import WIDTH
+from hannan.kernels.noise import fill_rows
 from hannan.perturbation import Blocks, LaplaceNoise
 
 if TYPE_CHECKING:

@@ -32,14 +32,14 @@ class IntervalSequences(Objective):
 
     oracle: Switching
     draws_in_batches = False
-    _scratch = frozenset({"_last", "_solved", "_met"})
+    _derived = frozenset({"_last", "_solved", "_met"})
 
-    def _makings(self) -> dict[str, Any]:
+    def _params_to_store(self) -> dict[str, Any]:
         return {"oracle": self.oracle, "price": self.price}
 
     @classmethod
-    def _anew(cls, **makings: Any) -> IntervalSequences:
-        return cls(**makings)
+    def _rebuild(cls, **params: Any) -> IntervalSequences:
+        return cls(**params)
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         self.oracle = oracle
@@ -69,7 +69,7 @@ class IntervalSequences(Objective):
         twin._met = self._met
         return twin
 
-    def expect(self, contexts: Sequence[Pair]) -> None:
+    def prepare(self, contexts: Sequence[Pair]) -> None:
         """Make room for all these pairs."""
         for context in contexts:
             self._rows.place(context)
@@ -223,7 +223,7 @@ class Solution:
         keys = [base.key(context) for context in self._contexts]
         known = dict(zip(keys, self._contexts, strict=True))
         if known:
-            total.expect(list(known.values()))
+            total.prepare(list(known.values()))
         if not base.exact:  # a reduction may care how often a context came
             for row in range(start, stop):
                 total.add(self._contexts[row], self._losses[row])

@@ -35,15 +35,15 @@ class PolicySequences(Objective):
 
     oracle: Switching
     draws_in_batches = False
-    _scratch = frozenset({"base", "_front", "_plain", "_row", "_best", "_solved", "_walk"})
+    _derived = frozenset({"base", "_front", "_plain", "_row", "_best", "_solved", "_walk"})
     _growing = frozenset({"_totals"})
 
-    def _makings(self) -> dict[str, Any]:
+    def _params_to_store(self) -> dict[str, Any]:
         return {"oracle": self.oracle, "price": self.price}
 
     @classmethod
-    def _anew(cls, **makings: Any) -> PolicySequences:
-        return cls(**makings)
+    def _rebuild(cls, **params: Any) -> PolicySequences:
+        return cls(**params)
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         assert isinstance(oracle.base, FinitePolicies)
@@ -79,7 +79,7 @@ class PolicySequences(Objective):
         twin._end = self._end
         return twin
 
-    def expect(self, contexts: Sequence[Pair]) -> None:
+    def prepare(self, contexts: Sequence[Pair]) -> None:
         """Make room for all these times."""
         self._reserve(max(self.oracle.cell(context) for context in contexts) + 1)
 

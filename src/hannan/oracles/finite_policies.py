@@ -14,6 +14,7 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
+from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.oracles._finite_tables import as_table, distinct_rows, random_table, table_of_paths
 from hannan.oracles._projection import Plan, make_plan
 from hannan.oracles._tables import check_table_context, law_of_argmin
@@ -79,11 +80,11 @@ class FinitePolicies(Oracle):
         self._columns[:, table.shape[0] :] = table[0][:, None]
         self._plans: dict[tuple[int, ...], Plan] = {}
 
-    def _makings(self) -> dict[str, Any]:
-        makings = super()._makings()
+    def _params_to_store(self) -> dict[str, Any]:
+        params = super()._params_to_store()
         if self.sets is None:  # the same table in its smallest type
-            makings["actions"] = self._columns[:, : self.n_policies].T
-        return makings
+            params["actions"] = self._columns[:, : self.n_policies].T
+        return params
 
     @classmethod
     def random(cls, n_policies: int, n_contexts: int, n_actions: int, seed: int = 0) -> Self:
@@ -116,13 +117,18 @@ class FinitePolicies(Oracle):
         """0..d-1."""
         return range(self.table.shape[1])
 
+    @property
+    def supplies(self) -> dict[str, Oracle]:
+        """Learners that keep a weight for each policy take it as their table of actions."""
+        return super().supplies | {"actions": self}
+
     def check_context(self, context: Any) -> int:
         """A context is an integer below d; None where d = 1."""
-        return check_table_context(self, context, self.table.shape[1])
+        return check_table_context(self, context, len(self._columns))
 
     def objective(self) -> FiniteObjective:
         """An empty total: one score for each policy."""
-        return FiniteObjective(self)
+        return FiniteObjective(self) if self.sets is None else FiniteSetObjective(self)
 
     def policy(self, index: int) -> FinitePolicy:
         """Policy number `index` of the table."""
@@ -173,22 +179,24 @@ class FinitePolicy(Policy):
         return f"<policy {self.index} of {self.oracle.n_policies}>"
 
 
-class FiniteObjective(Objective):
+class FiniteObjective(BlockObjective):
     """The total loss of every policy."""
 
     oracle: FinitePolicies
-    _scratch = frozenset({"_columns"})
+    _kernel = kernel
+    _code_width = 1
+    _derived = frozenset({"_columns"})
 
     def __init__(self, oracle: FinitePolicies) -> None:
         self.oracle = oracle
         self._columns = oracle._columns
         self.scores = np.zeros(self._columns.shape[1])
         self.scores[oracle.n_policies :] = np.inf
-        self._tilted: FiniteObjective | None = None
+        self._tilted: Self | None = None
 
-    def copy(self) -> FiniteObjective:
+    def copy(self) -> Self:
         """An independent copy of the scores."""
-        twin = FiniteObjective(self.oracle)
+        twin = type(self)(self.oracle)
         twin.scores[:] = self.scores
         return twin
 
@@ -196,15 +204,15 @@ class FiniteObjective(Objective):
         """Add each policy's loss to its score."""
         kernel.add(self.scores, self.oracle.losses_by_code(losses), self._columns[context])
 
-    def tilted(self, context: int, losses: FloatArray) -> FiniteObjective:
+    def tilted(self, context: int, losses: FloatArray) -> Self:
         """The scores with one more round, in a place kept for it."""
         if self._tilted is None:
-            self._tilted = FiniteObjective(self.oracle)
+            self._tilted = type(self)(self.oracle)
         by_code = self.oracle.losses_by_code(losses)
         kernel.tilt(self.scores, by_code, self._columns[context], self._tilted.scores)
         return self._tilted
 
-    def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> FiniteObjective:
+    def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> Self:
         """Each policy's fake losses added to its score, in one compiled call."""
         twin = self.copy()
         by_code = losses if self.oracle.sets is None else losses @ self.oracle._matrix.T
@@ -213,77 +221,60 @@ class FiniteObjective(Objective):
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
         """The leader's action, in one pass over the scores."""
-        if scale == 0.0:
-            code = self._columns[context, kernel.plain_leader(self.scores)]
-        else:
-            block, row = _rows(noise, draw)
-            code = kernel.act(self.scores, block, row, scale, self._columns[context])
-        return self.oracle.action(code)
+        block, row, scale = self._row(noise, draw, scale)
+        return self.oracle.action(
+            kernel.act(self.scores, block, row, scale, self._columns[context])
+        )
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
         """Add and lead in one compiled call."""
-        if scale == 0.0:
-            self.add(context, losses)
-            return self.action(context, None, 0, 0.0)
-        block, row = _rows(noise, draw)
+        block, row, scale = self._row(noise, draw, scale)
         column = self._columns[context]
         by_code = self.oracle.losses_by_code(losses)
         return self.oracle.action(kernel.settle(self.scores, block, row, scale, column, by_code))
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One pass over the scores for each draw."""
-        indices = self._leader_indices(noise, first, count, scale)
-        return [FinitePolicy(self.oracle, int(index)) for index in indices]
+    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
+        """Known where the context carries all the noise: single actions, one perturbed context."""
+        if noise is None or len(noise.contexts) > 1 or self.oracle.sets is not None:
+            return None
+        if list(noise.contexts) != [context]:
+            return None
+        best = np.empty(self.n_actions)
+        kernel.best_by_action(self.scores, self._columns[context], best)
+        return law_of_argmin(best, scale)
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The smallest perturbed score of each draw."""
-        n = self.oracle.n_policies
-        values = np.full(count, self.scores[:n].min())
-        if scale != 0.0:
-            for i in range(count):
-                block, row = _rows(noise, first + i)
-                values[i] = (self.scores[:n] + scale * block[row, :n]).min()
-        return values
+    @property
+    def _statistic(self) -> tuple[FloatArray]:
+        return (self.scores,)
+
+    def _blocks(self, noise: Noise | None) -> Blocks | None:
+        return noise.blocks if isinstance(noise, FiniteNoise) else None
+
+    def _place(self, context: int) -> NDArray[Any]:
+        column: NDArray[Any] = self._columns[context]
+        return column
+
+    def _policy(self, code: NDArray[np.int64]) -> Policy:
+        return FinitePolicy(self.oracle, int(code[0]))
+
+    def _plays(self, codes: Codes, place: NDArray[Any]) -> NDArray[Any]:
+        return place[codes[:, 0]]
+
+
+class FiniteSetObjective(FiniteObjective):
+    """The total loss of every policy whose actions are sets of elements."""
+
+    resample_one = Objective.resample_one
 
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
         """The elements of each leader's action."""
-        codes = self._columns[context, self._leader_indices(noise, first, count, scale)]
-        if self.oracle.sets is not None:
-            return np.asarray(self.oracle.sets[codes])
-        inclusion = np.zeros((count, self.n_actions), dtype=bool)
-        inclusion[np.arange(count), codes] = True
-        return inclusion
-
-    def resample_one(
-        self,
-        context: int,
-        element: int,
-        noise: Noise | None,
-        first: int,
-        limit: int,
-        successes: int,
-        scale: float,
-    ) -> tuple[float, int]:
-        """Leader after leader inside one compiled call for each block of noise."""
-        if self.oracle.sets is not None or scale == 0.0:
-            return super().resample_one(context, element, noise, first, limit, successes, scale)
-        assert isinstance(noise, FiniteNoise)
-        column = self._columns[context]
-        hits = used = 0
-        while used < limit - 1 and hits < successes:
-            row = noise.blocks.locate(first + used)
-            block = noise.blocks.block
-            stop = min(block.shape[0], row + limit - 1 - used)
-            more, rows = kernel.resample_one(
-                self.scores, block, row, stop, scale, column, element, successes - hits
-            )
-            hits += more
-            used += rows
-        return (used / successes if hits >= successes else limit / (hits + 1.0)), used
+        codes = self._search(noise, first, count, scale)[0]
+        assert self.oracle.sets is not None
+        return np.asarray(self.oracle.sets[self._plays(codes, self._place(context))])
 
     def resample(
         self,
@@ -295,49 +286,23 @@ class FiniteObjective(Objective):
         successes: int,
         scale: float,
     ) -> tuple[FloatArray, int]:
-        """One compiled call for each block of noise, for sets of elements."""
-        sets = self.oracle.sets
-        if sets is None or scale == 0.0:
+        """Leader after leader inside one compiled call for each block of noise."""
+        blocks = self._blocks(noise)
+        if blocks is None or scale == 0.0:
             return super().resample(context, elements, noise, first, limit, successes, scale)
-        assert isinstance(noise, FiniteNoise)
-        column = self._columns[context]
-        member = sets[:, elements]
+        assert self.oracle.sets is not None
+        column, member = self._columns[context], self.oracle.sets[:, elements]
         hits = np.zeros(len(elements), np.intp)
         reached = np.zeros(len(elements), np.intp)
         used, short = 0, len(elements)
-        while used < limit - 1 and short > 0:
-            row = noise.blocks.locate(first + used)
-            block = noise.blocks.block
-            stop = min(block.shape[0], row + limit - 1 - used)
-            rows, short = kernel.resample_many(
-                self.scores, block, row, stop, scale, column, member, successes, hits, reached, used
+        for rows in blocks.spans(first, limit - 1) if short else ():
+            tried, short = kernel.resample_many(
+                self.scores, *rows, scale, column, member, successes, hits, reached, used
             )
-            used += rows
+            used += tried
+            if not short:
+                break
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
-
-    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
-        """Known where the context carries all the noise: single actions, one perturbed context."""
-        alone = noise is not None and len(noise.contexts) == 1 and noise.contexts[0] == context
-        if self.oracle.sets is not None or not alone:
-            return None
-        best = np.empty(self.n_actions)
-        kernel.best_by_action(self.scores, self._columns[context], best)
-        return law_of_argmin(best, scale)
-
-    def _leader_indices(
-        self, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.intp]:
-        if scale == 0.0:
-            return np.full(count, kernel.plain_leader(self.scores), np.intp)
-        assert isinstance(noise, FiniteNoise)
-        found = np.empty(count, np.intp)
-        done = 0
-        while done < count:
-            row = noise.blocks.locate(first + done)
-            rows = noise.blocks.block[row : row + count - done]
-            kernel.leaders(self.scores, rows, scale, found[done : done + len(rows)])
-            done += len(rows)
-        return found
 
 
 class FiniteNoise(LaplaceNoise):
@@ -364,9 +329,3 @@ class FiniteNoise(LaplaceNoise):
         kernel.fill_rows(
             self.key, self.stream, first, self.n_cells, plan.steps, plan.n_rows, plan.codes, block
         )
-
-
-def _rows(noise: Noise | None, draw: int) -> tuple[NDArray[np.float32], int]:
-    assert isinstance(noise, FiniteNoise)
-    row = noise.blocks.locate(draw)
-    return noise.blocks.block, row

@@ -121,7 +121,9 @@ class InterceptClassifiers(FeatureOracle):
 
     def objective(self) -> Objective:
         """An empty total: a score for each classifier, or a weight for each context seen."""
-        return ListedObjective(self) if self.exact else SearchedObjective(self)
+        if self.exact:
+            return ListedObjective(self)  # type: ignore[arg-type]
+        return SearchedObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
@@ -200,11 +202,8 @@ class _Columns:
         self._oracle = oracle
         self.shape = (0, oracle._padded)
 
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):
-            context, index = key
-            return self._oracle._plays(context.tobytes())[index]
-        return self._oracle._plays(key.tobytes())
+    def __getitem__(self, context: FloatArray) -> NDArray[np.uint8]:
+        return self._oracle._plays(context.tobytes())
 
 
 class InterceptPolicy(Policy):
@@ -232,30 +231,11 @@ class ListedObjective(FiniteObjective):
     """The total loss of every classifier."""
 
     oracle: InterceptClassifiers  # type: ignore[assignment]
+    perturbed = Objective.perturbed  # type: ignore[assignment]  # columns are not one array here
 
-    def __init__(self, oracle: InterceptClassifiers) -> None:
-        super().__init__(oracle)  # type: ignore[arg-type]
-
-    def copy(self) -> ListedObjective:
-        """An independent copy of the scores."""
-        twin = ListedObjective(self.oracle)
-        twin.scores[:] = self.scores
-        return twin
-
-    def tilted(self, context: Any, losses: FloatArray) -> ListedObjective:
-        """The scores with one more round, in a place kept for it."""
-        if self._tilted is None:
-            self._tilted = ListedObjective(self.oracle)
-        super().tilted(context, losses)
-        assert isinstance(self._tilted, ListedObjective)
-        return self._tilted
-
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One pass over the scores for each draw."""
-        indices = self._leader_indices(noise, first, count, scale)
-        shape = (self.oracle.steps + 1,) * self.oracle.n
-        digits = np.stack(np.unravel_index(indices, shape), axis=1)
-        return [InterceptPolicy(self.oracle, row) for row in digits]
+    def _policy(self, code: NDArray[np.int64]) -> InterceptPolicy:
+        digits = np.unravel_index(code[0], (self.oracle.steps + 1,) * self.oracle.n)
+        return InterceptPolicy(self.oracle, np.array(digits))
 
     def law(self, context: Any, noise: Noise | None, scale: float) -> None:
         """Not known."""

@@ -200,7 +200,7 @@ class LinearObjective(Objective):
 
     oracle: LinearPolicies
     scored = True
-    _scratch = frozenset({"_cache", "_features"})
+    _derived = frozenset({"_cache", "_features"})
     _growing = frozenset({"_U", "_b"})
 
     def __init__(self, oracle: LinearPolicies) -> None:
@@ -232,6 +232,12 @@ class LinearObjective(Objective):
     def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
         """The scores on one context with one more round in the moments, not in the design."""
         return TiltedLinear(self, context, losses)
+
+    def foresee(
+        self, context: FloatArray, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """From a copy: a tilt is in the moments, not in the design."""
+        return self.copy().settle(context, losses, noise, draw, scale)
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerScores:
         """The scores on one context, infinite but for some actions."""

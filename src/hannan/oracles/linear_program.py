@@ -205,7 +205,7 @@ class ProgramObjective(SetObjective):
 
     oracle: LinearProgram
     draws_in_batches = False
-    _scratch = frozenset({"gap"})
+    _derived = frozenset({"gap"})
     gap = 0.0
     """Relative gap that the last call of the solver left."""
 

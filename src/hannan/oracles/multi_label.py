@@ -178,6 +178,12 @@ class LabelObjective(Objective):
         self._parts = after._parts
         return labels
 
+    def foresee(
+        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Labels:
+        """From a copy: the base may tilt in a way of its own."""
+        return self.copy().settle(context, losses, noise, draw, scale)
+
     def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Labels:
         """The labels chosen under one draw."""
         parts = self._perturbed(noise, draw, scale)

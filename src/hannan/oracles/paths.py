@@ -255,7 +255,7 @@ class PathObjective(Objective):
     """The total loss of every edge that can be chosen."""
 
     oracle: Paths
-    _scratch = frozenset({"_start", "_head", "_ids", "_graph"})
+    _derived = frozenset({"_start", "_head", "_ids", "_graph"})
 
     def __init__(self, oracle: Paths) -> None:
         self.oracle = oracle

@@ -211,7 +211,7 @@ class PerContextObjective(Objective):
     """A total of the base for every context seen."""
 
     oracle: PerContext
-    _scratch = frozenset({"_empty", "_alone"})
+    _derived = frozenset({"_empty", "_alone"})
 
     def __init__(self, oracle: PerContext, parts: MutableMapping[Hashable, Objective]) -> None:
         self.oracle = oracle
@@ -242,6 +242,13 @@ class PerContextObjective(Objective):
         """Add and lead on one context."""
         fake, first, scale = _address(noise, context, draw, scale)
         return self._own(context).settle(self._alone, losses, fake, first, scale)
+
+    def foresee(
+        self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """What the base foresees on one context."""
+        fake, first, scale = _address(noise, context, draw, scale)
+        return self._part(context).foresee(self._alone, losses, fake, first, scale)
 
     def tilted(self, context: Hashable, losses: FloatArray) -> PerContextObjective:
         """One context's total with one more round; the others are shared."""

@@ -155,6 +155,12 @@ class PredictedObjective(Objective):
         """One more round in the moments, not in the design."""
         return PredictedObjective(self.oracle, self.model.tilted(context, losses))
 
+    def foresee(
+        self, context: FloatArray, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """From a copy: a tilt is in the moments, not in the design."""
+        return self.copy().settle(context, losses, noise, draw, scale)
+
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
         """The best action for the perturbed predictions."""
         return self.oracle.best(self.model.scores(context, noise, draw, scale))

@@ -214,7 +214,7 @@ class SklearnObjective(Objective):
 
     draws_in_batches = False
     scored = True
-    _scratch = frozenset({"_sorted"})
+    _derived = frozenset({"_sorted"})
     _growing = frozenset({"_rows", "_totals", "_counts"})
 
     def __init__(self, oracle: SklearnPolicies) -> None:

@@ -100,7 +100,7 @@ class SubmodularObjective(Objective):
     """The sum of the losses, like terms added up."""
 
     oracle: Submodular
-    _scratch = frozenset({"_network"})
+    _derived = frozenset({"_network"})
 
     def __init__(self, oracle: Submodular) -> None:
         self.oracle = oracle

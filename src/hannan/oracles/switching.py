@@ -230,7 +230,7 @@ class Switching(Oracle):
             price = width * self._log_changes(contexts) if math.isfinite(width) else 0.0
         total = PolicySequences(self, price) if self.listed else IntervalSequences(self, price)
         if contexts:
-            total.expect(contexts)
+            total.prepare(contexts)
         return total
 
     def _log_changes(self, contexts: Sequence[Any]) -> float:

@@ -16,7 +16,7 @@ from hannan.core.arrays import as_scalar
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import thresholds as kernel
-from hannan.oracles._blockwise import Block, BlockObjective, Codes
+from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.perturbation import Blocks, LaplaceNoise
 
 
@@ -126,7 +126,9 @@ class ThresholdObjective(BlockObjective):
     """The total loss vector of each distinct context, in order."""
 
     oracle: Thresholds
-    _scratch = frozenset({"_met"})
+    _kernel = kernel
+    _code_width = 3
+    _derived = frozenset({"_met"})
     _growing = frozenset({"_totals", "_places"})
 
     def __init__(self, oracle: Thresholds) -> None:
@@ -154,6 +156,10 @@ class ThresholdObjective(BlockObjective):
             self._places[self._places >= place] += 1
         self._totals[place] += losses
 
+    @property
+    def _statistic(self) -> tuple[FloatArray, NDArray[np.int64]]:
+        return self._totals, self._places
+
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         if not isinstance(noise, ThresholdNoise):
             return None
@@ -172,29 +178,6 @@ class ThresholdObjective(BlockObjective):
 
     def _place(self, context: Any) -> int:
         return bisect_right(self._points, context)
-
-    def _act(self, block: Block, row: int, scale: float, place: int) -> int:
-        return int(kernel.act(self._totals, block, row, self._places, scale, place))
-
-    def _find(self, block: Block, start: int, stop: int, scale: float) -> tuple[Codes, FloatArray]:
-        codes, values = np.empty((stop - start, 3), np.int64), np.empty(stop - start)
-        kernel.leaders(self._totals, block, start, stop, self._places, scale, codes, values)
-        return codes, values
-
-    def _draw_until(
-        self,
-        block: Block,
-        start: int,
-        stop: int,
-        scale: float,
-        place: int,
-        element: int,
-        successes: int,
-    ) -> tuple[int, int]:
-        hits, used = kernel.resample_one(
-            self._totals, block, start, stop, self._places, scale, place, element, successes
-        )
-        return int(hits), int(used)
 
     def _policy(self, code: NDArray[np.int64]) -> ThresholdPolicy:
         first, below, above = (int(i) for i in code)
@@ -217,5 +200,5 @@ class ThresholdNoise(LaplaceNoise):
         self._order = np.array(order, np.int64)
         self.blocks = Blocks(self._fill, max(1, self.n_cells), memory)
 
-    def _fill(self, first: int, block: Block) -> None:
+    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         kernel.fill(self.key, self.stream, first, self._order, self.n_actions, block)

@@ -147,11 +147,11 @@ class GreedyObjective(Objective):
     """The total loss vector of each distinct context, for trees grown from the root."""
 
     oracle: Trees
-    _scratch = frozenset({"_counts"})
+    _derived = frozenset({"_counts"})
     _growing = frozenset({"_places"})
 
-    def _learned(self) -> dict[str, Any]:
-        return {**super()._learned(), "_met": None if self._met is None else "before"}
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "_met": None if self._met is None else "before"}
 
     def __init__(self, oracle: Trees) -> None:
         self.oracle = oracle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 
@@ -63,23 +63,34 @@ class Blocks:
     def locate(self, draw: int) -> int:
         """The row of `block` that holds a draw, after moving on to another block if need be."""
         row = draw - self._first
-        if 0 <= row < self.block.shape[0]:
+        if 0 <= row < len(self.block):
             return row
         ready = self._collect()
-        if ready and draw == self._first + self.block.shape[0]:
+        if ready and draw == self._first + len(self.block):
             self.block, self._spare = self._spare, self.block
         else:
-            size = min(max(LANES, 2 * self.block.shape[0]), self._limit)
-            if size != self.block.shape[0]:
+            size = min(max(LANES, 2 * len(self.block)), self._limit)
+            if size != len(self.block):
                 self.block = np.empty((size, self._width), np.float32)
             self._fill(draw, self.block)
         self._first = draw
-        if self._ahead and self.block.shape[0] == self._limit:
+        if self._ahead and len(self.block) == self._limit:
             if self._spare.shape != self.block.shape:
                 self._spare = np.empty_like(self.block)
             self._process = os.getpid()
             self._next = _worker(self._process).submit(self._fill, draw + self._limit, self._spare)
         return 0
+
+    def spans(self, first: int, count: int) -> Iterator[tuple[Block, int, int]]:
+        """Draws first .. first + count - 1, as rows start .. stop - 1 of block after block."""
+        last = first + count
+        while first < last:
+            start = self.locate(first)
+            stop = start + last - first
+            if stop > len(self.block):
+                stop = len(self.block)
+            yield self.block, start, stop
+            first += stop - start
 
     def _collect(self) -> bool:
         """Whether the next block has been filled, waiting for it if it is under way."""

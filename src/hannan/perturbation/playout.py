@@ -26,7 +26,7 @@ class FuturePlayout:
     Losses are linear, so what matters is the sum over the future rounds of a context. It is drawn
     at once, from the number of times the context is still to come: a round costs O(d K) for d
     distinct contexts, however long the game. The n-th round's noise is a function of
-    (key, n) alone.
+    (key, n) and of how many rounds were drawn and dropped before it.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ class FuturePlayout:
         self._left = np.zeros(len(contexts), np.intp)
         self._at = horizon
 
-    def fakes(self, time: int) -> tuple[list[Any], FloatArray]:
+    def fakes(self, time: int, dropped: int = 0) -> tuple[list[Any], FloatArray]:
         """The noise of round `time`, from 0: contexts and a total of fake losses for each."""
-        rng = self._generator(time, _STREAM)
+        rng = self._generator(time, dropped, _STREAM)
         left = self._to_come(time, rng)
         if self.rate is not None:
             left = rng.binomial(left, self.rate)
@@ -106,9 +106,9 @@ class FuturePlayout:
             key,
         )
 
-    def coin(self, time: int) -> float:
+    def uniform(self, time: int, dropped: int = 0) -> float:
         """A uniform variate for round `time`, independent of all noise."""
-        return float(self._generator(time, _STREAM + 1).random())
+        return float(self._generator(time, dropped, _STREAM + 1).random())
 
     def _spikes(self, counts: NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
         """The sums of so many one-hot vectors for each context."""
@@ -131,5 +131,6 @@ class FuturePlayout:
         self._at = time
         return self._left
 
-    def _generator(self, time: int, stream: int) -> np.random.Generator:
-        return np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, stream, time]))
+    def _generator(self, time: int, dropped: int, stream: int) -> np.random.Generator:
+        counter = [0, dropped, stream, time]
+        return np.random.Generator(np.random.Philox(key=self._key, counter=counter))
