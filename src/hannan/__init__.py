@@ -26,6 +26,7 @@ from hannan.core import (
     MissingPackageError,
     NewerFileError,
     Objective,
+    OpenRound,
     Oracle,
     OrderError,
     ParameterError,
@@ -60,16 +61,24 @@ if TYPE_CHECKING:
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
+        Anytime,
         Certificate,
         ContextFTPL,
         ContextSemiBanditFTPL,
         Discounted,
+        PlayoutBandit,
+        PlayoutFTPL,
+        Pool,
+        Resampling,
         Restarting,
+        SelfTuned,
         StronglyAdaptive,
+        Trust,
     )
 
 __all__ = [
     "FTPL",
+    "Anytime",
     "Certificate",
     "ContextError",
     "ContextFTPL",
@@ -88,17 +97,24 @@ __all__ = [
     "MissingPackageError",
     "NewerFileError",
     "Objective",
+    "OpenRound",
     "Oracle",
     "OrderError",
     "ParameterError",
+    "PlayoutBandit",
+    "PlayoutFTPL",
     "Policy",
+    "Pool",
     "Predictor",
+    "Resampling",
     "Restarting",
     "Round",
+    "SelfTuned",
     "StorageError",
     "StronglyAdaptive",
     "Trace",
     "TruncatedFileError",
+    "Trust",
     "UntrustedError",
     "__version__",
     "adapters",
@@ -126,12 +142,19 @@ _HOMES = {
     **dict.fromkeys(
         (
             "FTPL",
+            "Anytime",
             "Certificate",
             "ContextFTPL",
             "ContextSemiBanditFTPL",
             "Discounted",
+            "PlayoutBandit",
+            "PlayoutFTPL",
+            "Pool",
+            "Resampling",
             "Restarting",
+            "SelfTuned",
             "StronglyAdaptive",
+            "Trust",
         ),
         "learners",
     ),
@@ -149,7 +172,7 @@ def _load(name: str) -> Any:
     raise AttributeError(f"module 'hannan' has no attribute {name!r}")
 
 
-if not TYPE_CHECKING:  # who checks types would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would otherwise accept any attribute
     __getattr__ = _load
 
 

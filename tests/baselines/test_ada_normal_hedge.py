@@ -9,9 +9,17 @@ from scipy import stats
 import hannan as hn
 from hannan.baselines import AdaNormalHedge
 from tests import naive_mixtures, problems
+from tests.cases import Match
 
 ROWS = [[0, 1], [1, 1], [2, 0], [1, 0]]
 BY_ACTION = [[0], [1], [2]]
+CONTRACT = {
+    "AdaNormalHedge": Match(AdaNormalHedge(problems.FINITE, seed=0), problems.PUNISHER),
+    "AdaNormalHedge, prior": Match(
+        AdaNormalHedge(problems.FINITE, prior=[1, 2, 3, 1, 1, 1, 1, 1, 9], seed=0),
+        problems.PLANTED,
+    ),
+}
 
 
 def mixtures(learner, history):

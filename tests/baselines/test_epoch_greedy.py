@@ -8,7 +8,13 @@ from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
+from hannan.core.learner import learner_rng
 from tests import naive_baselines, problems
+from tests.cases import Match
+
+CONTRACT = {
+    "EpochGreedy": Match(hn.baselines.EpochGreedy(problems.FINITE, seed=0), problems.PLANTED),
+}
 
 
 def play(learner, rounds):
@@ -192,3 +198,20 @@ def test_bad_settings_are_refused():
             hn.baselines.EpochGreedy(hn.oracles.AllPolicies(1, 2), log_size=bad)
     with pytest.raises(hn.ParameterError, match="loss_range"):
         hn.baselines.EpochGreedy(hn.oracles.AllPolicies(1, 2), loss_range=None)
+
+
+def test_an_unavailable_choice_is_charged_what_was_played_for_it():
+    # Every policy plays one action; 2 is not available, and 0 or 1 is played for it.
+    rows = [[0], [1], [2]]
+    learner = hn.baselines.EpochGreedy(hn.oracles.FinitePolicies(rows), seed=3)
+    rng, totals, losses = learner_rng(3), np.zeros(3), np.array([0.2, 0.9])
+    for _ in range(60):
+        explored, substitute = learner.explored, learner._begin(0, [0, 1]).plays[2]
+        action = learner.act(0, available=[0, 1])
+        learner.update(float(losses[action]))
+        chosen = int(rng.integers(3)) if learner.explored > explored else int(totals.argmin())
+        assert action == (substitute if chosen == 2 else chosen)
+        if learner.explored > explored:
+            totals[chosen] += 3 * losses[action]
+    np.testing.assert_allclose(learner._estimates.scores[:3], totals)
+    assert totals.all()

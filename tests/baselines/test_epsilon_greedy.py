@@ -4,6 +4,18 @@ from scipy import stats
 
 import hannan as hn
 from tests import digits, naive_baselines, problems
+from tests.cases import Match
+
+CONTRACT = {
+    "EpsilonGreedy": Match(
+        hn.baselines.EpsilonGreedy(3, epsilon=1.0, decay=0.4, seed=0), problems.PLANTED
+    ),
+    "EpsilonGreedy, mean": Match(
+        hn.baselines.EpsilonGreedy(3, hn.predictors.Mean(by_context=False), seed=0),
+        problems.PLANTED,
+        no_regret=False,  # the contexts matter
+    ),
+}
 
 
 def play(learner, rounds):

@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core.learner import own_coins
+from hannan.core.learner import learner_rng
+from tests import problems
+from tests.cases import Match
 
 ROWS = [[0, 1], [1, 1], [2, 0], [1, 0]]
+CONTRACT = {"Exp4": Match(hn.baselines.Exp4(problems.FINITE, seed=0), problems.PLANTED)}
 
 
 def by_hand(rows, rounds, K, rate, seed):
     """Actions and estimated totals, from the definition."""
-    rng = own_coins(seed)
+    rng = learner_rng(seed)
     totals, actions = [0.0] * len(rows), []
     for t, (context, losses) in enumerate(rounds, start=1):
         eta = rate or math.sqrt(math.log(len(rows)) / (t * K))
@@ -54,7 +57,7 @@ def test_one_round_on_paper():
     # Weights e^-1 and 1: the other action now has probability 1/(1 + e^-1).
     learner.act(1)
     other = 1 / (1 + math.exp(-1))
-    assert min(abs(learner._probability - q) for q in (other, 1 - other)) < 1e-12
+    assert min(abs(learner._ledger.current.probability - q) for q in (other, 1 - other)) < 1e-12
 
 
 @pytest.mark.stat
@@ -113,6 +116,23 @@ def test_huge_totals_do_not_overflow():
     learner = hn.baselines.Exp4(ROWS, learning_rate=50.0, seed=0)
     for t in range(300):
         learner.act(t % 2)
+        assert 0 < learner._ledger.current.probability <= 1
         learner.update(1.0)
     assert np.isfinite(learner._totals).all()
-    assert 0 < learner._probability <= 1
+
+
+def test_a_choice_that_is_not_available_is_charged_what_was_played_for_it():
+    # Every policy plays one action; 2 is not available, and 0 or 1 is played for it.
+    learner = hn.baselines.Exp4([[0], [1], [2]], learning_rate=0.3, seed=3)
+    rng, totals, losses = learner_rng(3), np.zeros(3), np.array([0.2, 0.9])
+    for _ in range(60):
+        substitute = learner._begin(0, [0, 1]).plays[2]
+        w = np.exp(-0.3 * (totals - totals.min()))
+        p = w / w.sum()
+        chosen = int(np.searchsorted(p.cumsum(), rng.random(), side="right"))
+        action = learner.act(0, available=[0, 1])
+        assert action == (substitute if chosen == 2 else chosen)
+        learner.update(float(losses[action]))
+        totals[chosen] += losses[action] / p[chosen]
+    np.testing.assert_allclose(learner._totals, totals)
+    assert totals.all()

@@ -7,6 +7,9 @@ from scipy import stats
 import hannan as hn
 from hannan.baselines import Hedge
 from tests import naive, problems
+from tests.cases import Match
+
+CONTRACT = {"Hedge": Match(Hedge(problems.FINITE, seed=0), problems.PUNISHER)}
 
 
 @pytest.mark.stat

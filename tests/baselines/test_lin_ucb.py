@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from tests import digits, naive_baselines
+from tests import digits, naive_baselines, problems
+from tests.cases import Match
+
+CONTRACT = {
+    "LinUCB": Match(hn.baselines.LinUCB(3), problems.PLANTED),
+    "LinUCB, features": Match(
+        hn.baselines.LinUCB(3, features=np.eye(4), alpha=0.5), problems.PLANTED
+    ),
+}
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.1, 2.0])

@@ -9,13 +9,21 @@ from scipy import stats
 import hannan as hn
 from hannan.baselines import Hedge, OptimisticHedge
 from tests import naive_mixtures, problems
+from tests.cases import Match
 
 ROWS = [[0, 1], [1, 1], [2, 0], [1, 0]]
 BY_ACTION = [[0], [1], [2]]
+CONTRACT = {
+    "OptimisticHedge": Match(OptimisticHedge(problems.FINITE, seed=0), problems.PUNISHER),
+    "OptimisticHedge, mean": Match(
+        OptimisticHedge(problems.FINITE, predictor=hn.predictors.Mean(0.0), seed=0),
+        problems.PLANTED,
+    ),
+}
 
 
 class Knows:
-    """A predictor that was told the losses ahead, times some factor."""
+    """A predictor that knows the losses ahead, times some factor."""
 
     def __init__(self, losses, factor=1.0):
         self.rounds = iter(losses)
@@ -31,7 +39,7 @@ class Knows:
 def policy_weights(learner, context):
     """The weights of the round that `act` opens, from the learner's own numbers."""
     learner.act(context)
-    guess = [learner._guess[row[context]] for row in learner.oracle.table]
+    guess = [learner._ledger.current.guess[row[context]] for row in learner.oracle.table]
     exponents = -learner._rate() * (learner._totals + guess)
     weights = np.exp(exponents - exponents.max())
     return weights / weights.sum()
@@ -121,7 +129,7 @@ def test_regret_stays_below_its_bound(costs, guess, eta):
     loss, squares = 0.0, 0.0
     for row in rows:
         weights = policy_weights(learner, 0)
-        error = row - learner._guess
+        error = row - learner._ledger.current.guess
         squares += (error.max() - error.min()) ** 2
         loss += float(weights @ row)
         learner.update(row)
@@ -167,7 +175,7 @@ def test_every_predictor_can_be_asked(kind):
 def test_guesses_outside_the_range_are_moved_into_it():
     learner = OptimisticHedge(BY_ACTION, predictor=Knows([np.array([-5.0, 0.5, 7.0])]), seed=0)
     learner.act(0)
-    assert learner._guess.tolist() == [0.0, 0.5, 1.0]
+    assert learner._ledger.current.guess.tolist() == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize("guess", [np.zeros(2), np.array([0.0, np.nan, 0.0]), 0.5])

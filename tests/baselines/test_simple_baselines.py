@@ -4,6 +4,14 @@ from scipy import stats
 
 import hannan as hn
 from tests import naive, problems
+from tests.cases import Match
+
+CONTRACT = {
+    "FollowTheLeader": Match(hn.baselines.FollowTheLeader(problems.FINITE), problems.PLANTED),
+    "UniformRandom": Match(
+        hn.baselines.UniformRandom(3, seed=0), problems.PLANTED, no_regret=False
+    ),
+}
 
 
 @pytest.mark.parametrize("kind", problems.KINDS)
@@ -46,7 +54,7 @@ def test_uniform_play_takes_the_loss_of_its_action_alone(wrap):
     assert learner.rounds == 8
 
 
-def test_a_learner_shares_no_coins_with_a_world_of_the_same_seed():
+def test_a_learner_shares_no_random_numbers_with_a_world_of_the_same_seed():
     """Uniform play drew its actions from the stream that the losses came from."""
 
     class Mirror(hn.Environment):
@@ -62,4 +70,4 @@ def test_a_learner_shares_no_coins_with_a_world_of_the_same_seed():
         hn.play(hn.baselines.UniformRandom(4, seed=s), Mirror(), 400, seed=s).losses.mean()
         for s in range(5)
     ]
-    assert np.mean(losses) < 0.3  # 0.25 ± 0.02 for five deviations; 1 with shared coins
+    assert np.mean(losses) < 0.3  # 0.25 ± 0.02 for five deviations; 1 if shared

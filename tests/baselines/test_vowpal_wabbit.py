@@ -7,9 +7,11 @@ import pytest
 from scipy import stats
 
 import hannan as hn
-from tests import digits
+from tests import digits, problems
+from tests.cases import Match
 
 COMPLETE = ("--epsilon 0.1", "--squarecb", "--regcb", "--softmax --lambda 3", "--synthcover -l 1")
+CONTRACT = {"VowpalWabbit": Match(hn.baselines.VowpalWabbit(3, seed=0), problems.PLANTED)}
 
 
 def rounds(T, seed=0):
@@ -121,15 +123,15 @@ def test_a_larger_loss_range_only_rescales():
     assert play(small, some) == play(large, [(x, 4 * losses - 1) for x, losses in some])
 
 
-def test_the_seed_reaches_the_coins_of_vw():
+def test_the_seed_reaches_the_random_numbers_of_vw():
     laws = []
     for seed in (0, 1):
         learner = hn.baselines.VowpalWabbit(3, "--bag 5", seed=seed)
         for t, (context, losses) in enumerate(rounds(30)):
-            learner.act(context)
-            learner._open = (context, t % 3)  # the same lesson, whatever was played
-            learner._probability = 1 / 3
-            learner.update(float(losses[t % 3]))
+            opened = learner.begin_round(context)
+            opened.play(t % 3)  # the same lesson, whatever was drawn
+            opened.probability = 1 / 3
+            learner.end_round(opened, float(losses[t % 3]))
         laws.append([learner.probabilities(x).tolist() for x, _ in rounds(30, seed=5)])
     assert laws[0] != laws[1]
 

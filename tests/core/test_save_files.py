@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
-from hannan.core.storage import container, migrations, reread
+from hannan.core.storage import container, files, reread
 from hannan.core.storage.arrays import Arrays, packed
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import decoded
@@ -93,38 +93,53 @@ def test_files_of_later_versions_are_refused_by_name():
 
 
 def test_files_of_earlier_versions_are_brought_up_to_date(monkeypatch):
-    """As if version 2 had renamed a parameter and an attribute, and version 3 had added one."""
+    """As if version 3 had renamed a parameter and an attribute, and version 4 had added one."""
     head, body = container.unpack(memoryview(CONTENT), "x")
     old = copy.deepcopy(head)
     node = old["learner"]
-    node["given"]["patience"] = node["given"].pop("successes")
-    node["learned"]["_sum"] = node["learned"].pop("_loss")
-    del node["learned"]["_unrest"]
+    node["given"]["patience"] = node["given"].pop("max_resamples")
+    node["learned"]["_count"] = node["learned"].pop("_decided")
+    del node["learned"]["_hint"]["learned"]["instability"]
 
     def first(head):
         node = head["learner"]
-        node["given"]["successes"] = node["given"].pop("patience")
-        node["learned"]["_loss"] = node["learned"].pop("_sum")
+        node["given"]["max_resamples"] = node["given"].pop("patience")
+        node["learned"]["_decided"] = node["learned"].pop("_count")
         return head
 
     def second(head):
-        head["learner"]["learned"]["_unrest"] = 0.0
+        hint = head["learner"]["learned"]["_hint"]["learned"]
+        hint["instability"] = some_learner().hint.instability
         return head
 
     with pytest.raises(hn.DamagedFileError):
         read(resealed(old, body))
-    monkeypatch.setattr(migrations, "SCHEMA", 3)
-    monkeypatch.setattr(migrations, "STEPS", {1: first, 2: second})
+    monkeypatch.setattr(files, "SCHEMA", 4)
+    monkeypatch.setattr(files, "STEPS", {2: first, 3: second})
     found = read(resealed(old, body))
     assert found.certificate() == some_learner().certificate()
-    monkeypatch.setattr(migrations, "STEPS", {1: first})
-    with pytest.raises(hn.DamagedFileError, match="never was"):
+    monkeypatch.setattr(files, "STEPS", {2: first})
+    with pytest.raises(hn.DamagedFileError, match="schema 3, which no released version"):
         read(resealed(old, body))
+
+
+@pytest.mark.parametrize("schema", [0, -1, True, "2", 2.0, None])
+def test_files_that_do_not_say_their_schema_are_refused(schema):
+    head, body = container.unpack(memoryview(CONTENT), "x")
+    with pytest.raises(hn.DamagedFileError, match="does not say which version"):
+        read(resealed({**head, "schema": schema}, body))
+
+
+def test_files_of_the_schema_that_was_never_released_are_refused():
+    head, body = container.unpack(memoryview(CONTENT), "x")
+    with pytest.raises(hn.DamagedFileError, match=r"schema 1, .* this one reads schema 2\."):
+        read(resealed({**head, "schema": 1}, body))
 
 
 def test_what_was_learned_must_be_of_the_kind_that_a_new_learner_has():
     head, body = container.unpack(memoryview(CONTENT), "x")
-    place = head["learner"]["learned"]["_history"]["learned"]["scores"]["array"]
+    total = head["learner"]["learned"]["_leader"]["learned"]["total"]
+    place = total["learned"]["scores"]["array"]
     shape = head["arrays"][place]["shape"]
     assert len(shape) == 1
     for wrong in ([shape[0], 1], [1, shape[0]]):
@@ -132,14 +147,30 @@ def test_what_was_learned_must_be_of_the_kind_that_a_new_learner_has():
         changed["arrays"][place]["shape"] = wrong
         with pytest.raises(hn.DamagedFileError, match="whose scores cannot be"):
             read(resealed(changed, body))
-    changed = copy.deepcopy(head)
-    changed["learner"]["learned"]["_D"] = "much"
-    with pytest.raises(hn.DamagedFileError, match="whose _D cannot be str"):
-        read(resealed(changed, body))
-    changed = copy.deepcopy(head)
-    changed["learner"]["learned"]["_tickets"] = {"list": []}
-    with pytest.raises(hn.DamagedFileError, match="whose _tickets cannot be list"):
-        read(resealed(changed, body))
+    for part, name, wrong in (
+        ("_step", "D", "much"),
+        ("_account", "loss", "much"),
+        ("_ledger", "waiting", {"list": []}),
+        ("_ledger", "made", "two"),
+        ("_ledger", "delayed", 1),
+    ):
+        changed = copy.deepcopy(head)
+        assert name in changed["learner"]["learned"][part]["learned"]
+        changed["learner"]["learned"][part]["learned"][name] = wrong
+        with pytest.raises(hn.DamagedFileError, match=f"whose {name} cannot be"):
+            read(resealed(changed, body))
+
+
+def test_an_open_round_has_only_what_its_class_knows():
+    head, body = container.unpack(memoryview(CONTENT), "x")
+    ledger = head["learner"]["learned"]["_ledger"]["learned"]
+    for name in ("luck", "play", "available", "__class__", "_params_to_store"):
+        changed = copy.deepcopy(head)
+        found = changed["learner"]["learned"]["_ledger"]["learned"]["current"]
+        found["given"][name] = 7
+        with pytest.raises(hn.DamagedFileError, match=f"has no '{name}'"):
+            read(resealed(changed, body))
+    assert ledger["current"]["class"].endswith("ContextSemiBanditFTPL.Round")
 
 
 # Trust ------------------------------------------------------------------------------------
@@ -301,8 +332,8 @@ def test_an_array_is_handed_out_once():
 def test_what_is_shared_in_a_tree_is_one_object():
     learner = some_learner()
     row = np.zeros(3)
-    learner._advice.predictor._rows = {0: row, 1: row}
-    rows = reread(learner)._advice.predictor._rows
+    learner.predictor_._rows = {0: row, 1: row}
+    rows = reread(learner).predictor_._rows
     assert rows[0] is rows[1]
 
 
@@ -419,8 +450,8 @@ def test_deep_and_odd_json_is_refused():
         b'{"schema": 1e999}',
         b'{"schema": ' + b"9" * 10**4 + b"}",
         b"\xff\xfe",
-        b'{"schema": 1, "arrays": [], "learner": ' + b'{"list": [' * 4000 + b"]}" * 4000 + b"}",
-        b'{"schema": 1}',
+        b'{"schema": 2, "arrays": [], "learner": ' + b'{"list": [' * 4000 + b"]}" * 4000 + b"}",
+        b'{"schema": 2}',
         b"null",
     ):
         framed = container.MAGIC + struct.pack("<QQQ", 1, 32 + len(text) + 32, len(text)) + text

@@ -151,8 +151,6 @@ BAD_PARAMETERS = [
     ("loss_range", "01a"),
     ("noise", "twice"),
     ("noise", None),
-    ("noise_memory", 0),
-    ("noise_memory", 1.5),
     ("contexts", []),
 ]
 
@@ -170,11 +168,6 @@ def test_a_parameter_outside_its_range_is_refused(name, value):
 def test_an_empty_separator_is_refused():
     with pytest.raises(hn.ParameterError, match="'separator' parameter"):
         hn.ContextFTPL(hn.oracles.AllPolicies(2, 2), separator=[])
-
-
-def test_contexts_and_separator_together_are_refused():
-    with pytest.raises(hn.ParameterError, match="not contexts and separator"):
-        hn.ContextFTPL(hn.oracles.AllPolicies(2, 2), contexts=[0, 1], separator=[0, 1])
 
 
 def test_a_separator_that_does_not_separate_is_refused():

@@ -1,4 +1,4 @@
-"""Learners where actions come and go: what is played, what is learned, what still holds."""
+"""Learners whose action sets change: what is played, what is learned, what still holds."""
 
 import numpy as np
 import pytest
@@ -15,18 +15,23 @@ ALL = hn.oracles.AllPolicies(3, 4)
 ROUNDS = naive.random_rounds(3, 4, 150)
 
 
+def unit_noise(learner):
+    """The noise of the next draw, at scale 1."""
+    return np.asarray(learner.leader.noise.unit(learner.leader.number))
+
+
 def fakes(rng):
     return [(x, rng.laplace(scale=3.0, size=4)) for x in range(3)]
 
 
 def restricted_play(learner, rounds):
-    """Actions, the losses of what was not there being hidden."""
+    """Actions, the losses of what was not available being hidden."""
     full = learner.feedback is hn.Feedback.FULL
     actions = []
-    for context, losses, there in rounds:
-        action = learner.act(context, available=there)
-        assert action in there
-        hidden = np.where(np.isin(np.arange(len(losses)), there), losses, np.nan)
+    for context, losses, available in rounds:
+        action = learner.act(context, available=available)
+        assert action in available
+        hidden = np.where(np.isin(np.arange(len(losses)), available), losses, np.nan)
         learner.update(hidden if full else float(losses[action]))
         actions.append(action)
     return actions
@@ -66,7 +71,7 @@ def test_the_game_is_the_plain_one_with_other_losses(name):
         mine, theirs = restricted.certificate(), plain.certificate()
         assert (mine.measured, mine.a_priori) == (theirs.measured, theirs.a_priori)
         assert mine.realised_regret == theirs.realised_regret
-        assert "stood in" in mine.notes[-1]
+        assert "is charged its substitute" in mine.notes[-1]
 
 
 def test_a_discounted_learner_substitutes_by_its_discounted_totals():
@@ -86,46 +91,46 @@ def test_restarting_before_any_restart_is_the_learner_itself():
 # Score order -----------------------------------------------------------------------------
 
 
-def test_of_those_there_the_best_perturbed_score_is_played():
+def test_of_those_available_the_best_perturbed_score_is_played():
     learner = hn.ContextFTPL(ALL, seed=3)
     totals, began = np.zeros((3, 4)), False
     seen = [[[] for _ in range(4)] for _ in range(3)]
-    for context, losses, there in ROUNDS:
+    for context, losses, available in ROUNDS:
         noise = 0.0
-        if learner._scale:
-            noise = learner._scale * np.asarray(learner._fakes.unit(learner._draw))[context]
+        if learner.step.scale:
+            noise = learner.step.scale * unit_noise(learner)[context]
         scores = totals[context] + noise
-        action = learner.act(context, available=there)
-        assert action == there[np.argmin(scores[there])]
+        action = learner.act(context, available=available)
+        assert action == available[np.argmin(scores[available])]
         learner.update(losses)
-        substitute, _ = naive.mean_rule(seen[context], there)
-        if not all(seen[context][b] for b in there):
-            substitute = there[np.argmin(totals[context][there])]
+        substitute, _ = naive.mean_rule(seen[context], available)
+        if not all(seen[context][b] for b in available):
+            substitute = available[np.argmin(totals[context][available])]
         own = naive.own_means(seen[context])
         charged = [
-            losses[b] if b in there else losses[substitute] if own[b] is None else own[b]
+            losses[b] if b in available else losses[substitute] if own[b] is None else own[b]
             for b in range(4)
         ]
         totals[context] += charged
-        began |= len(there) < 4
-        for b in there:
+        began |= len(available) < 4
+        for b in available:
             seen[context][b] += [losses[b]] if began else []
-        assert np.allclose(learner._history.totals, totals, atol=1e-12)
-    assert learner._D > 0.0
+        assert np.allclose(learner.leader.total.totals, totals, atol=1e-12)
+    assert learner.step.D > 0.0
 
 
-def test_instability_is_measured_on_what_is_there():
+def test_instability_is_measured_on_what_is_available():
     learner, rng = hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), seed=0), np.random.default_rng(0)
     D = 0.0
     for _ in range(100):
-        there = np.sort(rng.permutation(3)[:2])
-        losses, scale = rng.random(3), learner._scale
-        noise = scale * np.asarray(learner._fakes.unit(learner._draw))[0] if scale else 0.0
-        action = learner.act(available=there)
+        available = np.sort(rng.permutation(3)[:2])
+        losses, scale = rng.random(3), learner.step.scale
+        noise = scale * unit_noise(learner)[0] if scale else 0.0
+        action = learner.act(available=available)
         learner.update(losses)
-        after = there[np.argmin((learner._history.totals[0] + noise)[there])]
+        after = available[np.argmin((learner.leader.total.totals[0] + noise)[available])]
         D += max(0.0, losses[action] - losses[after])
-        assert pytest.approx(D, abs=1e-9) == learner._D
+        assert learner.step.D == pytest.approx(D, abs=1e-9)  # noqa: SIM300
 
 
 def test_a_class_with_one_set_for_each_context_is_a_smaller_class():
@@ -136,10 +141,10 @@ def test_a_class_with_one_set_for_each_context_is_a_smaller_class():
     rng = np.random.default_rng(2)
     for t in range(200):
         x, losses = int(rng.integers(3)), rng.random(4)
-        if t < 3:  # those that are never there are made dear for good
+        if t < 3:  # those that are never available are made expensive for good
             wall = np.full(4, 1e9)
             wall[sets[t]] = 0.0
-            plain._history.add(t, wall)
+            plain.leader.total.add(t, wall)
         assert learner.act(x, available=sets[x]) == plain.act(x) or t < 3
         learner.update(losses)
         plain.update(losses)
@@ -168,19 +173,19 @@ def test_a_class_with_one_set_for_each_context_is_a_smaller_class():
     ],
     ids=repr,
 )
-def test_the_best_action_wins_when_it_comes_however_rarely(learner):
-    """It neither gains nor loses by being away: mean losses are 0.5, 0.7 and 0.2."""
+def test_the_best_action_wins_however_rarely_it_is_available(learner):
+    """It neither gains nor loses by being unavailable: mean losses are 0.5, 0.7 and 0.2."""
     rng, means = np.random.default_rng(0), np.array([0.5, 0.7, 0.2])
     learner = learner.clone()
     horizon = 600 if isinstance(learner, hn.StronglyAdaptive) else 3000
     rare, common = [], []
     for t in range(horizon):
-        there = [0, 1, 2] if rng.random() < 0.1 else [0, 1]
+        available = [0, 1, 2] if rng.random() < 0.1 else [0, 1]
         losses = np.clip(means + rng.uniform(-0.2, 0.2, 3), 0.0, 1.0)
-        action = learner.act(None, available=there)
+        action = learner.act(None, available=available)
         learner.update(losses if learner.feedback is hn.Feedback.FULL else float(losses[action]))
         if t >= horizon // 2:
-            (rare if 2 in there else common).append(action)
+            (rare if 2 in available else common).append(action)
     assert np.mean(np.array(rare) == 2) > 0.6
     assert np.mean(np.array(common) == 0) > 0.85
 
@@ -202,27 +207,27 @@ def test_the_best_action_wins_when_it_comes_however_rarely(learner):
     ids=lambda value: type(value).__name__,
 )
 def test_actions_that_meet_only_each_other_are_compared_with_each_other(learner, context):
-    """0 is there with 1, and 1 with 2; so 2, the worst, must not look good beside 1."""
+    """0 is available with 1, and 1 with 2; so 2, the worst, must not look good beside 1."""
     learner, rng, means = learner.clone(), np.random.default_rng(1), np.array([0.1, 0.4, 0.8])
     horizon = 600 if isinstance(learner, hn.StronglyAdaptive | hn.Discounted) else 2000
     worst = []
     for t in range(horizon):
-        there = [0, 1] if rng.random() < 0.9 else [1, 2]
-        action = learner.act(context, available=there)
+        available = [0, 1] if rng.random() < 0.9 else [1, 2]
+        action = learner.act(context, available=available)
         losses = (rng.random(3) < means).astype(float)
         learner.update(losses if learner.feedback is hn.Feedback.FULL else float(losses[action]))
-        if there == [1, 2] and t > horizon // 2:
+        if available == [1, 2] and t > horizon // 2:
             worst.append(action == 2)
     assert np.mean(worst) < 0.2
 
 
-def test_an_action_that_is_dear_is_not_favoured_for_being_away():
+def test_an_expensive_action_is_not_favoured_for_being_unavailable():
     learner = hn.ContextFTPL(hn.oracles.AllPolicies(1, 3), seed=0)
     rng = np.random.default_rng(1)
     played = 0
     for t in range(2000):
-        there = [0, 1, 2] if t % 20 == 0 else [0, 1]
-        action = learner.act(available=there)
+        available = [0, 1, 2] if t % 20 == 0 else [0, 1]
+        action = learner.act(available=available)
         learner.update(np.array([0.4, 0.6, 0.9]) + rng.uniform(-0.1, 0.1, 3))
         played += action == 2
     assert played < 20
@@ -241,7 +246,7 @@ ROWS = np.random.default_rng(5).normal(size=(60, 2))
     ],
     ids=["Ridge", "LogisticRegression", "LinearSVC", "DecisionTreeClassifier"],
 )
-def test_sklearn_models_rank_the_actions_that_are_there(estimator, scores):
+def test_sklearn_models_rank_the_actions_that_are_available(estimator, scores):
     oracle = hn.oracles.SklearnPolicies(estimator, n_actions=3)
     total = oracle.objective()
     for row in ROWS[:40]:
@@ -251,10 +256,10 @@ def test_sklearn_models_rank_the_actions_that_are_there(estimator, scores):
     assert leader.models
     differed = 0
     for row in ROWS:
-        for there in ([0, 2], [1, 2], [0, 1]):
-            found = total.among(row, np.array(there)).action(row, None, 0, 0.0)
+        for available in ([0, 2], [1, 2], [0, 1]):
+            found = total.among(row, np.array(available)).action(row, None, 0, 0.0)
             own = leader(row)
-            if own in there:
+            if own in available:
                 assert found == own
                 continue
             differed += 1
@@ -262,21 +267,21 @@ def test_sklearn_models_rank_the_actions_that_are_there(estimator, scores):
                 ranking = np.array([model.predict(row[None])[0] for model in leader.models])
             else:
                 ranking = scores(leader.models[0], row[None])
-            few = ranking[there]
-            tied = np.array(there)[few <= few.min() + 1e-9]
+            few = ranking[available]
+            tied = np.array(available)[few <= few.min() + 1e-9]
             constants = total._totals[: len(total._places)].sum(axis=0)
             assert found == tied[np.argmin(constants[tied])]
     assert differed > 20
 
 
-def test_a_bandit_over_sklearn_models_plays_what_is_there():
+def test_a_bandit_over_sklearn_models_plays_what_is_available():
     oracle = hn.oracles.SklearnPolicies(DecisionTreeClassifier(max_depth=1), n_actions=3)
     learner = hn.ContextSemiBanditFTPL(oracle, contexts=ROWS[:4], max_resamples=4, seed=0)
     rng = np.random.default_rng(0)
     for t in range(12):
-        there = np.sort(rng.permutation(3)[:2])
-        action = learner.act(ROWS[t % 4], available=there)
-        assert action in there
+        available = np.sort(rng.permutation(3)[:2])
+        action = learner.act(ROWS[t % 4], available=available)
+        assert action in available
         learner.update(float(rng.random()))
 
 
@@ -296,7 +301,7 @@ def test_where_scores_decide_nothing_is_promised():
     assert bandit.regret_bound() is None
 
 
-def test_where_a_substitute_stands_in_regret_stays_below_the_bound():
+def test_with_substitutes_regret_stays_below_the_bound():
     """Against an adversary that takes away the action the learner would most likely play."""
     regrets, bounds = [], []
     for seed in range(20):
@@ -305,9 +310,9 @@ def test_where_a_substitute_stands_in_regret_stays_below_the_bound():
         for _ in range(300):
             x = int(rng.integers(3))
             favourite = np.bincount(learner.would_play(x, 5, seed=1), minlength=4).argmax()
-            there = np.setdiff1d(np.arange(4), favourite)
+            available = np.setdiff1d(np.arange(4), favourite)
             losses = rng.random(4)
-            learner.act(x, available=there)
+            learner.act(x, available=available)
             learner.update(losses)
         told = learner.certificate()
         regrets.append(told.realised_regret)

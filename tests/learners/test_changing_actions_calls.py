@@ -1,10 +1,11 @@
-"""Late answers, copies, files and refusals where actions come and go."""
+"""Late answers, copies, files and refusals where action sets change."""
 
 import numpy as np
 import pytest
 
 import hannan as hn
 from hannan.core.storage import reread
+from tests import naive as slow
 from tests import naive_available as naive
 from tests.learners.test_changing_actions import restricted_play
 
@@ -16,7 +17,7 @@ ROUNDS = naive.random_rounds(3, 4, 150)
 
 def kept(learner):
     """The totals."""
-    total = learner._history
+    total = learner.leader.total
     return total.totals.copy() if hasattr(total, "totals") else total.scores[: len(TABLE), None]
 
 
@@ -26,12 +27,12 @@ def test_answers_belong_to_the_set_that_was_decided_on(oracle, bandit):
     """A round with another set that is open meanwhile makes no difference, nor is it disturbed."""
     make = hn.ContextSemiBanditFTPL if bandit else hn.ContextFTPL
     one = make(oracle, epsilon=0.5, seed=0)
-    for x, losses, there in ROUNDS[:30]:
+    for x, losses, available in ROUNDS[:30]:
         two = reread(one)
-        first, second = one.decide(x, available=there), two.decide(x, available=there)
+        first, second = one.decide(x, available=available), two.decide(x, available=available)
         assert first.action == second.action
         assert first.weights.tolist() == second.weights.tolist()
-        assert first.available is None or first.available.tolist() == there.tolist()
+        assert first.available is None or first.available.tolist() == available.tolist()
         opened = two.act((x + 1) % 3, available=[0, 1])
         told = float(losses[first.action]) if bandit else losses
         one.update(told, decision=first)
@@ -61,8 +62,11 @@ def test_answers_belong_to_the_set_that_was_decided_on(oracle, bandit):
 )
 def test_a_decision_answered_at_once_is_a_plain_round(learner):
     at_once, by_ticket = learner.clone(), learner.clone()
-    for x, losses, there in ROUNDS:
-        action, ticket = at_once.act(x, available=there), by_ticket.decide(x, available=there)
+    for x, losses, available in ROUNDS:
+        action, ticket = (
+            at_once.act(x, available=available),
+            by_ticket.decide(x, available=available),
+        )
         assert action == ticket.action
         told = losses if learner.feedback is hn.Feedback.FULL else float(losses[action])
         at_once.update(told)
@@ -73,12 +77,12 @@ def test_asking_with_a_restriction_changes_nothing():
     silent, asked = (
         hn.ContextSemiBanditFTPL(ALL, predictor=hn.predictors.Mean(), seed=0) for _ in range(2)
     )
-    for x, losses, there in ROUNDS:
-        asked.propensities(x, available=there)
-        asked.would_play(x, 2, available=there)
-        action = asked.act(x, available=there)
+    for x, losses, available in ROUNDS:
+        asked.propensities(x, available=available)
+        asked.would_play(x, 2, available=available)
+        action = asked.act(x, available=available)
         asked.would_play(x, 2, available=[3])
-        assert action == silent.act(x, available=there)
+        assert action == silent.act(x, available=available)
         for learner in (silent, asked):
             learner.update(float(losses[action]))
     assert asked.oracle_calls == silent.oracle_calls
@@ -99,12 +103,12 @@ def test_asking_with_a_restriction_changes_nothing():
     ],
     ids=repr,
 )
-def test_files_keep_what_was_there(learner):
+def test_files_keep_what_was_available(learner):
     learner = learner.clone()
     restricted_play(learner, ROUNDS[:40])
     full = learner.feedback is hn.Feedback.FULL
     ticket = None
-    if hasattr(learner, "decide") and not getattr(learner, "_adaptive", False):
+    if learner.late is None:
         ticket = learner.decide(0, available=[1, 2])
     action = learner.act(1, available=[0, 3])
     twin = reread(learner)
@@ -134,6 +138,37 @@ def test_sets_refuse_available(oracle):
     learner.act(context)
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda base: base,
+        lambda base: hn.Discounted(base, 0.9),
+        lambda base: hn.StronglyAdaptive(base, shortest=2, seed=0),
+        hn.Restarting,
+    ],
+    ids=["alone", "Discounted", "StronglyAdaptive", "Restarting"],
+)
+def test_the_calls_for_substitutes_are_counted(wrapped):
+    calls = []
+
+    def solve(contexts, losses):
+        calls.append(1)
+        return slow.solver(TABLE.tolist())(contexts, losses)
+
+    oracle = hn.oracles.FunctionOracle(solve, n_actions=4)
+    learner = wrapped(hn.ContextFTPL(oracle, range(3), seed=0))
+    found = 0
+    for x, losses, available in ROUNDS[:60]:
+        before = learner._begin(x, available).calls
+        calls.clear()
+        known = learner.oracle_calls
+        learner.act(x, available=available)
+        learner.update(losses)
+        assert learner.oracle_calls - known == len(calls)
+        found += before
+    assert found > 0 or wrapped is hn.Restarting
+
+
 def test_the_number_of_actions_has_to_be_known():
     solve = hn.oracles.FunctionOracle(lambda contexts, losses: lambda context: 0)
     learner = hn.ContextFTPL(solve, contexts=[0])
@@ -144,7 +179,7 @@ def test_the_number_of_actions_has_to_be_known():
     assert learner.act(0, available=[2]) == 2
 
 
-def test_hidden_losses_of_actions_that_were_there_are_refused():
+def test_hidden_losses_of_actions_that_were_available_are_refused():
     learner = hn.ContextFTPL(ALL, seed=0)
     learner.act(0, available=[0, 2])
     for bad in ([0.1, 0.2, np.nan, 0.3], [0.1, 0.2], [0.1, 0.1, 7.0, 0.1], "much", None):
@@ -166,7 +201,7 @@ def test_one_set_for_each_context_is_needed():
     assert second.action == 3
 
 
-def test_predictors_learn_only_what_was_there():
+def test_predictors_learn_only_what_was_available():
     learned = []
 
     class Listening(hn.predictors.Mean):

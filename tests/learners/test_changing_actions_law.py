@@ -1,4 +1,4 @@
-"""The law of what is played where actions come and go, and weights that estimate one over it."""
+"""The law of what is played where action sets change, and weights that estimate one over it."""
 
 import numpy as np
 import pytest
@@ -20,10 +20,17 @@ def trained(oracle, contexts=None, **options):
     rng = np.random.default_rng(1)
     known = list(oracle.contexts) if contexts is None else list(contexts)
     for t in range(60):
-        there = np.sort(rng.permutation(4)[: rng.integers(2, 5)])
-        action = learner.act(known[t % len(known)], available=there)
+        available = np.sort(rng.permutation(4)[: rng.integers(2, 5)])
+        action = learner.act(known[t % len(known)], available=available)
         learner.update(float(rng.random() * (action + 1) / 4))
     return learner, known[0]
+
+
+def substitute_of(learner, context, available):
+    """What is played for an action that is not available."""
+    plays = learner._begin(context, available).plays
+    (found,) = {int(plays[b]) for b in range(len(plays)) if b not in available}
+    return found
 
 
 LINEAR = np.random.default_rng(6).normal(size=(6, 2))
@@ -36,15 +43,15 @@ BANDITS = {
 
 
 @pytest.mark.parametrize("name", BANDITS)
-@pytest.mark.parametrize("there", [[0, 2], [1, 2, 3], [3]])
-def test_copies_play_by_the_propensities(name, there):
+@pytest.mark.parametrize("available", [[0, 2], [1, 2, 3], [3]])
+def test_copies_play_by_the_propensities(name, available):
     """Goodness of fit of 4000 copies, p > 0.001 on a fixed seed."""
     learner, context = trained(*BANDITS[name])
-    told = learner.propensities(context, draws=200_000, available=there)
+    told = learner.propensities(context, draws=200_000, available=available)
     q = told.probabilities
     assert q.sum() == pytest.approx(1.0)
-    assert q[there].sum() == pytest.approx(1.0)
-    copies = learner.would_play(context, copies=4000, seed=5, available=there)
+    assert q[available].sum() == pytest.approx(1.0)
+    copies = learner.would_play(context, copies=4000, seed=5, available=available)
     counts = np.bincount(copies, minlength=4)
     expected = 4000 * q
     assert counts[expected == 0.0].sum() == 0
@@ -56,41 +63,41 @@ def test_copies_play_by_the_propensities(name, there):
 
 def test_the_law_of_the_best_score_is_that_of_a_direct_simulation():
     learner, context = trained(ALL)
-    there = np.array([0, 1, 3])
-    q = learner.propensities(context, available=there).probabilities
-    noise = np.random.default_rng(7).laplace(size=(40_000, 3)) * learner._scale
-    best = there[(learner._history.totals[context, there] + noise).argmin(axis=1)]
-    counts = np.bincount(best, minlength=4)[there]
-    assert chisquare(counts, q[there] * 40_000).pvalue > 1e-3
+    available = np.array([0, 1, 3])
+    q = learner.propensities(context, available=available).probabilities
+    noise = np.random.default_rng(7).laplace(size=(40_000, 3)) * learner.step.scale
+    best = available[(learner.leader.total.totals[context, available] + noise).argmin(axis=1)]
+    counts = np.bincount(best, minlength=4)[available]
+    assert chisquare(counts, q[available] * 40_000).pvalue > 1e-3
 
 
 @pytest.mark.parametrize(("name", "exact"), [("finite", False), ("experts", True)])
-def test_the_law_with_a_substitute_adds_up_over_those_away(name, exact):
+def test_the_law_with_a_substitute_adds_up_over_those_not_available(name, exact):
     learner, context = trained(*BANDITS[name])
-    there = np.array([1, 3])
+    available = np.array([1, 3])
     told = learner.propensities(context, draws=100_000)
     assert (told.draws == 0) == exact
     plain = told.probabilities
-    q = learner.propensities(context, draws=100_000, available=there).probabilities
-    substitute = learner._substitute(context, there)
+    q = learner.propensities(context, draws=100_000, available=available).probabilities
+    substitute = substitute_of(learner, context, available)
     expected = np.zeros(4)
     for b in range(4):
-        expected[b if b in there else substitute] += plain[b]
+        expected[b if b in available else substitute] += plain[b]
     assert q == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["all", "finite"])
 @pytest.mark.parametrize("resampling", ["shared", "rao-blackwell"])
 def test_weights_are_inverse_propensities_of_what_was_played(name, resampling):
-    """E[W 1(a = b)] = 1 for every b that is there, within four standard errors."""
+    """E[W 1(a = b)] = 1 for every b that is available, within four standard errors."""
     oracle, contexts = BANDITS[name]
     learner, context = trained(oracle, contexts, resampling=resampling, max_resamples=2000)
-    there = np.array([0, 1, 3])
-    drawn = [learner.decide(context, available=there) for _ in range(4000)]
+    available = np.array([0, 1, 3])
+    drawn = [learner.decide(context, available=available) for _ in range(4000)]
     played = np.array([decision.action for decision in drawn])
     weights = np.array([decision.weights[0] for decision in drawn])
-    q = learner.propensities(context, draws=100_000, available=there).probabilities
-    for b in there:
+    q = learner.propensities(context, draws=100_000, available=available).probabilities
+    for b in available:
         if q[b] < 0.01:
             continue
         terms = weights * (played == b)
@@ -99,34 +106,33 @@ def test_weights_are_inverse_propensities_of_what_was_played(name, resampling):
 
 @pytest.mark.parametrize("name", ["all", "finite"])
 def test_loss_estimates_are_unbiased(name):
-    """Their mean is what each choice costs: its own loss, or that of what stands in for it.
+    """Their mean is what each choice costs: its own loss, or that of its substitute.
 
-    With scores, actions away that were seen before cost what they did then, for certain.
+    With scores, unavailable actions that were seen before cost what they did then, for certain.
     """
     learner, context = trained(BANDITS[name][0], max_resamples=5000)
-    there, losses = np.array([1, 3]), np.array([0.2, 0.9, 0.4, 0.5])
-    before, one = learner._history.copy(), reread(learner)
+    available, losses = np.array([1, 3]), np.array([0.2, 0.9, 0.4, 0.5])
+    before, one = learner.leader.total.copy(), reread(learner)
     estimates = []
     for n in range(1500):
-        one._history = before.copy()
-        one._presence = reread(learner._presence)
-        one._key = np.uint64(n + 1)
-        one._make_fakes()
-        action = one.act(context, available=there)
+        one._leader = learner.leader.reseeded(np.uint64(n + 1))
+        one._leader.total = before.copy()
+        one._availability = reread(learner._availability)
+        action = one.act(context, available=available)
         one.update(float(losses[action]))
         if name == "all":
-            estimates.append(one._history.totals[context] - before.totals[context])
+            estimates.append(one.leader.total.totals[context] - before.totals[context])
         else:
-            gained = one._history.scores[:12] - before.scores[:12]
+            gained = one.leader.total.scores[:12] - before.scores[:12]
             estimates.append([gained[TABLE[:, context] == b].mean() for b in range(4)])
     mean = np.mean(estimates, axis=0)
     error = np.std(estimates, axis=0) / np.sqrt(len(estimates))
-    away = np.full(4, losses[learner._substitute(context, there)])
+    charged = np.full(4, losses[substitute_of(learner, context, available)])
     if name == "all":
-        guesses, seen = learner._presence.guess(context)
+        guesses, seen = learner._availability.costs.guess(context)
         assert seen[[0, 2]].all()
-        away = guesses
-    expected = np.where(np.isin(range(4), there), losses, away)
+        charged = guesses
+    expected = np.where(np.isin(range(4), available), losses, charged)
     known = np.isfinite(mean)
     assert (np.abs(mean - expected) < 4.0 * error + 0.01)[known].all()
     assert known.sum() >= 3
@@ -136,12 +142,12 @@ def test_the_weights_of_listed_policies_are_those_of_what_was_played():
     learner = hn.baselines.Exp4(TABLE, seed=0, learning_rate=0.3)
     for x, losses, _ in ROUNDS[:40]:
         learner.update(float(losses[learner.act(x)]))
-    there = np.array([0, 3])
-    mass = np.bincount(TABLE[:, 0], learner._weigh(0), 4)
+    available = np.array([0, 3])
+    mass = np.bincount(TABLE[:, 0], learner._weights(), 4)
     for _ in range(50):
-        decision = learner.decide(0, available=there)
-        substitute = learner._substitute(0, there)
-        alike = [b for b in range(4) if (b if b in there else substitute) == decision.action]
+        decision = learner.decide(0, available=available)
+        substitute = substitute_of(learner, 0, available)
+        alike = [b for b in range(4) if (b if b in available else substitute) == decision.action]
         assert decision.weights == pytest.approx([mass.sum() / mass[alike].sum()])
 
 
@@ -149,22 +155,22 @@ def test_the_weights_of_listed_policies_are_those_of_what_was_played():
     "learner",
     [hn.baselines.UniformRandom(5, seed=0), hn.baselines.VowpalWabbit(5, "--epsilon 0.3", seed=0)],
 )
-def test_baselines_with_a_law_draw_among_what_is_there(learner):
-    there = np.array([0, 2, 4])
-    decisions = [learner.decide("x", available=there) for _ in range(600)]
+def test_baselines_with_a_law_draw_among_what_is_available(learner):
+    available = np.array([0, 2, 4])
+    decisions = [learner.decide("x", available=available) for _ in range(600)]
     counts = np.bincount([d.action for d in decisions], minlength=5)
     weight = {d.action: d.weights[0] for d in decisions}
-    expected = np.array([600 / weight[b] for b in there])
+    expected = np.array([600 / weight[b] for b in available])
     assert expected.sum() == pytest.approx(600.0, rel=1e-6)
-    assert chisquare(counts[there], expected * (600 / expected.sum())).pvalue > 1e-3
+    assert chisquare(counts[available], expected * (600 / expected.sum())).pvalue > 1e-3
     for decision in decisions[::-1]:
         full = learner.feedback is hn.Feedback.FULL
         learner.update(np.zeros(5) if full else 0.5, decision=decision)
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_vowpal_wabbit_is_shown_what_is_there_and_nothing_else(late):
-    learner, shown, there = hn.baselines.VowpalWabbit(5, seed=0), [], [1, 2, 4]
+def test_vowpal_wabbit_is_shown_what_is_available_and_nothing_else(late):
+    learner, shown, available = hn.baselines.VowpalWabbit(5, seed=0), [], [1, 2, 4]
 
     class Spy:
         def __getattr__(self, name):
@@ -174,28 +180,31 @@ def test_vowpal_wabbit_is_shown_what_is_there_and_nothing_else(late):
             shown.append(list(examples))
             return inside.learn_multi(examples)
 
-    inside, learner._vw = learner._vw, Spy()
+    model = learner._model
+    inside, model._vw = model._vw, Spy()
     for _ in range(20):
         if late:
-            decision = learner.decide("x", available=there)
+            decision = learner.decide("x", available=available)
             learner.act("y", available=[0, 3])
             learner.update(0.5, decision=decision)
             action = decision.action
         else:
-            action = learner.act("x", available=there)
+            action = learner.act("x", available=available)
             learner.update(0.5)
         _, *examples = shown.pop()
-        same = [example is learner._actions[k] for example, k in zip(examples, there, strict=True)]
-        assert same == [k != action for k in there]
+        same = [
+            example is model._actions[k] for example, k in zip(examples, available, strict=True)
+        ]
+        assert same == [k != action for k in available]
 
 
-def test_playout_bandits_have_exact_weights_among_what_is_there():
+def test_playout_bandits_have_exact_weights_among_what_is_available():
     for oracle in (hn.oracles.AllPolicies(1, 4), hn.oracles.FinitePolicies([[0], [1], [2], [3]])):
-        learner = hn.ContextSemiBanditFTPL(oracle, perturbation="playout", horizon=5000, seed=0)
+        learner = hn.PlayoutBandit(oracle, horizon=5000, seed=0)
         for t in range(300):
-            there = np.array([1, 3]) if t % 2 else np.array([0, 1, 2])
-            law = learner.propensities(available=there).probabilities
-            action = learner.act(available=there)
-            assert law[there].sum() == pytest.approx(1.0)
-            assert learner._current.weights == pytest.approx(1.0 / law[action])
+            available = np.array([1, 3]) if t % 2 else np.array([0, 1, 2])
+            law = learner.propensities(available=available).probabilities
+            action = learner.act(available=available)
+            assert law[available].sum() == pytest.approx(1.0)
+            assert learner._ledger.current.inverse == pytest.approx([1.0 / law[action]])
             learner.update(0.25 * action)

@@ -26,7 +26,7 @@ def test_self_tuned_play_equals_its_slow_twin(kind, seed):
     for context, losses in rounds:
         found.append(learner.act(context))
         learner.update(losses)
-        seen.append(learner._D)
+        seen.append(learner.step.D)
     assert found == expected
     assert seen == pytest.approx(D)
     assert D[-1] > 3
@@ -50,7 +50,7 @@ def test_self_tuning_with_fresh_noise_for_the_second_leader_would_be_noticed(kin
         negative += increment < 0
         D += increment
     assert negative > 0
-    assert pytest.approx(D) != learner._D
+    assert pytest.approx(D) != learner.step.D
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,8 +61,8 @@ def test_what_instability_costs_is_never_negative(kind):
     for context, losses in problems.rounds(4, 3, 300, seed=1, low=-1):
         learner.act(context)
         learner.update(losses)
-        assert before <= learner._D
-        before = learner._D
+        assert before <= learner.step.D
+        before = learner.step.D
     assert before > 0
 
 
@@ -70,20 +70,19 @@ def test_before_anything_was_lost_the_plain_leader_is_played():
     oracle, rows = problems.make("FinitePolicies")
     learner = hn.ContextFTPL(oracle, seed=0)
     assert learner.act(2) == rows[0][2]
-    assert learner._D == 0.0
+    assert learner.step.D == 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("epsilon", ["adaptive", 0.3])
-def test_memory_for_noise_never_changes_the_play(kind, epsilon):
+def test_memory_for_noise_never_changes_the_play(kind, epsilon, monkeypatch):
     oracle, _ = problems.make(kind, d=5, K=3, N=40)
     rounds = hard_rounds(5, 3, 150)
-    plays = [
-        problems.play(
-            hn.ContextFTPL(oracle, range(5), epsilon=epsilon, seed=6, noise_memory=memory), rounds
-        )
-        for memory in (1, 2000, 2**26)
-    ]
+    plays = []
+    for memory in (1, 2000, 2**26):
+        monkeypatch.setattr(hn.ContextFTPL, "noise_memory", memory)
+        learner = hn.ContextFTPL(oracle, range(5), epsilon=epsilon, seed=6)
+        plays.append(problems.play(learner, rounds))
     assert plays[0] == plays[1] == plays[2]
 
 
@@ -141,14 +140,19 @@ def test_play_without_loss_is_constant_with_noise_once_and_varies_with_fresh_noi
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_acting_again_before_the_update_uses_the_same_draw(kind):
-    oracle, _ = problems.make(kind)
-    learner = hn.ContextFTPL(oracle, range(3), epsilon=0.2, seed=0)
-    for context, losses in problems.rounds(3, 3, 40):
-        first = learner.act(context)
-        learner.act((context + 1) % 3)
-        assert learner.act(context) == first
+def test_a_round_that_replaces_another_takes_the_next_draw(kind):
+    oracle, rows = problems.make(kind, seed=4)
+    learner = hn.ContextFTPL(oracle, range(3), epsilon=0.2, seed=2)
+    unit = oracle.noise(range(3), seed_key(2), 0, 2**16).unit
+    history, draw = [], 0
+    for t, (context, losses) in enumerate(problems.rounds(3, 3, 40)):
+        for _ in range(1 + t % 3):
+            fakes = naive.fakes_of(range(3), unit(draw), 1 / 0.2)
+            assert learner.act(context) == rows[naive.leader(rows, fakes + history)][context]
+            draw += 1
         learner.update(losses)
+        history.append((context, losses))
+    assert learner.leader.number == draw == 79
 
 
 def test_losses_are_learned_for_the_last_context_acted_on():

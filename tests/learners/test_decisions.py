@@ -27,7 +27,7 @@ def losses_of(action, value):
 
 def totals(learner):
     """The estimated losses so far, in the form the objective keeps them."""
-    history = learner._history
+    history = learner.leader.total
     for name in ("scores", "totals"):
         if hasattr(history, name):
             found = getattr(history, name)
@@ -36,7 +36,7 @@ def totals(learner):
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "slates"])
-@pytest.mark.parametrize("mode", ["separate", "rao-blackwell", "auto"])
+@pytest.mark.parametrize("mode", ["shared", "rao-blackwell", "auto"])
 def test_any_order_of_answers_gives_the_same_totals(kind, mode):
     found = []
     for order in itertools.permutations(range(3)):
@@ -78,7 +78,7 @@ def test_weights_say_what_the_loss_will_be_multiplied_with(kind):
         expected[t % 2][np.atleast_1d(decision.action)] += 0.5 * decision.weights
         learner.update(losses_of(decision.action, 0.5), decision=decision)
     policy = learner.best_policy()
-    found = learner._history.minima(None, 0, 1, 0.0)[0]
+    found = learner.leader.total.minima(None, 0, 1, 0.0)[0]
     assert found == pytest.approx(sum(expected[x][policy(x)].sum() for x in range(2)))
 
 
@@ -113,15 +113,15 @@ def test_an_open_round_keeps_the_scale_of_its_own_state():
     learner = hn.ContextSemiBanditFTPL(
         hn.oracles.AllPolicies(1, 3), epsilon="anytime", max_resamples=50, seed=0
     )
-    learner._history.add(0, np.array([0.0, 2.0, 4.0]))
+    learner.leader.total.add(0, np.array([0.0, 2.0, 4.0]))
     law = learner.propensities().probabilities  # of the round to come
     action = learner.act()
     q = law[action]
-    before = learner._history.totals[0, action]
+    before = learner.leader.total.totals[0, action]
     learner.decide_many([None] * 20)
     assert abs(learner.propensities().probabilities[action] - q) > 0.03
     learner.update(1.0)
-    found = learner._history.totals[0, action] - before
+    found = learner.leader.total.totals[0, action] - before
     assert found == pytest.approx((1 - (1 - q) ** 50) / q)
 
 
@@ -141,9 +141,9 @@ def delayed_estimates(delay, seed, at_arrival):
         if t >= delay:
             decision = waiting.pop(0)
             if at_arrival:
-                learner._tickets[decision.id].weights = None
+                learner._ledger.waiting[decision.id].weights = None
             learner.update([0.5, 0.6][decision.action], decision=decision)
-    return learner._history.scores[:2].copy()
+    return learner.leader.total.scores[:2].copy()
 
 
 @pytest.mark.stat
@@ -224,7 +224,9 @@ def test_the_anytime_schedule_is_that_of_the_notes(kind):
     for t in range(25):
         W += 2 * m * 4 + m**2 * len(waiting)
         decision = learner.decide(t % 2)
-        assert 1 / learner._scale == pytest.approx(math.sqrt(learner.complexity.value / (2 * W)))
+        assert 1 / learner.step.scale == pytest.approx(
+            math.sqrt(learner.complexity.value / (2 * W))
+        )
         waiting.append(decision)
         if len(waiting) > 3:
             late = waiting.pop(0)

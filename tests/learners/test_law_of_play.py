@@ -112,7 +112,7 @@ def test_self_tuned_play_has_the_law_of_algorithm_2_at_its_epsilon(kind):
     learner = hn.ContextFTPL(oracle, range(d), seed=0)
     history = problems.rounds(d, K, 25, seed=3)
     problems.play(learner, history)
-    epsilon = learner.complexity.value / learner._D
+    epsilon = learner.complexity.value / learner.step.D
     found = problems.play(learner, [(context, np.zeros(K))] * (2 * SAMPLES))
     expected = simulated(rows, range(d), history, context, epsilon, K)
     assert len(set(expected)) > 1

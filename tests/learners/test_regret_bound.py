@@ -37,8 +37,8 @@ def semi(oracle=ORACLE, **options):
 
 PROMISING = {
     "self-tuned": lambda s: ftpl(seed=s),
-    "self-tuned, eager": lambda s: ftpl(eagerness=3.0, seed=s),
-    "self-tuned, cautious": lambda s: ftpl(eagerness=0.3, seed=s),
+    "self-tuned, eager": lambda s: ftpl(epsilon=hn.SelfTuned(3.0), seed=s),
+    "self-tuned, cautious": lambda s: ftpl(epsilon=hn.SelfTuned(0.3), seed=s),
     "separator": lambda s: ftpl(separator=range(D), seed=s),
     "any losses": lambda s: ftpl(loss_range=None, seed=s),
     "theorem": lambda s: ftpl(epsilon="theorem", horizon=MARKS[-1], seed=s),
@@ -59,7 +59,7 @@ PROMISING = {
     "bandit, anytime": lambda s: semi(epsilon="anytime", seed=s),
     "hints": lambda s: semi(predictor=hn.predictors.Mean(), seed=s),
     "hints, limit": lambda s: semi(
-        predictor=hn.predictors.Mean(), max_resamples=9, eagerness=2.0, seed=s
+        predictor=hn.predictors.Mean(), max_resamples=9, epsilon=hn.SelfTuned(2.0), seed=s
     ),
     "restarts": lambda s: hn.Restarting(ftpl(seed=s), JUMPY, max_restarts=2),
     "restarts, bandit": lambda s: hn.Restarting(semi(seed=s), JUMPY, max_restarts=2),
@@ -144,8 +144,8 @@ SILENT = {
     "noise once, self-tuned": ftpl(noise="once", seed=0),
     "inexact oracle": ftpl(LINEAR, contexts=ROWS, seed=0),
     "contexts not declared": ftpl(hn.oracles.Stumps(K), seed=0),
-    "a pool": ftpl(hn.oracles.Stumps(K), pool=ROWS, seed=0),
-    "playout, own size": ftpl(ORACLE, perturbation="playout", contexts=[0] * 9, epsilon=0.3),
+    "a pool": ftpl(hn.oracles.Stumps(K), contexts=hn.Pool(ROWS), seed=0),
+    "playout, own size": hn.PlayoutFTPL(ORACLE, [0] * 9, epsilon=0.3),
     "bandit, inexact oracle": semi(LINEAR, contexts=ROWS, seed=0),
     "bandit, contexts not declared": semi(hn.oracles.Stumps(K), seed=0),
     "bandit, balanced": semi(predictor=hn.predictors.Mean(), trust="balanced", seed=0),
@@ -195,7 +195,7 @@ def test_self_tuning_has_the_bound_of_its_theorem():
     plain = hn.bounds.self_tuned(40, d=D, n_actions=K, complexity=G).value
     assert after(ftpl(oracle, seed=0)).regret_bound() == pytest.approx(plain)
     # ε = eG/D: D + G/ε = (1 + 1/e) D, and D <= sqrt(2 e G V) + R.
-    eager = after(ftpl(oracle, eagerness=4.0, seed=0)).regret_bound()
+    eager = after(ftpl(oracle, epsilon=hn.SelfTuned(4.0), seed=0)).regret_bound()
     assert eager == pytest.approx(1.25 * (math.sqrt(2 * 4 * G * 40) + 1))
 
 
@@ -224,11 +224,11 @@ def test_a_bandit_at_a_fixed_epsilon_has_the_bound_of_theorem_3():
 def test_an_anytime_bandit_pays_for_what_was_open(delay):
     oracle = hn.oracles.AllPolicies(D, K)
     learner = semi(oracle, epsilon="anytime", max_resamples=20, resampling="shared", seed=0)
-    tickets = []
+    made = []
     for t in range(200):
-        tickets.append(learner.decide(t % D))
+        made.append(learner.decide(t % D))
         if t >= delay:
-            learner.update(0.5, decision=tickets[t - delay])
+            learner.update(0.5, decision=made[t - delay])
     bound = hn.bounds.anytime(
         200, d=D, n_actions=K, complexity=oracle.complexity(range(D)), feedback="bandit",
         max_resamples=20, total_delay=delay * 200,
@@ -264,11 +264,11 @@ def test_the_bounds_of_segments_add_up_where_they_may():
 
 
 def test_playout_promises_the_whole_game_from_the_start():
-    learner = ftpl(perturbation="playout", contexts=[t % D for t in range(40)], seed=0)
+    learner = hn.PlayoutFTPL(ORACLE, [t % D for t in range(40)], seed=0)
     bound = hn.bounds.playout(40, log_size=ORACLE.log_size(range(D))).value
     assert learner.regret_bound() == bound
     assert after(learner).regret_bound() == bound
-    gambler = semi(perturbation="playout", contexts=[0] * 40, seed=0)
+    gambler = hn.PlayoutBandit(ORACLE, [0] * 40, seed=0)
     log_size = ORACLE.log_size([0])
     bandit = hn.bounds.playout_bandit(40, n_actions=K, log_size=log_size)
     assert gambler.regret_bound() == pytest.approx(bandit.value)

@@ -14,6 +14,7 @@ from scipy import stats
 
 import hannan as hn
 from hannan.core import Objective
+from hannan.core.rounds import Draw
 from hannan.perturbation import seed_key
 from tests import naive, naive_bandit, problems, statistics
 
@@ -103,7 +104,7 @@ def exact_moments(q, L, r):
 
 @pytest.mark.parametrize(("r", "second"), [(1, 2.0), (2, 1.501), (3, 1.36), (4, 1.32), (8, 1.3)])
 def test_second_moments_stay_below_the_constants_in_use(r, second):
-    learner = hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies([[0], [1]]), successes=r, seed=0)
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies([[0], [1]]), resampling=r, seed=0)
     worst = 0.0
     for L in (2, 5, 30, 300, 3000):
         for q in np.concatenate([np.geomspace(1e-3, 0.999, 15), np.linspace(0.5, 12, 25) / L]):
@@ -112,7 +113,12 @@ def test_second_moments_stay_below_the_constants_in_use(r, second):
                 assert mean == pytest.approx((1 - (1 - q) ** L) / q)
                 worst = max(worst, q * square / mean)
                 assert q * q * square <= second
-    assert 0.97 * learner._moment <= worst <= learner._moment <= 2.0
+    assert (
+        0.97 * learner._resampling.second_moment
+        <= worst
+        <= learner._resampling.second_moment
+        <= 2.0
+    )
 
 
 @pytest.mark.parametrize("L", [1, 2, 3, 40])
@@ -156,10 +162,8 @@ def test_set_kernels_resample_as_the_definition_does(r, L):
 
 MODES = {
     "shared": {"resampling": "shared"},
-    "separate": {"resampling": "separate"},
-    "rao-blackwell 1": {"resampling": "rao-blackwell", "successes": 1},
-    "rao-blackwell 2": {"resampling": "rao-blackwell", "successes": 2},
-    "rao-blackwell 4": {"resampling": "rao-blackwell", "successes": 4},
+    "rao-blackwell": {"resampling": "rao-blackwell"},
+    "four successes": {"resampling": 4},
     "auto": {},
 }
 EPSILON = 0.6
@@ -175,7 +179,7 @@ def at_a_state(oracle, context, losses, L, seed=0, **mode):
         seed=seed,
         **mode,
     )
-    learner._history.add(context, np.asarray(losses, float))
+    learner.leader.total.add(context, np.asarray(losses, float))
     return learner
 
 
@@ -229,7 +233,7 @@ CASES = [
     for kind in KINDS
     for mode in MODES
     for L in (2, 25)
-    if not (kind == "FunctionOracle" and (mode in ("rao-blackwell 1", "auto") or L == 2))
+    if not (kind == "FunctionOracle" and (mode == "auto" or L == 2))
 ]
 
 
@@ -244,7 +248,7 @@ def test_mean_of_the_proxy_is_the_loss_up_to_the_known_truncation(kind, mode, L)
     expected = 1 - (1 - q) ** L
     uncertainty = np.hypot(W.std(axis=0) / math.sqrt(len(W)), L * (1 - q) ** (L - 1) * error)
     assert np.all(np.abs(W.mean(axis=0) - expected) <= SIGMAS * uncertainty)
-    r = learner._r
+    r = learner._resampling.successes
     second = q * (W * W).mean(axis=0)  # q^2 E[W^2 | chosen]
     noise = q * (W * W).std(axis=0) / math.sqrt(len(W))
     assert np.all(second <= {1: 2.0, 2: 1.5, 4: 1.32}[r] + SIGMAS * noise)
@@ -274,31 +278,92 @@ def test_exact_weights_are_the_mean_itself(resampling, L):
     assert np.all(np.abs(simulated - q) <= 3 * error)
 
 
-@pytest.mark.stat
-def test_separate_and_shared_streams_have_equal_marginals():
-    oracle, _, losses = problem("slates")
-    shared = samples(at_a_state(oracle, 0, losses, 12, seed=1, resampling="shared"), 0, 15_000, 4)
-    apart = samples(at_a_state(oracle, 0, losses, 12, seed=2, resampling="separate"), 0, 15_000, 4)
-    for j in range(4):
-        assert statistics.same_law(shared[:, j], apart[:, j]) > 1e-5
-
-
-@pytest.mark.stat
-@pytest.mark.parametrize("kind", ["FinitePolicies", "slates", "FunctionOracle"])
-def test_the_proxy_has_the_law_of_algorithm_3_as_printed(kind):
-    oracle, rows, losses = problem(kind)
-    K, L, count = len(losses), 8, 1500
-    learner = at_a_state(oracle, 0, losses, L, resampling="separate")
-    found = samples(learner, 0, count, K)
-    rng = np.random.default_rng(23)
+def as_printed(kind, L, count, seed):
+    """Proxies of unit losses by Algorithm 3 with a stream of draws for each element."""
+    _, rows, losses = problem(kind)
+    rng = np.random.default_rng(seed)
     scores = [naive_bandit.loss(losses, row[0]) for row in rows]
-    expected = np.array(
+    one = np.ones(len(losses))
+    return np.array(
         [
-            naive_bandit.algorithm_3(rows, scores, [0, 1], 0, EPSILON, L, np.ones(K), rng)[1]
+            naive_bandit.algorithm_3(rows, scores, [0, 1], 0, EPSILON, L, one, rng)[1]
             for _ in range(count)
         ]
     )
+
+
+@pytest.mark.stat
+def test_one_stream_for_all_elements_gives_each_the_law_and_the_mean_of_its_own_stream():
+    oracle, _, losses = problem("slates")
+    shared = samples(at_a_state(oracle, 0, losses, 12, seed=1, resampling="shared"), 0, 15_000, 4)
+    apart = as_printed("slates", 12, 4000, seed=2)
+    for j in range(4):
+        assert statistics.same_law(shared[:, j], apart[:, j]) > 1e-5
+    uncertainty = [each.std(axis=0) / math.sqrt(len(each)) for each in (shared, apart)]
+    gap = np.abs(shared.mean(axis=0) - apart.mean(axis=0))
+    assert np.all(gap <= SIGMAS * np.hypot(*uncertainty))
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("kind", ["FinitePolicies", "FunctionOracle"])
+def test_the_proxy_of_single_actions_has_the_law_of_algorithm_3_as_printed(kind):
+    oracle, _, losses = problem(kind)
+    K, L, count = len(losses), 8, 1500
+    learner = at_a_state(oracle, 0, losses, L, resampling="shared")
+    found = samples(learner, 0, count, K)
+    expected = as_printed(kind, L, count, seed=23)
     code = (L + 1) ** np.arange(K)
     assert statistics.same_law(found @ code, expected @ code) > 1e-5
     # ... and would not have it if the noise that chose the action counted as the first draw.
     assert statistics.same_law((found > 0) @ code, expected @ code) < 1e-5
+
+
+# Settings --------------------------------------------------------------------------------------
+
+
+def test_the_words_are_short_for_numbers():
+    oracle, _, losses = problem("AllPolicies")
+    for word, meaning in (
+        ("shared", hn.Resampling(1, exact=False)),
+        ("rao-blackwell", hn.Resampling(2, exact=False)),
+        ("rao-blackwell", 2),
+        ("auto", hn.Resampling()),
+        ("exact", hn.Resampling(1, exact=True)),
+    ):
+        one, other = (
+            samples(at_a_state(oracle, 0, losses, 25, resampling=each), 0, 30, 3)
+            for each in (word, meaning)
+        )
+        np.testing.assert_array_equal(one, other)
+
+
+def test_learners_given_the_same_resampling_do_not_share_it():
+    mine = hn.Resampling(3)
+    oracle, _, losses = problem("AllPolicies")
+    learner = at_a_state(oracle, 0, losses, 25, resampling=mine)
+    assert learner._resampling.second_moment > 1.0
+    learner.decide(0)
+    assert learner._resampling.second_moment == 1.0  # exact weights have no spread of their own
+    assert mine.second_moment > 1.0
+
+
+@pytest.mark.parametrize("successes", [0, -1, 1.5, "two", None])
+def test_a_number_of_successes_is_a_positive_integer(successes):
+    with pytest.raises(hn.ParameterError, match="successes"):
+        hn.Resampling(successes)
+
+
+@pytest.mark.parametrize("exact", ["yes", 2, "auto"])
+def test_whether_weights_are_exact_is_yes_no_or_open(exact):
+    with pytest.raises(hn.ParameterError, match="exact"):
+        hn.Resampling(2, exact)
+
+
+def test_weights_are_asked_for_elements_that_need_them_only():
+    outcomes = np.array([[0, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
+    total = Scripted(outcomes)
+    weights, used = hn.Resampling(2, exact=False).weights(
+        total, None, np.array([0, 1, 2]), Draw(None, 0, 1.0), 4, np.array([0.0, 0.5, 0.5])
+    )
+    assert weights.tolist() == [0.0, 1.0, 1.5]
+    assert used == 3

@@ -1,9 +1,9 @@
 import copy
 import pickle
-import types
 
 import numpy as np
 import pytest
+from river.drift import ADWIN
 
 import hannan as hn
 from hannan.checks import check_learner
@@ -122,7 +122,7 @@ def test_a_prediction_that_is_none_is_refused_before_anything_is_learned(guess):
     learner.act(0)
     with pytest.raises(hn.LossError, match="Broken"):
         learner.update(np.ones(K))
-    assert learner.rounds == learner._player.rounds == 0
+    assert learner.rounds == learner.player.rounds == 0
     assert learner.best_policy()(0) == 0
 
 
@@ -132,28 +132,180 @@ def test_a_detector_that_fails_leaves_no_round_half_answered():
             raise RuntimeError
 
     learner = hn.Restarting(full(), Failing())
-    for _ in range(3):
-        learner.act(0)
-        with pytest.raises(RuntimeError):
-            learner.update(np.ones(K))
-    assert learner.rounds == learner._player.rounds == 3
-
-
-def test_an_alarm_is_not_lost_if_the_fresh_learner_cannot_be_made():
-    learner = hn.Restarting(full(), Alarms(5))
-    player = learner._player
-    player.fresh = types.MethodType(lambda self, number: 1 / 0, player)
-    for _ in range(5):
-        learner.act(0)
-        if learner.rounds < 4:
-            learner.update(np.ones(K))
-    with pytest.raises(ZeroDivisionError):
-        learner.update(np.ones(K))
-    assert (learner.rounds, learner.restarts) == (5, [])
-    del player.fresh
     learner.act(0)
     learner.update(np.ones(K))
-    assert (learner.rounds, learner.restarts) == (6, [6])
+    assert learner.rounds == learner.player.rounds == 1
+    for ask in (learner.act, learner.would_play, learner.propensities):
+        with pytest.raises(RuntimeError):
+            ask(0)
+    with pytest.raises(RuntimeError):
+        learner.update(np.ones(K))
+    assert learner.rounds == learner.player.rounds == 1
+
+
+class Down(RuntimeError):
+    """A solver, or something else from outside, is down."""
+
+
+class Flaky(Recorder):
+    """A predictor that cannot be copied while `down`, and whose lessons are counted."""
+
+    down = False
+    lessons = 0
+
+    def clone(self):
+        if Flaky.down:
+            raise Down
+        return Flaky()
+
+    def learn(self, context, action, loss):
+        Flaky.lessons += 1
+        super().learn(context, action, loss)
+
+
+class Stubborn(Alarms):
+    """A detector that fails the first time it is shown a value."""
+
+    refused = ()
+
+    def clone(self):
+        return Stubborn(*self.when)
+
+    def update(self, value):
+        if value not in Stubborn.refused:
+            Stubborn.refused = (*Stubborn.refused, value)
+            raise Down
+        return super().update(value)
+
+
+def test_a_detector_that_fails_once_is_shown_the_round_before_the_next_one():
+    contexts, losses = toy(60)
+    losses = losses * np.linspace(0.5, 1.0, 60)[:, None]  # hardly a value twice
+    Stubborn.refused, Flaky.lessons = (), 0
+    learner = hn.Restarting(full(), Stubborn(10), predictor=Flaky())
+    twin = hn.Restarting(full(), Alarms(10), predictor=Recorder())
+    buffer = np.empty(K)
+    for context, row in zip(contexts, losses, strict=True):
+        assert learner.act(context) == twin.act(context)
+        buffer[:] = row
+        learner.update(buffer)
+        buffer[:] = np.nan  # what is shown later is what was given then
+        twin.update(row)
+    learner.act(0)
+    assert learner.restarts == twin.restarts == [10, 20, 30, 40, 50, 60]
+    assert Flaky.lessons == 60
+    assert len(Stubborn.refused) > 30
+
+
+def failing_base(feedback):
+    """A learner of a solver that fails while `down` is not empty."""
+    down = []
+
+    def solve(contexts, losses):
+        if down:
+            raise Down
+        best = int(losses.sum(axis=0).argmin()) if len(losses) else 0
+        return lambda context: best
+
+    make = hn.ContextFTPL if feedback == "full" else hn.ContextSemiBanditFTPL
+    oracle = hn.oracles.FunctionOracle(solve, n_actions=K)
+    return down, make(oracle, contexts=range(D), seed=0)
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@pytest.mark.parametrize("part", ["certificate", "fresh", "regret_bound"])
+def test_a_restart_that_fails_is_tried_again_before_the_next_round(feedback, part, monkeypatch):
+    """The round has been learned, and nothing shows later that the restart came late."""
+    contexts, losses = toy(40)
+    (_, calm), (down, shaken) = failing_base(feedback), failing_base(feedback)
+    twin, learner = hn.Restarting(calm, Alarms(10)), hn.Restarting(shaken, Alarms(10))
+
+    original = getattr(type(shaken), part)
+
+    def broken(self, *args):
+        if down and self.oracle is shaken.oracle:
+            raise Down
+        return original(self, *args)
+
+    monkeypatch.setattr(type(shaken), part, broken)
+    failed = 0
+    for context, row in zip(contexts, losses, strict=True):
+        action = learner.act(context)
+        assert action == twin.act(context)
+        loss = row if feedback == "full" else row[action]
+        twin.update(loss)
+        due = learner.rounds % 10 == 9
+        before = list(learner.restarts)
+        if due:
+            monkeypatch.setattr(Alarms, "update", pull(Alarms.update, down))
+        learner.update(loss)
+        assert learner.rounds == twin.rounds
+        if due:
+            assert down
+            assert learner.restarts == before
+            for ask in (learner.act, learner.would_play):
+                with pytest.raises(Down):
+                    ask(0)
+            assert learner.rounds == learner.player.rounds + sum(before[-1:])
+            failed += 1
+        down.clear()
+        monkeypatch.undo()
+        monkeypatch.setattr(type(shaken), part, broken)
+    learner.would_play(0)
+    assert failed == 4
+    assert learner.restarts == twin.restarts == [10, 20, 30, 40]
+    assert learner.certificate() == twin.certificate()
+    assert learner.regret_bound() == twin.regret_bound()
+    assert learner.oracle_calls == twin.oracle_calls
+
+
+def pull(update, down):
+    """A detector's update after which everything else fails."""
+
+    def pulled(self, value):
+        found = update(self, value)
+        down.append(True)
+        return found
+
+    return pulled
+
+
+def test_a_restart_whose_watch_cannot_be_made_has_changed_nothing():
+    Flaky.down = False
+    learner = hn.Restarting(full(), Alarms(5), predictor=Flaky())
+    try:
+        for t in range(5):
+            learner.act(0)
+            Flaky.down = t == 4
+            learner.update(np.ones(K))
+        assert (learner.rounds, learner.restarts) == (5, [])
+        for _ in range(3):
+            with pytest.raises(Down):
+                learner.act(0)
+        assert learner.certificate().rounds == 5
+    finally:
+        Flaky.down = False
+    learner.act(0)
+    assert learner.restarts == [5]
+    assert learner.certificate().rounds == 5
+    assert any("sums over 2 segments" in note for note in learner.certificate().notes)
+
+
+def test_decisions_that_nobody_has_seen_are_taken_back_inside_too():
+    calls = []
+
+    def solve(contexts, losses):
+        calls.append(len(losses))
+        if len(calls) == 3:
+            raise Down
+        return lambda context: 0
+
+    oracle = hn.oracles.FunctionOracle(solve, n_actions=K)
+    learner = hn.Restarting(hn.ContextSemiBanditFTPL(oracle, range(D), seed=0), Alarms())
+    with pytest.raises(Down):
+        learner.decide_many([0, 1, 2])
+    assert learner.open_decisions == learner.player.open_decisions == []
+    assert learner.clock == learner.player.clock == 0
 
 
 @pytest.mark.parametrize(
@@ -171,9 +323,12 @@ def test_bad_parameters_are_refused(build, message):
 
 
 def test_playout_noise_is_refused():
-    base = hn.ContextFTPL(ORACLE, [0, 1, 2], perturbation="playout", horizon=3, seed=0)
-    with pytest.raises(hn.ParameterError, match="playout"):
-        hn.Restarting(base)
+    for base in (
+        hn.PlayoutFTPL(ORACLE, [0, 1, 2], seed=0),
+        hn.PlayoutBandit(ORACLE, [0, 1, 2], seed=0),
+    ):
+        with pytest.raises(hn.ParameterError, match=f"cannot play through {type(base).__name__}"):
+            hn.Restarting(base)
 
 
 def test_what_the_learner_does_not_have_is_refused():
@@ -183,16 +338,22 @@ def test_what_the_learner_does_not_have_is_refused():
     for verb in ("best_policy", "certificate"):
         with pytest.raises(hn.InputTypeError, match=rf"UniformRandom has no {verb}\(\)"):
             getattr(learner, verb)()
-    with pytest.raises(hn.InputTypeError, match=r"KalaiVempala has no propensities\(\)"):
-        hn.Restarting(hn.baselines.KalaiVempala(TABLE, seed=0)).propensities(0)
     with pytest.raises(hn.DecisionError):
         learner.update(0.0, decision=0)
     base = hn.baselines.EpochGreedy(hn.oracles.AllPolicies(1, K), seed=0)
-    with pytest.raises(hn.InputTypeError, match=r"EpochGreedy has no decide\(\)"):
+    assert hn.Restarting(base).late == base.late
+    with pytest.raises(hn.ParameterError, match="EpochGreedy cannot learn late"):
         hn.Restarting(base).decide()
 
 
-@pytest.mark.parametrize("detector", [None, hn.detectors.Adwin()])
+def test_propensities_of_any_learner_are_passed_on():
+    base = hn.baselines.KalaiVempala(TABLE, seed=0)
+    found, expected = (each.propensities(0) for each in (hn.Restarting(base), base))
+    assert found.probabilities.tolist() == expected.probabilities.tolist()
+    assert found.draws == expected.draws
+
+
+@pytest.mark.parametrize("detector", [None, hn.adapters.RiverDetector(ADWIN())])
 @pytest.mark.parametrize("make", [full, bandit])
 def test_a_copy_plays_on_like_the_original(make, detector):
     contexts, losses = toy(1600, [500, 1000])

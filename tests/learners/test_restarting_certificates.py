@@ -60,6 +60,6 @@ def test_a_statement_that_one_segment_lacks_is_not_made():
         learner.update(0.5, decision=decision)
     assert learner.restarts == [10]
     play(learner, toy(20))
-    assert learner._player.certificate().stability_estimate is not None
+    assert learner.player.certificate().stability_estimate is not None
     assert learner.certificate().stability_estimate is None
     assert any("delayed" in note for note in learner.certificate().notes)

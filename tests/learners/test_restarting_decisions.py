@@ -1,4 +1,4 @@
-"""Tickets and the clock of a learner that starts over."""
+"""Decisions and the clock of a learner that starts over."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_a_round_opened_before_a_restart_is_dropped_too():
         learner.update(7.0)
     learner.update(1.0)
     assert learner.rounds == 2
-    assert learner._player.rounds == 0
+    assert learner.player.rounds == 0
     with pytest.raises(hn.OrderError):
         learner.update(1.0)
 
@@ -70,7 +70,7 @@ def test_a_round_opened_before_a_restart_is_dropped_too():
 def test_forgotten_decisions_of_the_current_learner_are_forgotten_there():
     learner = hn.Restarting(bandit(), Alarms())
     learner.forget(learner.decide(0))
-    assert learner._player.open_decisions == []
+    assert learner.player.open_decisions == learner.open_decisions == []
     with pytest.raises(hn.DecisionError):
         learner.forget(0)
 
@@ -85,7 +85,7 @@ def test_a_decision_of_another_learner_is_refused():
 def test_propensities_are_those_of_the_current_learner():
     learner = hn.Restarting(bandit(), Alarms(20))
     play(learner, toy(30))
-    found, expected = (x.propensities(1, draws=50) for x in (learner, learner._player))
+    found, expected = (x.propensities(1, draws=50) for x in (learner, learner.player))
     assert found.probabilities.tolist() == expected.probabilities.tolist()
 
 
@@ -102,7 +102,7 @@ def test_the_clock_runs_on_over_restarts():
         learner = hn.Restarting(base, Alarms(10), predictor=Recorder())
         contexts, losses = toy(27)
         play(learner, (contexts, losses))
-        seen = [context for context, _, _ in learner._watch._own.learned]
+        seen = [context for context, _, _ in learner._monitor._own.learned]
         assert seen == [D * t + contexts[t] for t in range(20, 27)]
 
 
@@ -127,5 +127,5 @@ def test_switching_classes_keep_their_time(feedback):
     learner = hn.Restarting(make(oracle, seed=0), Alarms(10), predictor=Recorder())
     play(learner, (contexts, losses))
     assert learner.restarts == [10, 20]
-    seen = [context for context, _, _ in learner._watch._own.learned]
+    seen = [context for context, _, _ in learner._monitor._own.learned]
     assert seen == [(t, contexts[t]) for t in range(20, 27)]

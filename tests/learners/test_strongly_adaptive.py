@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 import hannan as hn
+from hannan.core.storage import reread
 from hannan.perturbation import seed_key
 from tests import naive, naive_adaptive, problems
 
@@ -32,7 +33,9 @@ def watch(learner, rounds):
     """Play; yields the copies awake, their actions and probabilities, and the play."""
     for context, losses in rounds:
         action = learner.act(context)
-        yield list(learner._awake), list(learner._actions), learner._mixture.tolist(), action
+        opened = learner._ledger.current
+        copies = [inner.action for inner in opened.inner]
+        yield list(opened.awake), copies, opened.mixture.tolist(), action
         learner.update(losses)
 
 
@@ -84,7 +87,8 @@ def test_every_copy_plays_as_if_it_were_alone(kind):
     G = learner._awake[0].learner.complexity
     for each, actions in played.values():
         alone = hn.ContextFTPL(oracle, seed=each.learner.seed)
-        alone._complexity = G
+        alone.share_complexity(learner._awake[0].learner)
+        assert alone.complexity == G
         stretch = rounds[each.start - 1 : each.end]
         assert problems.play(alone, stretch) == actions
     assert len({each.learner.seed for each, _ in played.values()}) == len(played)
@@ -94,7 +98,8 @@ def test_one_copy_finds_the_complexity_for_all():
     learner = strong()
     seen = set()
     for awake, *_ in watch(learner, changing(100)):
-        seen |= {each.learner._complexity for each in awake if each.learner._complexity}
+        found = [each.learner.leader.found for each in awake]
+        seen |= {id(each) for each in found if each is not None}
     # Those of the first round may have found it at the same time.
     assert 1 <= len(seen) <= 2
     assert learner._made > 20
@@ -104,13 +109,13 @@ def test_one_copy_finds_the_complexity_for_all():
 def test_copies_are_drawn_with_the_probabilities_of_the_mixture():
     learner = hn.StronglyAdaptive(hn.ContextFTPL(FINITE, epsilon=0.2, seed=0), shortest=1, seed=0)
     problems.play(learner, changing(43))
-    learner.act(0)
+    opened = learner.begin_round(0)
     expected = np.zeros(3)
-    np.add.at(expected, learner._actions, learner._mixture)
+    np.add.at(expected, [inner.action for inner in opened.inner], opened.mixture)
     counts = np.zeros(3)
     for key in range(4000):
         learner._key = seed_key(key)
-        counts[learner.act(0)] += 1
+        counts[learner.begin_round(0).action] += 1
     possible = expected > 0
     assert possible.sum() > 1
     assert counts[~possible].sum() == 0
@@ -119,15 +124,25 @@ def test_copies_are_drawn_with_the_probabilities_of_the_mixture():
 
 
 def test_the_draw_of_a_round_depends_on_the_seed_and_its_number_alone():
-    learner, twin = strong(), strong()
-    for _ in range(3):
-        twin.act(0)
-    watched = zip(watch(learner, changing(60)), watch(twin, changing(60)), strict=True)
-    assert all(a[-1] == b[-1] for a, b in watched)
-    twin.rounds = 17
-    other = strong(seed=0).clone()
-    other.rounds = 17
-    assert twin._uniform() == other._uniform() != learner._uniform()
+    learner, twin, other = strong(), strong(), strong(seed=1)
+
+    def drawn(each):
+        return each._uniform(each.begin_round(0))
+
+    numbers = []
+    for context, losses in changing(60):
+        numbers.append(drawn(learner))
+        assert numbers[-1] == drawn(learner) == drawn(twin) != drawn(other)
+        twin.would_play(context, 3)
+        assert learner.act(context) == twin.act(context)
+        other.act(context)
+        for each in (learner, twin, other):
+            each.update(losses)
+    assert len(set(numbers)) == 60
+    learner.act(0)
+    assert drawn(learner) not in numbers  # that of a round in place of one that was dropped
+    learner.act(0)
+    assert drawn(learner) != drawn(twin)
 
 
 @pytest.mark.parametrize("environment", ["punisher", "changing"])
@@ -240,6 +255,16 @@ def test_loss_functions_are_passed_on():
         learner.update(hn.losses.ConcaveOfCardinality([0.0, 1.0, 1.5, 1.5 + 0.01 * (t % 3)]))
     assert learner.best_policy()(None).tolist() == []
     assert learner.certificate().rounds == 20
+    learner.act()
+    for bad in (
+        hn.losses.ConcaveOfCardinality([0.0, 1.0, 2.0]),
+        hn.losses.ConcaveOfCardinality([0.0, 4.0, 5.0, 6.0]),
+    ):
+        with pytest.raises(hn.LossError):
+            learner.update(bad)
+    learner.update(hn.losses.ConcaveOfCardinality([0.0, 1.0, 1.5, 1.5]))
+    learner.act()
+    assert learner.rounds == 21
 
 
 def test_oracle_calls_of_all_copies_are_counted():
@@ -300,7 +325,7 @@ def test_the_number_of_actions_is_learned_from_the_first_losses_that_are_accepte
         learner.update([0.0, 1.0, 0.0])
 
 
-def test_when_an_oracle_fails_the_update_can_be_repeated():
+def test_a_copy_that_fails_learns_the_round_before_the_next_one():
     failing = []
 
     def solve(contexts, losses):
@@ -318,13 +343,31 @@ def test_when_an_oracle_fails_the_update_can_be_repeated():
         problems.play(each, rounds[:20])
         each.act(1)
     failing += ["now", "later", "later"]  # from the end: the third call fails
-    with pytest.raises(RuntimeError):
-        learner.update([0.0, 1.0, 1.0])
-    assert 0 < learner._told < len(learner._awake)
-    for each in (learner, twin):
-        each.update([0.0, 1.0, 1.0])
-    assert problems.play(learner, rounds[20:]) == problems.play(twin, rounds[20:])
+    buffer = np.array([0.0, 1.0, 1.0])
+    learner.update(buffer)
+    buffer[:] = 0.5  # the caller may use its array again
+    twin.update([0.0, 1.0, 1.0])
+    assert 0 < len(learner._unlearned) < len(learner._awake)
+    assert learner.rounds == twin.rounds == 21
     assert learner.certificate() == twin.certificate()
+    assert [each.regret for each in learner._awake] == [each.regret for each in twin._awake]
+    with pytest.raises(hn.OrderError):
+        learner.update([0.0, 1.0, 1.0])
+    twins = [copy.deepcopy(learner), reread(learner)]
+    failing.append("now")
+    with pytest.raises(RuntimeError):
+        learner.act(0)  # it still fails
+    assert learner.rounds == 21
+    assert learner.regret_bound() == twin.regret_bound()  # which lets the copies catch up
+    assert learner._unlearned == []
+    expected = problems.play(twin, rounds[20:])
+    for each in (learner, *twins):
+        assert problems.play(each, rounds[20:]) == expected
+        assert each.certificate() == twin.certificate()
+        assert each.oracle_calls == twin.oracle_calls
+        for mine, theirs in zip(each._awake, twin._awake, strict=True):
+            assert mine.learner.rounds == theirs.learner.rounds
+            assert mine.learner.certificate() == theirs.learner.certificate()
 
 
 def test_a_copy_plays_on_like_the_original():
@@ -357,7 +400,7 @@ REFUSED = {
     "ContextSemiBanditFTPL": hn.ContextSemiBanditFTPL(FINITE),
     "UniformRandom": hn.baselines.UniformRandom(3),
     "loss_range": hn.ContextFTPL(FINITE, loss_range=None),
-    "when which context": hn.ContextFTPL(FINITE, [0, 1], perturbation="playout"),
+    "when which context": hn.PlayoutFTPL(FINITE, [0, 1]),
     "middle of the game": hn.ContextFTPL(Timed(3, 3)),
     "must be a learner": FINITE,
 }

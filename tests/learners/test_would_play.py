@@ -1,4 +1,4 @@
-"""Copies with the same past and other coins: their law is that of `act`, and asking is free."""
+"""Copies with the same past and other randomness: their law is that of `act`."""
 
 import copy
 
@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import hannan as hn
-from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.perturbation import seed_key
 from tests import statistics
 from tests.test_contracts import FINITE, ORACLES
@@ -25,7 +24,7 @@ FULL = {
     "once": hn.ContextFTPL(FINITE, epsilon=0.5, noise="once", seed=0),
     "guessing": hn.ContextFTPL(FINITE, predictor=hn.predictors.Last(), trust="always", seed=0),
     "all policies": hn.ContextFTPL(hn.oracles.AllPolicies(4, 3), epsilon=0.5, seed=0),
-    "playout": hn.ContextFTPL(FINITE, ROTA, perturbation="playout", seed=0),
+    "playout": hn.PlayoutFTPL(FINITE, ROTA, seed=0),
     "FTPL": hn.FTPL(
         FINITE,
         lambda rng: [(x, rng.laplace(scale=2.0, size=3)) for x in range(4)],
@@ -45,12 +44,12 @@ BANDITS = {
     "bandit": hn.ContextSemiBanditFTPL(FINITE, seed=0),
     "bandit, anytime": hn.ContextSemiBanditFTPL(FINITE, epsilon="anytime", seed=0),
     "bandit, hinted": hn.ContextSemiBanditFTPL(
-        FINITE, epsilon=0.2, predictor=MEAN, hint_strength=1.0, seed=0
+        FINITE, epsilon=0.2, predictor=MEAN, trust=hn.Trust(hint=1.0), seed=0
     ),
     "bandit, baseline": hn.ContextSemiBanditFTPL(
         FINITE, epsilon=0.5, predictor=MEAN, trust="baseline", seed=0
     ),
-    "bandit, playout": hn.ContextSemiBanditFTPL(FINITE, ROTA, perturbation="playout", seed=0),
+    "bandit, playout": hn.PlayoutBandit(FINITE, ROTA, seed=0),
     "Restarting, bandit": hn.Restarting(hn.ContextSemiBanditFTPL(FINITE, seed=0)),
     "Exp4": hn.baselines.Exp4(FINITE, seed=0),
     "EpsilonGreedy": hn.baselines.EpsilonGreedy(3, epsilon=0.5, seed=0),
@@ -77,12 +76,15 @@ def past(n=10):
 
 def reseed(learner, rng):
     """Slowly and by hand: all randomness that `act` could use is replaced."""
-    if isinstance(learner, PerturbedLeader):
-        learner._key = seed_key(int(rng.integers(2**60)))
-        if learner._fakes is not None:
-            learner._make_fakes()
-        if learner._playout is not None:
-            learner._play_out(learner._playout)
+    if isinstance(learner, hn.ContextFTPL | hn.ContextSemiBanditFTPL):
+        leader = learner.leader
+        leader._key = seed_key(int(rng.integers(2**60)))
+        if leader.noise is not None:
+            leader.noise = None
+            leader.put_noise()
+    elif isinstance(learner, hn.PlayoutFTPL | hn.PlayoutBandit):
+        noise = learner._future.noise
+        learner._future.put_noise(noise.size, noise.rate, seed_key(int(rng.integers(2**60))))
     elif isinstance(learner, hn.StronglyAdaptive):
         learner._key = seed_key(int(rng.integers(2**60)))
         learner.learner = learner.learner.clone(seed=int(rng.integers(2**60)))
@@ -92,8 +94,10 @@ def reseed(learner, rng):
         reseed(learner._player, rng)
     elif isinstance(learner, hn.Discounted):
         reseed(learner._inner, rng)
-    elif isinstance(learner, hn.FTPL | hn.baselines.KalaiVempala):
+    elif isinstance(learner, hn.FTPL):
         learner._key = int(rng.integers(2**60))
+    elif isinstance(learner, hn.baselines.KalaiVempala):
+        learner._noise_key = int(rng.integers(2**60))
         learner._block = (-1, np.empty(0))
     else:
         learner._rng = np.random.default_rng(int(rng.integers(2**60)))
@@ -196,7 +200,7 @@ def test_open_decisions_are_left_alone():
     ],
     ids=lambda learner: type(learner).__name__,
 )
-def test_without_coins_all_copies_do_what_the_learner_does(learner):
+def test_without_randomness_all_copies_do_what_the_learner_does(learner):
     learner = learner.clone()
     for t, (context, losses) in enumerate(past()):
         answers = learner.would_play(context, 4, seed=t)
@@ -251,16 +255,15 @@ class Own(hn.Learner):
         self.dice = np.random.default_rng(seed)
         self.log = []
 
-    def _act(self, context):
-        action = 1000 * int(self.dice.integers(1000)) + self.inner.act(context)
-        self.log.append(action)
-        return action
+    def _act(self, opened):
+        opened.play(1000 * int(self.dice.integers(1000)) + self.inner.act(opened.context))
+        self.log.append(opened.action)
 
-    def _update(self, context, action, loss):
+    def _update(self, opened, loss):
         pass
 
 
-def test_learners_of_ones_own_are_copied_deeply_with_coins_of_their_own():
+def test_learners_of_ones_own_are_copied_deeply_with_randomness_of_their_own():
     silent, asked = Own(seed=0), Own(seed=0)
     answers = asked.would_play(copies=50)
     assert asked.log == []
@@ -293,7 +296,8 @@ def test_the_class_is_not_copied():
 def test_the_unit_of_discounted_weights_does_not_matter():
     learner = after(hn.Discounted(BASE, 0.8), past())
     before = learner.would_play(2, 100)
-    learner._renew()
+    learner._inner.renew(learner._discounted(), learner.discount**learner._age)
+    learner._age = 0
     assert learner.would_play(2, 100) == before
     assert len(set(before)) > 1
 

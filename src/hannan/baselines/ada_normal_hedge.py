@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._listed import Mixture
-from hannan.core import Action
+from hannan.baselines._policy_table import PolicyTable
+from hannan.core import Action, Learner, OpenRound
 from hannan.core.arrays import as_floats
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.learner import learner_rng
+from hannan.core.policy import loss_of
+from hannan.core.validation import FloatArray, check_seed, refuse
 from hannan.kernels.normalhedge import weights
 from hannan.oracles import FinitePolicies
 
 
-class AdaNormalHedge(Mixture):
+class AdaNormalHedge(Learner):
     r"""Weights from each policy's regret and the size of its regrets, no rate: O(N) a round.
 
     Policy n has regret :math:`r_t(n) = \langle p_t, \ell_t \rangle - \ell_t(n)` in a round, with
@@ -61,6 +63,14 @@ class AdaNormalHedge(Mixture):
     [luo2015]
     """
 
+    oracle: FinitePolicies
+    _derived = frozenset({"oracle", "_policies", "_prior"})
+
+    class Round(OpenRound):
+        """The weights by which a policy was followed; regret is measured against them."""
+
+        followed: FloatArray = np.empty(0)
+
     def __init__(
         self,
         actions: ArrayLike | FinitePolicies,
@@ -69,27 +79,31 @@ class AdaNormalHedge(Mixture):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, None, seed, loss_range)
+        super().__init__()
+        self.actions = actions
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._policies = PolicyTable(actions, loss_range, self)
+        self.oracle = self._policies.oracle
+        self._totals = np.zeros(len(self._policies))
         self.prior = prior
         self._prior = self._check_prior(prior)
         self._mixture = self._prior.copy()
         self._magnitudes = np.zeros_like(self._totals)
-        self._followed = self._mixture
+        self._rng = learner_rng(seed)
 
-    def _act(self, context: Any) -> Action:
-        self._followed = self._mixture
-        return super()._act(context)
+    def _prepare(self, opened: Round) -> None:
+        opened.followed = self._mixture  # an array that never changes
 
-    def _keep(self) -> FloatArray:
-        return self._followed
+    def _act(self, opened: Round) -> None:
+        u = self._rng.random()
+        opened.play(self._policies.follow(opened.context, opened.followed, u))
 
-    def _recall(self, kept: FloatArray) -> None:
-        self._followed = kept
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        regrets = self._checked_charge(context, loss)
-        np.subtract(self._followed @ regrets, regrets, out=regrets)
-        regrets /= self._width
+    def _update(self, opened: Round, loss: Any) -> None:
+        losses = self._policies.check(loss)[0]
+        regrets = self._policies.charge(opened.context, losses)
+        np.subtract(opened.followed @ regrets, regrets, out=regrets)
+        regrets /= self._policies.width
         self._totals += regrets
         self._magnitudes += np.abs(regrets, out=regrets)
         mixture = weights(self._totals, self._magnitudes)
@@ -97,17 +111,27 @@ class AdaNormalHedge(Mixture):
         total = mixture.sum()
         self._mixture = mixture / total if total > 0.0 else self._prior.copy()
 
+    def _law(self, opened: Round) -> FloatArray:
+        return self._policies.law(opened, opened.followed)
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return self._policies.replay(opened, opened.followed, copies, rng)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._policies.check(loss)[0], action)
+
     def regret_bound(self) -> float | None:
         """√(3 C log(B/q)) of the policy that leads, in widths of the losses."""
-        if self._delayed:
+        if self._ledger.delayed:
             return None
         best = int(np.argmax(self._totals))
         growth = 1.0 + 1.5 * float(self._prior @ (1.0 + np.log1p(self._magnitudes)))
         odds = math.log(growth / float(self._prior[best]))
-        return self._width * math.sqrt(3.0 * float(self._magnitudes[best]) * odds)
+        return self._policies.width * math.sqrt(3.0 * float(self._magnitudes[best]) * odds)
 
     def _check_prior(self, prior: ArrayLike | None) -> FloatArray:
-        N = self.oracle.n_policies
+        N = len(self._policies)
         if prior is None:
             return np.full(N, 1.0 / N)
         try:

@@ -6,20 +6,27 @@ import copy
 import math
 import sys
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from hannan.baselines._bandit import Bandit
-from hannan.baselines._known_law import KnownLaw
-from hannan.core import Action, Objective, Oracle, ParameterError, Policy
+from hannan.baselines._loss_scale import LossScale
+from hannan.core import (
+    Action,
+    Feedback,
+    Learner,
+    Objective,
+    OpenRound,
+    Oracle,
+    ParameterError,
+    Policy,
+)
 from hannan.core.arrays import Contexts
-from hannan.core.available import IntArray, standing_in
-from hannan.core.learner import own_coins
+from hannan.core.learner import learner_rng
 from hannan.core.validation import FloatArray, check_seed, refuse
 
 
-class EpochGreedy(KnownLaw, Bandit):
+class EpochGreedy(Learner):
     r"""Explore in single rounds and follow the leader between them, ever longer; bandit feedback.
 
     An exploring round plays each of K actions with probability 1/K and adds :math:`K \ell` on the
@@ -77,8 +84,9 @@ class EpochGreedy(KnownLaw, Bandit):
     [langford2007]
     """
 
+    feedback = Feedback.SEMI
     oracle: Oracle
-    _scratch = frozenset({"_leader", "_spread"})
+    _derived = frozenset({"_leader", "_spread", "_scale"})
 
     def __init__(
         self,
@@ -89,7 +97,9 @@ class EpochGreedy(KnownLaw, Bandit):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(loss_range)
+        super().__init__()
+        self.loss_range = loss_range
+        self._scale = LossScale(loss_range, self)
         if oracle.n_actions is None or oracle.max_chosen > 1:
             raise ParameterError(
                 "EpochGreedy plays single actions uniformly; it needs an oracle with max_chosen=1 "
@@ -101,54 +111,76 @@ class EpochGreedy(KnownLaw, Bandit):
         self.seed = check_seed(self, seed)
         self.explored = 0
         self._K = oracle.n_actions
-        self._total = oracle.objective()
+        self._estimates = oracle.objective()
         self._leader: Policy | None = None
-        self._led = False  # whether the leader of the total has been found
+        self._led = False  # whether the leader of the estimates has been found
         self._left = 0  # rounds of following that remain
         self._spread = 2.0 * self._K * self._log_size()
-        self._rng = own_coins(seed)
+        self._rng = learner_rng(seed)
 
     def best_policy(self) -> Policy:
         """The leader by what exploring rounds have shown."""
-        return self._total.leader() if self._leader is None else self._leader
+        return self._estimates.leader() if self._leader is None else self._leader
 
-    def _act(self, context: Any) -> Action:
+    @property
+    def late(self) -> str | None:
+        """The rounds that explore are a function of those that were learned before."""
+        return (
+            "EpochGreedy cannot learn late: how long it follows its leader depends on the rounds "
+            "before, in the order of play."
+        )
+
+    def _act(self, opened: OpenRound) -> None:
         if self._left == 0:
-            return int(self._rng.integers(self._K))
-        if self._leader is None:
-            self._leader = self._total.leader()
-            self._led = True
-            self.oracle_calls += 1
-        return self._leader(context)
+            opened.play(int(self._rng.integers(self._K)))
+            return
+        leader = self.best_policy()
+        opened.play(leader(opened.context))
+        opened.calls += not self._led
+        self._leader, self._led = leader, True
 
-    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
-        law = np.full(self._K, 1.0 / self._K)
-        if self._left > 0:
-            law = np.eye(self._K)[self.best_policy()(context)]
-        if available is None:
-            return law
-        substitute = copy.copy(self)._substitute(context, available)  # a copy counts the call
-        stands = standing_in(available, substitute, self._K)
-        return np.asarray(np.bincount(stands, law, self._K), dtype=np.float64)
-
-    def _restored(self) -> None:
-        self._leader = self._total.leader() if self._led else None
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        cost = self._scaled(loss)
+    def _update(self, opened: OpenRound, loss: Any) -> None:
+        cost = self._scale.scaled(loss)
         if self._left > 0:
             self._left -= 1
             return
         estimate = np.zeros(self._K)
-        estimate[action] = self._K * cost
-        self._total.add(context, estimate)
+        estimate[opened.chosen] = self._K * cost
+        self._estimates.add(opened.context, estimate)
         self._leader = None
         self._led = False
         self.explored += 1
         self._left = self._following(self.explored)
 
-    def _past(self) -> Objective:
-        return self._total
+    def _law(self, opened: OpenRound) -> FloatArray:
+        law = np.full(self._K, 1.0 / self._K)
+        if self._left > 0:
+            law = np.eye(self._K)[self.best_policy()(opened.context)]
+        if opened.plays is None:
+            return law
+        return np.asarray(np.bincount(opened.plays, law, self._K), dtype=np.float64)
+
+    def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
+        twin, actions = self._reseeded(rng), []  # one, which finds the leader once
+        for _ in range(copies):
+            twin._act(opened)
+            actions.append(opened.action)
+        return actions
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._rng = rng
+        return twin
+
+    def _total(self) -> Objective:
+        return self._estimates
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self._scale.suffered(loss)
+
+    def _restored(self) -> None:
+        self._leader = self._estimates.leader() if self._led else None
 
     def _following(self, n: int) -> int:
         """s_n, how long the n-th leader is followed."""
@@ -160,7 +192,7 @@ class EpochGreedy(KnownLaw, Bandit):
         listed = self.oracle.contexts if self.contexts is None else self.contexts
         known = [] if listed is None else self.oracle.check_contexts(listed)
         if known:
-            self._total.expect(known)
+            self._estimates.prepare(known)
         if self.log_size is None:
             size = self.oracle.log_size(known) if known else None
             return 1.0 if size is None else size

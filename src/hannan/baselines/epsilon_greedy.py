@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from hannan.baselines._bandit import Bandit, row_or_name
-from hannan.baselines._known_law import KnownLaw
-from hannan.core import Action, LateLearner, Predictor
-from hannan.core.available import IntArray
-from hannan.core.learner import own_coins
+from hannan.baselines._contexts import row_or_name
+from hannan.baselines._loss_scale import LossScale
+from hannan.core import Action, Feedback, Learner, OpenRound, Predictor
+from hannan.core.learner import learner_rng
 from hannan.core.predictor import adopt, check_guess
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed
 from hannan.predictors import Mean, Ridge
 
 _ANY = (-math.inf, math.inf)
 
 
-class EpsilonGreedy(KnownLaw, Bandit, LateLearner):
+class EpsilonGreedy(Learner):
     r"""Play what a predictor thinks cheapest, with probability ε a uniform action; bandit feedback.
 
     In round t the action is
@@ -27,7 +28,7 @@ class EpsilonGreedy(KnownLaw, Bandit, LateLearner):
     .. math:: a_t = \arg\min_k \hat\ell_t(k) \quad\text{with probability } 1 - \varepsilon_t,
               \qquad \varepsilon_t = \varepsilon\, t^{-\delta},
 
-    else uniform over all K, or both among those that are there. Ties go to the smallest action.
+    else uniform over all K, or both among those that are available. Ties go to the smallest action.
     The predictor learns from every round, whichever way its action was chosen.
 
     Parameters
@@ -49,8 +50,8 @@ class EpsilonGreedy(KnownLaw, Bandit, LateLearner):
 
     Guarantee
     ---------
-    None against an adversary, who sees what looks cheapest and makes it dear. Exploring costs at
-    most :math:`\sum_t \varepsilon_t` more than playing greedily, losses in [0, 1]. [auer2002b]
+    None against an adversary, who sees what looks cheapest and makes it expensive. Exploring costs
+    at most :math:`\sum_t \varepsilon_t` more than playing greedily, losses in [0, 1]. [auer2002b]
 
     Examples
     --------
@@ -67,6 +68,14 @@ class EpsilonGreedy(KnownLaw, Bandit, LateLearner):
     [auer2002b]
     """
 
+    feedback = Feedback.SEMI
+    _derived = frozenset({"_scale"})
+
+    class Round(OpenRound):
+        """What looked cheapest."""
+
+        greedy: int = -1
+
     def __init__(
         self,
         n_actions: int,
@@ -77,7 +86,9 @@ class EpsilonGreedy(KnownLaw, Bandit, LateLearner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(loss_range)
+        super().__init__()
+        self.loss_range = loss_range
+        self._scale = LossScale(loss_range, self)
         self.n_actions = check_integer(self, "n_actions", n_actions, 1)
         self.predictor = predictor
         self.epsilon = check_probability(self, "epsilon", epsilon)
@@ -88,47 +99,63 @@ class EpsilonGreedy(KnownLaw, Bandit, LateLearner):
         for mine in (self._for_rows, self._for_names):
             if hasattr(mine, "prepare"):
                 mine.prepare(self.n_actions)
-        self._rng = own_coins(seed)
+        self._rng = learner_rng(seed)
 
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
-        return row_or_name(context)
+    def _prepare(self, opened: Round) -> None:
+        mine, some = self._predictor(opened.context), opened.available
+        guess = getattr(mine, "estimate", mine.predict)(opened.context)
+        estimates = check_guess(mine, guess, self.n_actions, _ANY)
+        if some is None:
+            opened.greedy = int(estimates.argmin())
+        else:
+            opened.greedy = int(some[estimates[some].argmin()])
 
-    def _act(self, context: Any) -> Action:
-        return self._drawn(self._estimate(context))
+    def _act(self, opened: Round) -> None:
+        choice = opened.greedy
+        if self._rng.random() < self._exploring():
+            some = self._some_or_all(opened)
+            choice = int(some[self._rng.integers(len(some))])
+        opened.play(choice)
+
+    def _update(self, opened: Round, loss: Any) -> None:
+        cost = self._scale.scaled(loss)
+        self._predictor(opened.context).learn(opened.context, opened.action, cost)
+
+    def _law(self, opened: Round) -> FloatArray:
+        law, some, exploring = (
+            np.zeros(self.n_actions),
+            self._some_or_all(opened),
+            self._exploring(),
+        )
+        law[some] = exploring / len(some)
+        law[opened.greedy] += 1.0 - exploring
+        return law
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._rng = rng
+        return twin
 
     @property
-    def _ordered(self) -> bool:
+    def _scores_actions(self) -> bool:
         return True
 
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        return int(available[self._drawn(self._estimate(context)[available])])
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self._scale.suffered(loss)
 
-    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
-        there = np.arange(self.n_actions) if available is None else available
-        law, exploring = np.zeros(self.n_actions), self._exploring()
-        law[there] = exploring / len(there)
-        law[there[self._estimate(context)[there].argmin()]] += 1.0 - exploring
-        return law
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked."""
+        return row_or_name(context)
 
     def _exploring(self) -> float:
         """ε of this round."""
         found: float = self.epsilon * (self.rounds + 1) ** -self.decay
         return found
 
-    def _estimate(self, context: Any) -> FloatArray:
-        mine = self._predictor(context)
-        guess = getattr(mine, "estimate", mine.predict)(context)
-        return check_guess(mine, guess, self.n_actions, _ANY)
-
-    def _drawn(self, estimates: FloatArray) -> int:
-        """The place of the smallest, or now and then any."""
-        greedy = int(estimates.argmin())
-        if self._rng.random() < self._exploring():
-            return int(self._rng.integers(len(estimates)))
-        return greedy
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        self._predictor(context).learn(context, action, self._scaled(loss))
+    def _some_or_all(self, opened: Round) -> IntArray:
+        some = opened.available
+        return np.arange(self.n_actions) if some is None else some
 
     def _predictor(self, context: Any) -> Any:
         return self._for_rows if isinstance(context, np.ndarray) else self._for_names

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._listed import ListedPolicies
-from hannan.core import Action, Feedback, ParameterError
-from hannan.core.available import IntArray
-from hannan.core.validation import FloatArray
+from hannan.baselines._loss_scale import check_loss
+from hannan.baselines._policy_table import PolicyTable
+from hannan.core import Action, Feedback, Learner, OpenRound, ParameterError
+from hannan.core.learner import learner_rng
+from hannan.core.validation import FloatArray, check_positive, check_seed
 from hannan.oracles import FinitePolicies
 
 
-class Exp4(ListedPolicies):
+class Exp4(Learner):
     r"""Exponential weights over a table of N policies, bandit feedback: O(N) a round, no oracle.
 
     On context x action a is played with probability :math:`p_a`, the total weight of the policies
@@ -55,7 +56,19 @@ class Exp4(ListedPolicies):
     """
 
     feedback = Feedback.SEMI
-    _scratch = frozenset({"_law"})
+    oracle: FinitePolicies
+    _derived = frozenset({"oracle", "_policies"})
+
+    class Round(OpenRound):
+        """What was chosen had this probability, and what is played one over the weight."""
+
+        probability: float = 1.0
+        weight: float = 1.0
+
+        @property
+        def inverse(self) -> FloatArray:
+            """The inverse propensity of the action."""
+            return np.array([self.weight])
 
     def __init__(
         self,
@@ -65,56 +78,60 @@ class Exp4(ListedPolicies):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, learning_rate, seed, loss_range)
-        if self._range[0] < 0.0:
+        super().__init__()
+        self.actions = actions
+        self.learning_rate = (
+            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
+        )
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._policies = PolicyTable(actions, loss_range, self)
+        self.oracle = self._policies.oracle
+        self._totals = np.zeros(len(self._policies))
+        self._rng = learner_rng(seed)
+        if self._policies.range[0] < 0.0:
             raise ParameterError("Exp4 needs losses that are never negative: shift them.")
         if self.oracle.sets is not None:
             raise ParameterError("Exp4 is for single actions; got a table of sets.")
-        self._probability = 1.0
-        self._law: FloatArray = np.ones(self.oracle.n_actions)  # of the last action, in any unit
 
-    def _act(self, context: Any) -> Action:
-        weights = self._weigh(context)
-        mass = np.bincount(self._columns[context], weights, self.oracle.n_actions)
+    def _act(self, opened: Round) -> None:
+        mass = self._policies.by_action(opened.context, self._weights())
         ends = mass.cumsum()
         found = int(ends.searchsorted(self._rng.random() * ends[-1], side="right"))
-        action = min(found, self.oracle.n_actions - 1)
-        self._probability = float(mass[action] / ends[-1])
-        self._law = np.asarray(mass, dtype=np.float64)
-        return action
+        choice = min(found, self.oracle.n_actions - 1)
+        opened.play(choice)
+        opened.probability = float(mass[choice] / ends[-1])
+        opened.weight = 1.0 / opened.probability
+        if opened.plays is not None:
+            opened.weight = float(mass.sum() / mass[opened.plays == opened.action].sum())
 
-    def _weigh(self, context: Any) -> FloatArray:
-        weights = self._weights
-        np.subtract(self._totals, self._totals.min(), out=weights)
-        weights *= -self._rate()
-        return np.exp(weights, out=weights)
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        cost = self._cost(action, loss)
+    def _update(self, opened: Round, loss: Any) -> None:
+        cost = check_loss(loss, self._policies.range)
         if cost == 0.0:
             return
         charge = np.zeros(self.oracle.n_actions)
-        charge[action] = cost / self._probability
-        charge.take(self._columns[context], out=self._weights, mode="clip")
-        self._totals += self._weights
+        charge[opened.chosen] = cost / opened.probability
+        self._totals += self._policies.charge(opened.context, charge)
 
-    def _keep(self) -> float:
-        return self._probability
+    def _law(self, opened: Round) -> FloatArray:
+        return self._policies.law(opened, self._weights())
 
-    def _recall(self, kept: float) -> None:
-        self._probability = kept
+    def _propensity(self, opened: Round) -> tuple[float, float]:
+        return 1.0 / opened.weight, 0.0
 
-    def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
-        if alike is None:
-            return np.array([1.0 / self._probability])
-        return np.array([self._law.sum() / self._law[alike].sum()])
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return self._policies.replay(opened, self._weights(), copies, rng)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return check_loss(loss, self._policies.range)
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""
-        if self._delayed:
+        if self._ledger.delayed:
             return None
-        T, K, B = self.rounds, self.oracle.n_actions, self._range[1]
-        log_N = math.log(len(self._totals))
+        T, K, B = self.rounds, self.oracle.n_actions, self._policies.range[1]
+        log_N = self._policies.log_size
         if T == 0 or self.learning_rate is None:
             return 2.0 * B * math.sqrt(T * K * log_N)
         return log_N / self.learning_rate + 0.5 * self.learning_rate * T * K * B * B
@@ -122,5 +139,11 @@ class Exp4(ListedPolicies):
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        N, K = len(self._totals), self.oracle.n_actions
-        return math.sqrt(math.log(N) / ((self.rounds + 1) * K)) / self._range[1]
+        log_N, K = self._policies.log_size, self.oracle.n_actions
+        return math.sqrt(log_N / ((self.rounds + 1) * K)) / self._policies.range[1]
+
+    def _weights(self) -> FloatArray:
+        weights = self._policies.scratch
+        np.subtract(self._totals, self._totals.min(), out=weights)
+        weights *= -self._rate()
+        return np.exp(weights, out=weights)

@@ -8,15 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._listed import Mixture
-from hannan.core import Action, ParameterError
-from hannan.core.validation import check_integer, check_probability
+from hannan.baselines._policy_table import PolicyTable
+from hannan.core import Action, Learner, OpenRound, ParameterError
+from hannan.core.learner import learner_rng
+from hannan.core.policy import loss_of
+from hannan.core.validation import (
+    FloatArray,
+    check_integer,
+    check_positive,
+    check_probability,
+    check_seed,
+)
 from hannan.oracles import FinitePolicies
 
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-class FixedShare(Mixture):
+class FixedShare(Learner):
     r"""Exponential weights of which a share is spread evenly after each round: O(N) a round.
 
     For competing with a sequence of policies that changes k times. From weights :math:`w_t` over
@@ -34,7 +42,7 @@ class FixedShare(Mixture):
         0 is exponential weights without sharing.
     learning_rate
         η, or None: :math:`\sqrt{8C/T}` with :math:`C = (k+1) \log N + (T-1) H(k/(T-1))`, H the
-        entropy of a coin, where horizon and switches are given; else the anytime rate
+        binary entropy, where horizon and switches are given; else the anytime rate
         :math:`\eta_t = \sqrt{8 (k+1) \log(Nt)/t}` with k = 0 unless given. These are divided by
         the width of `loss_range` (times m, where policies choose m elements).
     horizon
@@ -69,6 +77,9 @@ class FixedShare(Mixture):
     [herbster1998], [cesabianchi2012]
     """
 
+    oracle: FinitePolicies
+    _derived = frozenset({"oracle", "_policies"})
+
     def __init__(
         self,
         actions: ArrayLike | FinitePolicies,
@@ -80,7 +91,16 @@ class FixedShare(Mixture):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, learning_rate, seed, loss_range)
+        super().__init__()
+        self.actions = actions
+        self.learning_rate = (
+            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
+        )
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._policies = PolicyTable(actions, loss_range, self)
+        self.oracle = self._policies.oracle
+        self._totals = np.zeros(len(self._policies))
         self.share = None if share is None else check_probability(self, "share", share)
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.switches = None if switches is None else check_integer(self, "switches", switches, 0)
@@ -89,13 +109,19 @@ class FixedShare(Mixture):
                 "FixedShare tunes itself for horizon= together with switches= below it; got "
                 f"horizon={horizon} and switches={switches}."
             )
-        N = self.oracle.n_policies
+        N = len(self._policies)
         self._mixture = np.full(N, 1.0 / N)
         self._tuned = None if horizon is None else _tuned(N, horizon, self.switches or 0)
+        self._rng = learner_rng(seed)
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
+    def _act(self, opened: OpenRound) -> None:
+        u = self._rng.random()
+        opened.play(self._policies.follow(opened.context, self._mixture, u))
+
+    def _update(self, opened: OpenRound, loss: Any) -> None:
+        losses = self._policies.check(loss)[0]
         # Totals are -log w, since without a share weights may leave the range of floats.
-        exponents = self._checked_charge(context, loss)
+        exponents = self._policies.charge(opened.context, losses)
         exponents *= self._rate()
         self._totals += exponents
         self._totals -= self._totals.min()
@@ -107,6 +133,16 @@ class FixedShare(Mixture):
             mixture += least
             np.negative(np.log(mixture, out=self._totals), out=self._totals)
 
+    def _law(self, opened: OpenRound) -> FloatArray:
+        return self._policies.law(opened, self._mixture)
+
+    def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
+        return self._policies.replay(opened, self._mixture, copies, rng)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._policies.check(loss)[0], action)
+
     def regret_bound(self) -> float | None:
         r"""Against one policy throughout.
 
@@ -114,8 +150,8 @@ class FixedShare(Mixture):
         the sum is what sharing can have taken from one weight. With the anytime rate what is said
         above for k changes, and None if the share is not the one that goes with it.
         """
-        T, N, W = self.rounds, self.oracle.n_policies, self._width
-        if self._delayed:
+        T, N, W = self.rounds, len(self._policies), self._policies.width
+        if self._ledger.delayed:
             return None
         if T == 0 or N == 1:
             return 0.0
@@ -130,7 +166,7 @@ class FixedShare(Mixture):
         else:
             return None
         eta = self._rate()
-        return (math.log(N) + taken) / eta + eta * T * W * W / 8.0
+        return (self._policies.log_size + taken) / eta + eta * T * W * W / 8.0
 
     def _share(self) -> float:
         """The share spread after this round."""
@@ -143,9 +179,9 @@ class FixedShare(Mixture):
         if self.learning_rate is not None:
             return self.learning_rate
         if self._tuned is not None:
-            return self._tuned[1] / self._width
-        k, N, t = self.switches or 0, self.oracle.n_policies, self.rounds + 1
-        return math.sqrt(8.0 * (k + 1) * math.log(N * t) / t) / self._width
+            return self._tuned[1] / self._policies.width
+        k, N, t = self.switches or 0, len(self._policies), self.rounds + 1
+        return math.sqrt(8.0 * (k + 1) * math.log(N * t) / t) / self._policies.width
 
 
 def _tuned(N: int, T: int, k: int) -> tuple[float, float]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, LateLearner, Objective, Oracle, Policy
-from hannan.core.available import IntArray
+from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
 from hannan.core.policy import loss_of
-from hannan.core.validation import check_loss_range, check_losses
+from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
 
-class FollowTheLeader(LateLearner):
+class FollowTheLeader(Learner):
     r"""Play what the best policy so far would do.
 
     Optimal when losses are drawn independently from one law; an adversary that knows the rule
@@ -56,32 +55,49 @@ class FollowTheLeader(LateLearner):
         self._range = check_loss_range(self, loss_range)
         self._history = oracle.objective()
 
-    def _act(self, context: Any) -> Action:
-        action = self._history.action(context, None, 0, 0.0)
-        self.oracle_calls += 1
-        return action
-
-    @property
-    def _ordered(self) -> bool:
-        return self._history.scored
-
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        action = self._history.among(context, available).action(context, None, 0, 0.0)
-        self.oracle_calls += 1
-        return int(action)
-
-    def _past(self) -> Objective:
-        return self._history
-
-    def _twin(self, coins: np.random.Generator) -> Self:
-        return copy.copy(self)
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        self._history.add(context, check_losses(loss, self.oracle.n_actions, self._range)[0])
-
-    def _cost(self, action: Action, loss: Any) -> float:
-        return loss_of(check_losses(loss, self.oracle.n_actions, self._range)[0], action)
-
     def best_policy(self) -> Policy:
         """The leader."""
         return self._history.leader()
+
+    def _act(self, opened: OpenRound) -> None:
+        opened.play(self._past(opened).action(opened.context, None, 0, 0.0))
+        opened.calls += 1
+
+    def _update(self, opened: OpenRound, loss: Any) -> None:
+        self._history.add(opened.context, self._check(loss))
+
+    def _law(self, opened: OpenRound) -> FloatArray:
+        chosen = self._past(opened).chosen(opened.context, None, 0, 1, 0.0)[0]
+        law: FloatArray = chosen.astype(np.float64)
+        if opened.plays is None:
+            return law
+        return np.asarray(np.bincount(opened.plays, law, len(law)), dtype=np.float64)
+
+    def _propensity(self, opened: OpenRound) -> tuple[Any, Any]:
+        if isinstance(opened.action, int):
+            return 1.0, 0.0
+        return np.ones(len(opened.action)), np.zeros(len(opened.action))
+
+    def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
+        self._act(opened)  # which changes nothing but the round
+        return [copy.copy(opened.action) for _ in range(copies)]
+
+    def _past(self, opened: OpenRound) -> Objective:
+        """The losses so far, among what is available where actions have scores."""
+        past = self._history
+        some = opened.available
+        return past.among(opened.context, some) if some is not None and past.scored else past
+
+    def _total(self) -> Objective:
+        return self._history
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._history.scored
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._check(loss), action)
+
+    def _check(self, loss: Any) -> FloatArray:
+        return check_losses(loss, self.oracle.n_actions, self._range)[0]

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._listed import ListedPolicies
-from hannan.core import Action
-from hannan.core.validation import FloatArray, check_losses
+from hannan.baselines._policy_table import PolicyTable
+from hannan.core import Action, Learner, OpenRound
+from hannan.core.learner import learner_rng
+from hannan.core.policy import loss_of
+from hannan.core.validation import FloatArray, check_positive, check_seed
 from hannan.oracles import FinitePolicies
 
 # Totals are measured from the smallest one of a while ago. While no exponent can have moved by
@@ -18,7 +20,7 @@ from hannan.oracles import FinitePolicies
 _SAFE_EXPONENT = 100.0
 
 
-class Hedge(ListedPolicies):
+class Hedge(Learner):
     r"""Exponential weights over a table of N policies: O(N) a round, no oracle.
 
     Policy n is followed with probability proportional to
@@ -57,6 +59,9 @@ class Hedge(ListedPolicies):
     [freund1997]
     """
 
+    oracle: FinitePolicies
+    _derived = frozenset({"oracle", "_policies"})
+
     def __init__(
         self,
         actions: ArrayLike | FinitePolicies,
@@ -65,28 +70,48 @@ class Hedge(ListedPolicies):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, learning_rate, seed, loss_range)
+        super().__init__()
+        self.actions = actions
+        self.learning_rate = (
+            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
+        )
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._policies = PolicyTable(actions, loss_range, self)
+        self.oracle = self._policies.oracle
+        self._totals = np.zeros(len(self._policies))
         self._drift = 0.0
+        self._rng = learner_rng(seed)
 
-    def _weigh(self, context: Any) -> FloatArray:
+    def _act(self, opened: OpenRound) -> None:
         rate = self._rate()
-        if rate * self._drift > _SAFE_EXPONENT:
-            self._totals -= self._totals.min()
-            self._drift = 0.0
-        weights = self._weights
-        np.multiply(self._totals, -rate, out=weights)
-        return np.exp(weights, out=weights)
+        self._totals, self._drift = self._measured(rate)
+        weights = self._weights(self._totals, rate)
+        opened.play(self._policies.follow(opened.context, weights, self._rng.random()))
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        losses, low, high = check_losses(loss, self.oracle.n_actions, self._range)
-        self._totals += self._charge(context, losses)
+    def _update(self, opened: OpenRound, loss: Any) -> None:
+        losses, low, high = self._policies.check(loss)
+        self._totals += self._policies.charge(opened.context, losses)
         self._drift += self.oracle.max_chosen * max(high, -low)
+
+    def _law(self, opened: OpenRound) -> FloatArray:
+        rate = self._rate()
+        return self._policies.law(opened, self._weights(self._measured(rate)[0], rate))
+
+    def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
+        rate = self._rate()
+        weights = self._weights(self._measured(rate)[0], rate)
+        return self._policies.replay(opened, weights, copies, rng)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTW²/8; with the anytime rate 3/2 of its least value, W the width."""
-        if self._delayed:
+        if self._ledger.delayed:
             return None
-        T, W, log_N = self.rounds, self._width, math.log(len(self._totals))
+        T, W, log_N = self.rounds, self._policies.width, self._policies.log_size
         if T == 0 or self.learning_rate is None:
             return 1.5 * W * math.sqrt(0.5 * T * log_N)
         return log_N / self.learning_rate + self.learning_rate * T * W * W / 8.0
@@ -94,4 +119,16 @@ class Hedge(ListedPolicies):
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        return math.sqrt(8.0 * math.log(len(self._totals)) / (self.rounds + 1)) / self._width
+        policies = self._policies
+        return math.sqrt(8.0 * policies.log_size / (self.rounds + 1)) / policies.width
+
+    def _measured(self, rate: float) -> tuple[FloatArray, float]:
+        """The totals, from a new smallest one if it is time, and how far they may have moved."""
+        if rate * self._drift <= _SAFE_EXPONENT:
+            return self._totals, self._drift
+        return self._totals - self._totals.min(), 0.0
+
+    def _weights(self, totals: FloatArray, rate: float) -> FloatArray:
+        weights = self._policies.scratch
+        np.multiply(totals, -rate, out=weights)
+        return np.exp(weights, out=weights)

@@ -9,11 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import (
     Action,
     ContextError,
-    LateLearner,
+    Learner,
     Objective,
+    OpenRound,
     Oracle,
     ParameterError,
     Policy,
@@ -23,7 +25,6 @@ from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_integer,
-    check_loss_range,
     check_losses,
     check_positive,
     check_seed,
@@ -34,7 +35,7 @@ from hannan.perturbation import seed_key
 _BLOCK = 2**15  # variates drawn at a time, one round's at least
 
 
-class KalaiVempala(LateLearner):
+class KalaiVempala(Learner):
     r"""Follow the leader whose elements were each given an exponential bonus, fresh every round.
 
     With :math:`\xi` independent and exponential of mean 1, for every context x of a set X and
@@ -96,7 +97,7 @@ class KalaiVempala(LateLearner):
     """
 
     oracle: Oracle
-    _scratch = frozenset({"_perturbed", "_arrivals", "_block", "_H", "_rows"})
+    _derived = frozenset({"_perturbed", "_arrivals", "_block", "_H", "_rows"})
 
     def __init__(
         self,
@@ -115,16 +116,15 @@ class KalaiVempala(LateLearner):
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
-        if loss_range is None:
-            raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
-        self._range = check_loss_range(self, loss_range)
+        self._range = check_bounded_range(self, loss_range)
         self._perturbed = self._context_set()
         self._arrivals = frozenset(map(oracle.key, self._perturbed))
         self._history = oracle.objective()
-        self._history.expect(self._perturbed)
+        self._history.prepare(self._perturbed)
         self._H = exponential_complexity(oracle, self._perturbed)
         self._width = _width(oracle, *self._range)
-        self._key = int(seed_key(seed))
+        self._noise_key = int(seed_key(seed))
+        self._draws = 0  # of noise so far, one for each action
         self._rows = max(1, _BLOCK // (len(self._perturbed) * self._K))
         self._block: tuple[int, FloatArray] = (-1, np.empty(0))
 
@@ -139,7 +139,7 @@ class KalaiVempala(LateLearner):
         came late.
         """
         signed = self._range[0] < 0.0 and not self.oracle.fixed_size
-        if not self.oracle.exact or signed or self._delayed:
+        if not self.oracle.exact or signed or self._ledger.delayed:
             return None
         T, H, B = self.rounds, self._H, self._width
         if T == 0 or H == 0.0:
@@ -149,36 +149,44 @@ class KalaiVempala(LateLearner):
         scale = self._scale()
         return B * B * T / scale + H * scale
 
-    def _act(self, context: Any) -> Action:
-        fakes = self._noise() * self._scale()
-        action = self._history.perturbed(self._perturbed, fakes).action(context, None, 0, 0.0)
-        self.oracle_calls += 1
-        return action
+    def _act(self, opened: OpenRound) -> None:
+        fakes = self._noise(self._draws) * self._scale()
+        past = self._history.perturbed(self._perturbed, fakes)
+        opened.play(past.action(opened.context, None, 0, 0.0))
+        opened.calls += 1
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        self._history.add(context, check_losses(loss, self.oracle.n_actions, self._range)[0])
+    def _played(self, opened: OpenRound) -> None:
+        self._draws += 1
 
-    def _cost(self, action: Action, loss: Any) -> float:
-        return loss_of(check_losses(loss, self.oracle.n_actions, self._range)[0], action)
+    def _update(self, opened: OpenRound, loss: Any) -> None:
+        self._history.add(opened.context, self._check(loss))
 
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
-        context = super()._check_context(context, ahead)
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._noise_key = int(rng.integers(2**64, dtype=np.uint64))
+        twin._rows = 1
+        twin._block = (-1, np.empty(0))
+        return twin
+
+    def _total(self) -> Objective:
+        return self._history
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._check(loss), action)
+
+    def _check(self, loss: Any) -> FloatArray:
+        return check_losses(loss, self.oracle.n_actions, self._range)[0]
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked."""
+        context = super().check_context(context, ahead)
         if self.oracle.key(context) not in self._arrivals:
             raise ContextError(
                 f"Context {context!r} is not among the {len(self._arrivals)} contexts that carry "
                 "noise. Declare it in contexts=."
             )
         return context
-
-    def _past(self) -> Objective:
-        return self._history
-
-    def _twin(self, coins: np.random.Generator) -> Self:
-        twin = copy.copy(self)
-        twin._key = int(coins.integers(2**64, dtype=np.uint64))
-        twin._rows = 1
-        twin._block = (-1, np.empty(0))
-        return twin
 
     @property
     def _K(self) -> int:
@@ -194,11 +202,12 @@ class KalaiVempala(LateLearner):
         T = 2.0 * (self.rounds + 1) if self.horizon is None else self.horizon
         return self._width * math.sqrt(T / self._H)
 
-    def _noise(self) -> FloatArray:
-        """1 - ξ for the next action, [d, K]: a function of the seed and the action's number."""
-        number, row = divmod(self._draw, self._rows)
+    def _noise(self, draw: int) -> FloatArray:
+        """1 - ξ for an action, [d, K]: a function of the seed and the action's number."""
+        number, row = divmod(draw, self._rows)
         if self._block[0] != number:
-            rng = np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, 0, number]))
+            bits = np.random.Philox(key=self._noise_key, counter=[0, 0, 0, number])
+            rng = np.random.Generator(bits)
             shape = self._rows, len(self._perturbed), self._K
             self._block = number, 1.0 - rng.standard_exponential(shape)
         noise: FloatArray = self._block[1][row]

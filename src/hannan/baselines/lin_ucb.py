@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._bandit import Bandit, row_or_name
-from hannan.baselines._known_law import KnownLaw
-from hannan.core import Action, ContextError, LateLearner
-from hannan.core.available import IntArray
+from hannan.baselines._contexts import row_or_name
+from hannan.baselines._loss_scale import LossScale
+from hannan.core import Action, ContextError, Feedback, Learner, OpenRound
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.oracles._features import as_numbers
 from hannan.predictors import Ridge
 from hannan.predictors._table import TablePredictor
 
 
-class LinUCB(KnownLaw, Bandit, LateLearner):
+class LinUCB(Learner):
     r"""Play the action whose loss may be lowest, by a linear model for each; bandit feedback.
 
     With :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which action k was
@@ -69,7 +68,13 @@ class LinUCB(KnownLaw, Bandit, LateLearner):
     [li2010]
     """
 
-    _scratch = frozenset({"_rows"})
+    feedback = Feedback.SEMI
+    _derived = frozenset({"_rows", "_scale"})
+
+    class Round(OpenRound):
+        """The action of the lowest confidence bound."""
+
+        lowest: int = -1
 
     def __init__(
         self,
@@ -81,7 +86,9 @@ class LinUCB(KnownLaw, Bandit, LateLearner):
         features: ArrayLike | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(loss_range)
+        super().__init__()
+        self.loss_range = loss_range
+        self._scale = LossScale(loss_range, self)
         self.n_actions = check_integer(self, "n_actions", n_actions, 1)
         if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= alpha < math.inf:
             raise refuse(self, "alpha", "a finite number >= 0", alpha)
@@ -97,7 +104,8 @@ class LinUCB(KnownLaw, Bandit, LateLearner):
         self._for_rows.prepare(self.n_actions)
         self._for_names.prepare(self.n_actions)
 
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked."""
         if self._rows is None:
             return row_or_name(context)
         if not isinstance(context, Integral) or not 0 <= int(context) < len(self._rows):
@@ -107,23 +115,32 @@ class LinUCB(KnownLaw, Bandit, LateLearner):
             )
         return self._rows[int(context)]
 
-    def _act(self, context: Any) -> Action:
-        return int(self._model(context).lower(context).argmin())
+    def _prepare(self, opened: Round) -> None:
+        bounds, some = self._model(opened.context).lower(opened.context), opened.available
+        opened.lowest = int(bounds.argmin() if some is None else some[bounds[some].argmin()])
 
-    @property
-    def _ordered(self) -> bool:
-        return True
+    def _act(self, opened: Round) -> None:
+        opened.play(opened.lowest)
 
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        return int(available[self._model(context).lower(context)[available].argmin()])
+    def _update(self, opened: Round, loss: Any) -> None:
+        cost = self._scale.scaled(loss)
+        self._model(opened.context).learn(opened.context, opened.action, cost)
 
-    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
+    def _law(self, opened: Round) -> FloatArray:
         law = np.zeros(self.n_actions)
-        law[self._act(context) if available is None else self._act_among(context, available)] = 1.0
+        law[opened.lowest] = 1.0
         return law
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        self._model(context).learn(context, action, self._scaled(loss))
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return [opened.lowest] * copies
+
+    @property
+    def _scores_actions(self) -> bool:
+        return True
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self._scale.suffered(loss)
 
     def _model(self, context: Any) -> Ridge | _Table:
         return self._for_rows if isinstance(context, np.ndarray) else self._for_names

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._listed import ListedPolicies
-from hannan.core import Action, Predictor
+from hannan.baselines._policy_table import PolicyTable
+from hannan.core import Action, Learner, OpenRound, Predictor
+from hannan.core.learner import learner_rng
+from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.validation import FloatArray, check_losses
+from hannan.core.validation import FloatArray, check_positive, check_seed
 from hannan.kernels.losses import extremes
 from hannan.oracles import FinitePolicies
 from hannan.predictors import Last
 
 
-class OptimisticHedge(ListedPolicies):
+class OptimisticHedge(Learner):
     r"""Exponential weights over a table of N policies, with a prediction: O(N) a round.
 
     Policy n is followed with probability proportional to
@@ -61,6 +63,14 @@ class OptimisticHedge(ListedPolicies):
     [rakhlin2013]
     """
 
+    oracle: FinitePolicies
+    _derived = frozenset({"oracle", "_policies", "_elements"})
+
+    class Round(OpenRound):
+        """The losses that were guessed, Q_t."""
+
+        guess: FloatArray = np.empty(0)
+
     def __init__(
         self,
         actions: ArrayLike | FinitePolicies,
@@ -70,51 +80,72 @@ class OptimisticHedge(ListedPolicies):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(actions, learning_rate, seed, loss_range)
+        super().__init__()
+        self.actions = actions
+        self.learning_rate = (
+            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
+        )
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._policies = PolicyTable(actions, loss_range, self)
+        self.oracle = self._policies.oracle
+        self._totals = np.zeros(len(self._policies))
         self.predictor = predictor
         self._predictor = adopt(Last(by_context=False) if predictor is None else predictor)
         if hasattr(self._predictor, "prepare"):
             self._predictor.prepare(self.oracle.n_actions)
         self._elements = np.arange(self.oracle.n_actions)
-        self._guess: FloatArray = np.zeros(self.oracle.n_actions)
-        self._errors = (2.0 * self._width) ** 2
+        self._errors = (2.0 * self._policies.width) ** 2
         """V² and the sum of the v²."""
+        self._rng = learner_rng(seed)
 
-    def _weigh(self, context: Any) -> FloatArray:
-        guess = self._predictor.predict(context)
-        self._guess = check_guess(self._predictor, guess, self.oracle.n_actions, self._range)
-        weights = self._charge(context, self._guess)
-        weights += self._totals
-        weights -= weights.min()
-        weights *= -self._rate()
-        return np.exp(weights, out=weights)
+    def _prepare(self, opened: Round) -> None:
+        """Guess Q_t."""
+        policies, guess = self._policies, self._predictor.predict(opened.context)
+        found = check_guess(self._predictor, guess, self.oracle.n_actions, policies.range)
+        opened.guess = found.copy()  # it may be the predictor's own array, and change as it learns
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        losses = check_losses(loss, self.oracle.n_actions, self._range)[0]
-        # The guess may be the predictor's own array, and change when it learns.
-        low, high = extremes(self.oracle.losses_by_code(losses - self._guess))
-        self._predictor.learn(context, self._elements, losses)
+    def _act(self, opened: Round) -> None:
+        weights = self._weights(opened)
+        opened.play(self._policies.follow(opened.context, weights, self._rng.random()))
+
+    def _update(self, opened: Round, loss: Any) -> None:
+        losses = self._policies.check(loss)[0]
+        low, high = extremes(self.oracle.losses_by_code(losses - opened.guess))
+        self._predictor.learn(opened.context, self._elements, losses)
         self._errors += (high - low) ** 2
-        self._totals += self._charge(context, losses)
+        self._totals += self._policies.charge(opened.context, losses)
 
-    def _keep(self) -> FloatArray:
-        return self._guess.copy()  # it may be the predictor's own array
+    def _law(self, opened: Round) -> FloatArray:
+        return self._policies.law(opened, self._weights(opened))
 
-    def _recall(self, kept: FloatArray) -> None:
-        self._guess = kept
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return self._policies.replay(opened, self._weights(opened), copies, rng)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:
         """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
-        if self._delayed:
+        if self._ledger.delayed:
             return None
-        log_N, rate = math.log(self.oracle.n_policies), self.learning_rate
+        log_N, rate = self._policies.log_size, self.learning_rate
         if self.rounds == 0:
             return 0.0
         if rate is None:
             return math.sqrt(self._errors * log_N)
-        return log_N / rate + rate * (self._errors - (2.0 * self._width) ** 2) / 8.0
+        first = (2.0 * self._policies.width) ** 2
+        return log_N / rate + rate * (self._errors - first) / 8.0
 
     def _rate(self) -> float:
         if self.learning_rate is not None:
             return self.learning_rate
-        return 2.0 * math.sqrt(math.log(self.oracle.n_policies) / self._errors)
+        return 2.0 * math.sqrt(self._policies.log_size / self._errors)
+
+    def _weights(self, opened: Round) -> FloatArray:
+        weights = self._policies.charge(opened.context, opened.guess)
+        weights += self._totals
+        weights -= weights.min()
+        weights *= -self._rate()
+        return np.exp(weights, out=weights)

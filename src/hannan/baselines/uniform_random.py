@@ -8,10 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.baselines._known_law import KnownLaw
-from hannan.core import Action, LateLearner
-from hannan.core.available import IntArray
-from hannan.core.learner import own_coins
+from hannan.core import Action, Learner, OpenRound
+from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -22,10 +20,10 @@ from hannan.core.validation import (
 )
 
 
-class UniformRandom(KnownLaw, LateLearner):
+class UniformRandom(Learner):
     r"""Play each of K actions with probability 1/K, whatever happens.
 
-    Where only some are there, each of them is as likely as the others. As nothing is learned,
+    Where only some are available, each of them is as likely as the others. As nothing is learned,
     `update` takes the losses of all actions as well as that of the one played.
 
     Parameters
@@ -55,6 +53,16 @@ class UniformRandom(KnownLaw, LateLearner):
 
     learns = False
 
+    class Round(OpenRound):
+        """The number of actions that were available."""
+
+        choices: int = 1
+
+        @property
+        def inverse(self) -> FloatArray:
+            """The inverse propensity of the action."""
+            return np.array([float(self.choices)])
+
     def __init__(
         self,
         n_actions: int,
@@ -67,44 +75,40 @@ class UniformRandom(KnownLaw, LateLearner):
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
-        self._rng = own_coins(seed)
-        self._choices = self.n_actions
+        self._rng = learner_rng(seed)
 
-    def _act(self, context: Any) -> Action:
-        self._choices = self.n_actions
-        return int(self._rng.integers(self.n_actions))
+    def _prepare(self, opened: Round) -> None:
+        some = opened.available
+        opened.choices = self.n_actions if some is None else len(some)
 
-    @property
-    def _ordered(self) -> bool:
-        return True
+    def _act(self, opened: Round) -> None:
+        some, place = opened.available, int(self._rng.integers(opened.choices))
+        opened.play(place if some is None else int(some[place]))
 
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        self._choices = len(available)
-        return int(available[self._rng.integers(self._choices)])
+    def _update(self, opened: Round, loss: Any) -> None:
+        self._check(loss)
 
-    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
-        there = np.arange(self.n_actions) if available is None else available
-        return np.bincount(there, minlength=self.n_actions) / len(there)
+    def _law(self, opened: Round) -> FloatArray:
+        some = opened.available
+        if some is None:
+            some = np.arange(self.n_actions)
+        return np.bincount(some, minlength=self.n_actions) / opened.choices
 
-    def _twin(self, coins: np.random.Generator) -> Self:
+    def _reseeded(self, rng: np.random.Generator) -> Self:
         twin = copy.copy(self)
-        twin._rng = coins
+        twin._rng = rng
         return twin
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        self._checked(loss)
+    @property
+    def _scores_actions(self) -> bool:
+        return True
 
-    def _cost(self, action: Action, loss: Any) -> float:
-        return loss_of(self._checked(loss), action)
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._check(loss), action)
 
-    def _checked(self, loss: Any) -> FloatArray:
+    def _check(self, loss: Any) -> FloatArray:
         """The losses of all actions; that of the action played may stand for them."""
         if isinstance(loss, Real):
             loss = np.full(self.n_actions, float(loss))
         return check_losses(loss, self.n_actions, self._range)[0]
-
-    def _remember(self, *seen: Any) -> None:
-        pass
-
-    def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
-        return np.array([float(self._choices)])

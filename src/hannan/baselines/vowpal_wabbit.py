@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-import itertools
-import shlex
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from hannan.baselines._bandit import Bandit, row_or_name
-from hannan.baselines._known_law import KnownLaw
-from hannan.core import Action, LateLearner, MissingPackageError
-from hannan.core.available import IntArray
-from hannan.core.learner import own_coins
-from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
-
-_FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
+from hannan.baselines._contexts import row_or_name
+from hannan.baselines._loss_scale import LossScale
+from hannan.baselines._vowpal_model import VowpalModel
+from hannan.core import Action, Feedback, Learner, OpenRound
+from hannan.core.learner import learner_rng
+from hannan.core.validation import FloatArray, check_integer, check_seed
 
 
-class VowpalWabbit(KnownLaw, Bandit, LateLearner):
+class VowpalWabbit(Learner):
     r"""Vowpal Wabbit (`pip install 'hannan[vw]'`) with bandit feedback.
 
     VW is given features of the context, an indicator for each action and the products of the two,
     so that each action has a linear model of its own. It answers with a law p over the actions; one
     is drawn from it here, and VW learns from (action, loss, p(action)). Where only some actions are
-    there, VW is shown these alone.
+    available, VW is shown these alone.
 
     Parameters
     ----------
@@ -37,7 +30,8 @@ class VowpalWabbit(KnownLaw, Bandit, LateLearner):
         Further options of VW, after ``--cb_explore_adf -q xa``: how to explore, as
         ``--squarecb``, ``--synthcover`` or ``--epsilon 0.05``; learning rates; anything else.
     seed
-        Fixes the play, and VW's own coins where it has any; None takes fresh entropy for the play.
+        Fixes the play, and VW's own random numbers where it draws any; None takes fresh entropy for
+        the play.
     loss_range
         Range of the losses; VW is shown them scaled to [0, 1].
 
@@ -68,9 +62,20 @@ class VowpalWabbit(KnownLaw, Bandit, LateLearner):
     [bietti2021], [foster2020]
     """
 
-    _shown: list[Any] | None
-    _scratch = frozenset({"_native", "_vw", "_shown", "_label", "_features", "_names", "_actions"})
-    _vouched = "vowpalwabbit"
+    feedback = Feedback.SEMI
+    _derived = frozenset({"_scale"})
+    _trusted_package = "vowpalwabbit"
+
+    class Round(OpenRound):
+        """VW's law over the actions, and the probability of the one that was drawn."""
+
+        shares: FloatArray = np.empty(0)
+        probability: float = 1.0
+
+        @property
+        def inverse(self) -> FloatArray:
+            """The inverse propensity of the action."""
+            return np.array([1.0 / self.probability])
 
     def __init__(
         self,
@@ -80,152 +85,50 @@ class VowpalWabbit(KnownLaw, Bandit, LateLearner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__(loss_range)
+        super().__init__()
+        self.loss_range = loss_range
+        self._scale = LossScale(loss_range, self)
         self.n_actions = check_integer(self, "n_actions", n_actions, 1)
-        if not isinstance(arguments, str):
-            raise refuse(self, "arguments", "a string of options", arguments)
         self.arguments = arguments
         self.seed = check_seed(self, seed)
-        self._rng = own_coins(seed)
-        self._probability = 1.0
-        self._there: IntArray | None = None  # what was shown to VW, but for None all
-        self._start([] if seed is None else ["--random_seed", str(seed % 2**32)])
+        self._rng = learner_rng(seed)
+        self._model = VowpalModel(self.n_actions, arguments, self.seed, self)
 
     def probabilities(self, context: Any = None, available: Any = None) -> FloatArray:
         """The law of the action on a context, now."""
-        checked = self._check_context(context)
-        there = None if available is None else self._check_available(available)
-        law = self._law(self._examples(checked, there))
-        if there is None:
-            return law
-        whole = np.zeros(self.n_actions)
-        whole[there] = law
-        return whole
+        opened: Any = self._begin(context, available)
+        shares: FloatArray = opened.shares
+        return shares
 
-    def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
-        """Draws from VW's law, by other coins."""
-        coins = self._coins(copies, seed)
-        law = self.probabilities(context, available)
-        return [_draw(law, u) for u in coins.random(copies)]
+    def _prepare(self, opened: Round) -> None:
+        opened.shares = self._model.law(opened)
 
-    def _chances(self, context: Any, available: IntArray | None) -> FloatArray:
-        law = self.probabilities(context, available)
-        return np.asarray(law / law.sum())  # VW's own sums are rounded to single precision
+    def _act(self, opened: Round) -> None:
+        choice = _draw(opened.shares, self._rng.random())
+        opened.play(choice)
+        opened.probability = float(opened.shares[choice])
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in _NATIVE}
-        return {**state, "_model": self._model}
+    def _update(self, opened: Round, loss: Any) -> None:
+        self._model.learn(opened, self._scale.scaled(loss), opened.probability)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        model = state.pop("_model")
-        vars(self).update(state)
-        self._model = model
+    def _law(self, opened: Round) -> FloatArray:
+        # VW's own sums are rounded to single precision.
+        return np.asarray(opened.shares / opened.shares.sum())
 
-    def _learned(self) -> dict[str, Any]:
-        return {**super()._learned(), "_model": self._model}
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return [_draw(opened.shares, u) for u in rng.random(copies)]
 
     @property
-    def _model(self) -> bytes:
-        """VW's saved model."""
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "model")
-            self._vw.save(path)
-            return path.read_bytes()
-
-    @_model.setter
-    def _model(self, content: bytes) -> None:
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "model")
-            path.write_bytes(content)
-            self._start(["-i", str(path)])
-
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
-        return row_or_name(context)
-
-    def _act(self, context: Any) -> Action:
-        return self._act_on(context, None)
-
-    @property
-    def _ordered(self) -> bool:
+    def _scores_actions(self) -> bool:
         return True
 
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        return int(available[self._act_on(context, available)])
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self._scale.suffered(loss)
 
-    def _act_on(self, context: Any, available: IntArray | None) -> int:
-        """The place of the action drawn among those shown to VW."""
-        examples = self._examples(context, available)
-        law = self._law(examples)
-        place = _draw(law, self._rng.random())
-        self._shown, self._there, self._probability = examples, available, float(law[place])
-        return place
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        label = f"{action}:{self._scaled(loss)!r}:{self._probability!r}"
-        examples = self._shown or self._examples(context, self._there)
-        place = action if self._there is None else int(np.searchsorted(self._there, action))
-        # A label cannot be taken off an example again.
-        examples[1 + place] = self._example("a", [self._names + action], label)
-        self._vw.learn_multi(examples)
-
-    def _keep(self) -> tuple[float, IntArray | None]:
-        return self._probability, self._there
-
-    def _recall(self, kept: tuple[float, IntArray | None]) -> None:
-        self._probability, self._there = kept
-        self._shown = None
-
-    def _inverse_propensities(self, alike: IntArray | None = None) -> FloatArray:
-        return np.array([1.0 / self._probability])
-
-    def _start(self, options: list[str]) -> None:
-        """A workspace, and what is the same in every round."""
-        vw, self._native = _packages()
-        self._shown = None
-        try:
-            given = [*_FORM, *shlex.split(self.arguments), *options]
-            self._vw = vw.Workspace(arg_list=given)
-            self._label = int(vw.LabelType.CONTEXTUAL_BANDIT)
-            self._features = self._vw.hash_space("x")
-            self._names = self._vw.hash_space("a")
-            self._actions = [self._example("a", [self._names + k]) for k in range(self.n_actions)]
-            self._law(self._examples(None))
-        except (RuntimeError, ValueError) as error:
-            accepted = f"options that Vowpal Wabbit takes after {' '.join(_FORM)} ({error})"
-            raise refuse(self, "arguments", accepted, self.arguments) from error
-
-    def _law(self, examples: list[Any]) -> FloatArray:
-        self._vw.predict_multi(examples)
-        return np.array(examples[0].get_action_scores())
-
-    def _examples(self, context: Any, available: IntArray | None = None) -> list[Any]:
-        """What VW is shown: the context, then each action that is there."""
-        if isinstance(context, np.ndarray):
-            features: list[Any] = list(zip(itertools.count(self._features), context.tolist()))
-        elif context is None:
-            features = []
-        else:
-            features = [self._vw.hash_feature(str(context), self._features)]
-        there = self._actions
-        if available is not None:
-            there = [self._actions[k] for k in available.tolist()]
-        return [self._example("x", features, "shared"), *there]
-
-    def _example(self, space: str, features: list[Any], label: str = "") -> Any:
-        # By hand, since VW's text format takes longer to write and read than to learn from.
-        example = self._native.example(self._vw, self._label)
-        example.push_namespace(ord(space))
-        example.push_feature_list(self._vw, ord(space), 0, features)
-        if label:
-            example.set_label_string(self._vw, label, self._label)
-        self._vw.setup_example(example)
-        example.set_test_only(False)
-        return example
-
-
-_NATIVE = ("_vw", "_native", "_actions", "_shown")
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked."""
+        return row_or_name(context)
 
 
 def _draw(law: FloatArray, u: float) -> int:
@@ -233,13 +136,3 @@ def _draw(law: FloatArray, u: float) -> int:
     ends = law.cumsum()
     found = int(ends.searchsorted(u * ends[-1], side="right"))
     return min(found, int(law.nonzero()[0][-1]))
-
-
-def _packages() -> tuple[Any, Any]:
-    try:
-        return importlib.import_module("vowpalwabbit"), importlib.import_module("pylibvw")
-    except ImportError as error:
-        raise MissingPackageError(
-            "hannan.baselines.VowpalWabbit needs Vowpal Wabbit, which is not installed. Get it "
-            "with pip install 'hannan[vw]'."
-        ) from error

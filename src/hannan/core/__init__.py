@@ -1,6 +1,5 @@
 """The nouns and their contracts."""
 
-from hannan.core.decision import Decision
 from hannan.core.environment import Environment, Feedback, Round
 from hannan.core.errors import (
     ContextError,
@@ -18,12 +17,12 @@ from hannan.core.errors import (
     TruncatedFileError,
     UntrustedError,
 )
-from hannan.core.late import LateLearner
-from hannan.core.learner import Learner
+from hannan.core.learner import Learner, Propensities
 from hannan.core.loss import LossFunction
 from hannan.core.oracle import Noise, Objective, Oracle
 from hannan.core.policy import Action, Policy
 from hannan.core.predictor import Predictor
+from hannan.core.rounds import Decision, Draw, Ledger, OpenRound
 from hannan.core.storage import load
 
 __all__ = [
@@ -32,24 +31,27 @@ __all__ = [
     "DamagedFileError",
     "Decision",
     "DecisionError",
+    "Draw",
     "Environment",
     "Feedback",
     "HannanError",
     "InfeasibleError",
     "InputTypeError",
-    "LateLearner",
     "Learner",
+    "Ledger",
     "LossError",
     "LossFunction",
     "MissingPackageError",
     "NewerFileError",
     "Noise",
     "Objective",
+    "OpenRound",
     "Oracle",
     "OrderError",
     "ParameterError",
     "Policy",
     "Predictor",
+    "Propensities",
     "Round",
     "StorageError",
     "TruncatedFileError",

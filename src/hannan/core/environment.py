@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hannan.core.available import IntArray, check_available
+from hannan.core.availability import check_available
 from hannan.core.errors import OrderError, ParameterError
 from hannan.core.oracle import Oracle
 from hannan.core.params import Parametrised, short
 from hannan.core.policy import Action, loss_of
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
 
 
@@ -83,7 +84,7 @@ class Round:
         """
         if self.available is not None and not (self.available == action).any():
             raise ParameterError(
-                f"Action {action!r} was played, and only {self.available.tolist()} were there: "
+                f"Action {action!r} was played, and only {self.available.tolist()} were available: "
                 "pass round.available to act(context, available=...)."
             )
         self.action = action

@@ -3,70 +3,87 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hannan.core.arrays import as_array
-from hannan.core.available import (
-    IntArray,
-    awake,
-    best_awake,
-    check_available,
-    filled_in,
-    standing_in,
-)
+from hannan.core.arrays import as_rows
+from hannan.core.availability import Availability, check_available
 from hannan.core.environment import Feedback
-from hannan.core.errors import OrderError, ParameterError
+from hannan.core.errors import ParameterError
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
-from hannan.core.presence import Presence
+from hannan.core.rounds import Decision, IntArray, Ledger, OpenRound, context_key
 from hannan.core.storage import save
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray, LossRange, check_integer
 
-_OWN = 0x6F776E  # sets a learner's coins apart from those of a world with the same seed
-_COINS = 0x636F696E  # sets the coins of `would_play` apart from both
+_OWN = 0x6F776E  # sets a learner's random numbers apart from those of a world with the same seed
+_REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
 
 
-def own_coins(seed: int | None) -> np.random.Generator:
+def learner_rng(seed: int | None) -> np.random.Generator:
     """The generator of a learner.
 
-    Environments draw from `default_rng(seed)`, and are often given the same number: a learner that
-    did so as well would act on what the adversary is about to draw.
+    Environments draw from `default_rng(seed)`, and are often given the same number: sharing the
+    stream would let the learner see the adversary's next draw.
     """
     return np.random.default_rng(None if seed is None else [_OWN, seed])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Propensities(Stored):
+    """For each element the probability of being chosen now, with its standard error."""
+
+    probabilities: FloatArray
+    standard_errors: FloatArray
+    draws: int
+    """Number of draws behind the estimate; 0 where the probabilities are exact."""
+
+    def given(self, action: int) -> FloatArray:
+        """The probabilities once an action was drawn, which counts as one more draw.
+
+        That makes one over its probability nearly unbiased: see `off_policy.Recorder`.
+        """
+        if not self.draws:
+            return self.probabilities
+        counts = np.rint(self.probabilities * self.draws)
+        counts[action] += 1.0
+        return np.asarray(counts / (self.draws + 1))
 
 
 class Learner(Parametrised, ABC):
     """Two calls a round: `action = act(context)`, then `update(loss)`.
 
-    Subclasses write `_act` and `_update`; here is only the order of calls. A refused call
-    changes nothing. A second `act` before `update` starts the round anew: the unanswered
-    context is dropped.
+    Subclasses write `_act` and `_update` on an `OpenRound`; here are only the order of calls, late
+    feedback and action sets that change. A refused or failed call changes nothing. A second `act`
+    before `update` opens a new round with randomness of its own: the unanswered one is dropped.
 
-    Where only some actions are there, `act(context, available=…)`, a learner with an order of its
-    own among actions (`_ordered`) plays the best of them, by `_act_among`. For all others the
-    game is the plain one with other losses: a substitute, fixed before any coin is drawn, stands
-    in for every action that is not there.
+    Where only some actions are available, a learner that scores actions (`_scores_actions`) plays
+    the best of `opened.available`. All others play as if every action were available; an
+    unavailable choice is replaced by a substitute that is fixed before any random number is drawn.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
-    learns: ClassVar[bool] = True  # False: `update` takes either feedback, and nothing comes of it
+    learns: ClassVar[bool] = True  # False: `update` takes either feedback and nothing is learned
+    knows_future: ClassVar[bool] = False  # True: it was told when which context arrives
+    Round: ClassVar[type[OpenRound]] = OpenRound
     oracle: Oracle | None = None
-    _scratch = frozenset({"_range", "_width"})
+    _derived = frozenset({"_range", "_width"})
 
     def __init__(self) -> None:
         self.rounds = 0
         self.oracle_calls = 0
-        self._open: tuple[Any, Action] | None = None
-        self._stands: IntArray | None = None  # what is played for each action in the open round
-        self._presence: Presence | None = None  # since the first restricted round
-        self._told_all = False  # whether another learner says what actions away are charged
-        self._sorted = 0  # restricted rounds played by an order of one's own
+        self._ledger = Ledger()
+        self._availability = Availability()
+
+    # The round ------------------------------------------------------------------------------
 
     def act(self, context: Any = None, available: Any = None) -> Action:
         """The action for this context: an int, or the sorted indices of the chosen elements.
@@ -76,7 +93,7 @@ class Learner(Parametrised, ABC):
         context
             x, as the policy class takes it.
         available
-            The actions that are there in this round, for problems of single actions: distinct
+            The actions that are available in this round, for problems of single actions: distinct
             integers, or K booleans. None where all are.
 
         Examples
@@ -89,29 +106,246 @@ class Learner(Parametrised, ABC):
         >>> learner.act(available=[1, 2])
         2
         """
-        context = self._check_context(context)
-        if available is not None and (there := self._check_available(available)) is not None:
-            chosen, stands = self._act_restricted(context, there)
-            self._open, self._stands = (context, chosen), stands
-            return int(stands[chosen])
-        action = self._act(context)
-        self._open, self._stands = (context, action), None
-        return action
+        opened = self.Round(self.check_context(context))
+        if available is not None:
+            self._restrict(opened, self._some(available))
+        self._prepare(opened)
+        self._act(opened)
+        self._played(opened)
+        self.oracle_calls += opened.calls
+        self._ledger.current = opened
+        return opened.action
 
-    def update(self, loss: Any) -> None:
-        """Learn the losses of the round `act` opened."""
-        if self._open is None:
-            raise OrderError(
-                "update() needs a round to answer: call act(context) first, then update(loss) once."
+    def decide(self, context: Any = None, available: Any = None) -> Decision:
+        """A decision, to be answered by `update(loss, decision=…)` at any time.
+
+        Its weights and its propensity belong to the state it was made from.
+
+        Parameters
+        ----------
+        context, available
+            As for `act`.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> learner = hn.baselines.Hedge([[0], [1]], seed=0)
+        >>> first, second = learner.decide(0), learner.decide(0)
+        >>> learner.update([1.0, 0.0], decision=second)
+        >>> learner.open_decisions, first.propensity
+        ([0], 0.5)
+        """
+        self._check_late()
+        ahead = int(self._ledger.current is not None)
+        return self._decide(self.check_context(context, ahead), self._some(available))
+
+    def decide_many(
+        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+    ) -> list[Decision]:
+        """A decision for each of several contexts, all from the same state.
+
+        Parameters
+        ----------
+        contexts
+            As for `act`.
+        available
+            For each of them what is available, or None.
+        """
+        self._check_late()
+        first = int(self._ledger.current is not None)
+        checked = [self.check_context(x, i) for i, x in enumerate(as_rows(contexts), first)]
+        given = [None] * len(checked) if available is None else list(available)
+        if len(given) != len(checked):
+            raise ParameterError(
+                f"decide_many needs available= for each of {len(checked)} contexts, a list with "
+                f"None where all actions are available; got {len(given)}."
             )
-        context, action = self._open
-        if self._stands is None:
-            self._update(context, action, loss)
-            self._remember(context, action, loss)
-        else:
-            self._update_restricted(context, action, loss, self._stands)
-        self._open = self._stands = None
+        some = [self._some(each) for each in given]
+        made: list[Decision] = []
+        try:
+            for context, each in zip(checked, some, strict=True):
+                made.append(self._decide(context, each))
+        except BaseException:
+            for decision in reversed(made):  # nobody has seen them
+                self.withdraw(decision)
+            raise
+        return made
+
+    def withdraw(self, decision: Decision) -> None:
+        """Take back the latest decision, which nobody has seen; it does not count as forgotten."""
+        del self._ledger.waiting[decision.id]
+        self._ledger.made -= 1
+
+    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
+        """Learn the losses of a round.
+
+        Parameters
+        ----------
+        loss
+            With full information the losses of all actions; else that of the action, or one for
+            each chosen element in the order of `action`.
+        decision
+            The decision (or its id) that the loss belongs to; None for the round `act` opened.
+        """
+        ledger, sets = self._ledger, self._availability
+        opened = ledger.current
+        if decision is not None or opened is None:
+            opened = ledger.find(decision, self._context_key)
+        if opened.plays is not None and self.feedback is Feedback.FULL:
+            loss = sets.complete(opened, loss, self._span() if self._scores_actions else None)
+        opened.calls = 0
+        self._update(opened, loss)
         self.rounds += 1
+        self.oracle_calls += opened.calls
+        if opened.plays is not None:
+            sets.count(self._scores_actions)
+        if self.learns and (opened.plays is not None or sets.costs is not None):
+            sets.note(opened, loss, self.feedback is Feedback.FULL)
+        ledger.close(opened)
+
+    def forget(self, decision: Decision | int) -> None:
+        """Give up waiting for a decision's loss."""
+        self._ledger.forget(self._ledger.find(decision, self._context_key))
+
+    @property
+    def open_decisions(self) -> list[int]:
+        """Ids of the decisions not answered yet."""
+        return list(self._ledger.waiting)
+
+    @property
+    def late(self) -> str | None:
+        """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
+        return None
+
+    # Rounds for learners that play through this one -------------------------------------------
+
+    def begin_round(self, context: Any, plays: IntArray | None = None) -> OpenRound:
+        """A round with its action chosen, for a caller who calls `keep_round` and `end_round`.
+
+        `context` has been checked. `plays` says what is played for each choice where some actions
+        are not available. Until the round is kept nothing has changed, but for the random numbers
+        that a learner with a generator has drawn.
+        """
+        opened = self.Round(context)
+        if plays is not None:
+            opened.plays = plays
+        self._prepare(opened)
+        self._act(opened)
+        return opened
+
+    def keep_round(self, opened: OpenRound) -> None:
+        """The action of a round is really played."""
+        self._played(opened)
+        self.oracle_calls += opened.calls
+
+    def end_round(self, opened: OpenRound, losses: Any) -> None:
+        """Learn a round; losses of unavailable actions have been completed by the caller."""
+        opened.calls = 0
+        self._update(opened, losses)
+        self.rounds += 1
+        self.oracle_calls += opened.calls
+        if opened.plays is not None:
+            self._availability.count(self._scores_actions)
+
+    # What is to come --------------------------------------------------------------------------
+
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
+        """What copies of this learner would play on a context now: same past, other randomness.
+
+        Independent draws from the law of the action that `act(context)` would return, given all
+        that was learned so far. Asking changes nothing. A deterministic learner gives its own
+        action each time.
+
+        Parameters
+        ----------
+        context
+            As for `act`.
+        copies
+            How many to ask.
+        seed
+            Of the copies' random numbers, which are never those of the learner, whatever its own
+            seed.
+        available
+            As for `act`.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> learner = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2))
+        >>> learner.would_play(copies=3)
+        [0, 0, 0]
+        """
+        check_integer("would_play", "copies", copies, 1)
+        rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
+        return self._replay(self._begin(context, available), copies, rng)
+
+    def propensities(
+        self, context: Any = None, draws: int = 1000, available: Any = None
+    ) -> Propensities:
+        """The probability of each element to be chosen on a context now.
+
+        Exact where there is a formula; else from `draws` draws of `would_play`. Asking never
+        changes what is played.
+
+        Parameters
+        ----------
+        context, available
+            As for `act`.
+        draws
+            How many, where the law can only be sampled.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
+        >>> learner.propensities().probabilities
+        array([1., 0.])
+        """
+        check_integer(self, "draws", draws, 2)
+        opened = self._begin(context, available)
+        law = self._law(opened)
+        if law is not None:
+            return Propensities(law, np.zeros(len(law)), 0)
+        if self.action_count is None:
+            raise ParameterError(
+                f"propensities() needs the number of actions, which {type(self).__name__} does not "
+                "know yet: play a round first."
+            )
+        # Decisions that wait count too: estimates of several rounds shall not share their error.
+        q = self._shares(opened, draws, np.random.default_rng([_REPLAYS, self.clock]))
+        return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
+
+    def worst_case(self, rounds: int, restarts: int) -> float | None:
+        """What theory promises after so many rounds with so many restarts; None if nothing.
+
+        For bounds that are no sums over rounds, so that those of restarted games do not add up.
+        """
+        return None
+
+    def regret_bound(self) -> float | None:
+        """What theory promises for expected regret after the rounds so far.
+
+        Against the best policy of the class in hindsight (semi-bandit feedback: any fixed one),
+        whatever the adversary, on average over the learner's randomness. None where nothing is
+        promised. Asking changes nothing, and the calls it may take are not counted.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> learner = hn.baselines.Hedge([[0], [1]], learning_rate=0.1, seed=0)
+        >>> for _ in range(100):
+        ...     action = learner.act(0)
+        ...     learner.update([1.0, 0.0])
+        >>> round(learner.regret_bound(), 2)
+        8.18
+        >>> print(hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2)).regret_bound())
+        None
+        """
+        return None
+
+    # Copies and files -------------------------------------------------------------------------
 
     def reset(self) -> None:
         """Forget everything learned; equal to a fresh clone with the same seed."""
@@ -142,198 +376,161 @@ class Learner(Parametrised, ABC):
         """
         save(self, path)
 
-    def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
-        """What copies of this learner would play on a context now: same past, other coins.
+    @property
+    def progress(self) -> tuple[Any, ...]:
+        """Numbers that change with every call: by them a save notices another thread."""
+        ledger = self._ledger
+        return self.rounds, self.oracle_calls, ledger.made, ledger.forgotten, ledger.current
 
-        Independent draws from the law of the action that `act(context)` would return, given all
-        that was learned so far. Asking changes nothing. A learner that draws no coins gives its
-        own action each time.
+    # What subclasses write --------------------------------------------------------------------
 
-        Parameters
-        ----------
-        context
-            As for `act`.
-        copies
-            How many to ask.
-        seed
-            Of the copies' coins, which are never those of the learner, whatever its own seed.
-        available
-            As for `act`.
+    def _prepare(self, opened: Any) -> None:
+        """Note in the round what its law depends on: functions of the context and the past.
 
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2))
-        >>> learner.would_play(copies=3)
-        [0, 0, 0]
+        Called before `_act`, and alone where only the law is asked for, so it changes nothing
+        but the round.
         """
-        coins = self._coins(copies, seed)
-        return [self._twin(coins).act(context, available) for _ in range(copies)]
 
-    def _coins(self, copies: int, seed: int) -> np.random.Generator:
-        check_integer("would_play", "copies", copies, 1)
-        return np.random.default_rng([_COINS, check_integer("would_play", "seed", seed, 0)])
+    @abstractmethod
+    def _act(self, opened: Any) -> None:
+        """Choose: `opened.play(choice)`, and note what `_update` will need.
 
-    def _twin(self, coins: np.random.Generator) -> Self:
-        """A copy for one `act`, which draws from `coins` whatever it draws.
+        What can fail belongs here, and what changes the learner to `_played`.
+        """
+
+    def _played(self, opened: Any) -> None:
+        """The action is played: go on to fresh noise and the like. Must not fail."""
+
+    @abstractmethod
+    def _update(self, opened: Any, loss: Any) -> None:
+        """Check the loss, then learn; must change nothing if it raises."""
+
+    def _law(self, opened: Any) -> FloatArray | None:
+        """The probability of each element in a prepared round, where there is a formula."""
+        return None
+
+    def _replay(self, opened: Any, copies: int, rng: np.random.Generator) -> list[Action]:
+        """Independent draws of the action of a prepared round, by other random numbers."""
+        actions = []
+        for _ in range(copies):
+            again = copy.copy(opened)
+            self._reseeded(rng)._act(again)
+            actions.append(again.action)
+        return actions
+
+    def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
+        """How often each element is chosen among so many draws of `_replay`, as shares."""
+        assert self.action_count is not None
+        counts = np.zeros(self.action_count)
+        for action in self._replay(opened, draws, rng):
+            counts[action] += 1.0
+        return counts / draws
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        """A copy for one `_act`, which draws from `rng` whatever it draws.
 
         Here a deep one with all generators and learners among its attributes replaced. Where that
-        is wasteful a subclass shares what `act` does not change.
+        is wasteful a subclass shares what `_act` does not change.
         """
         known: dict[int, Any] = {id(self.oracle): self.oracle}
         for value in vars(self).values():
             if isinstance(value, np.random.Generator):
-                known[id(value)] = coins
+                known[id(value)] = rng
             elif isinstance(value, Learner):
-                known[id(value)] = value._twin(coins)
+                known[id(value)] = value._reseeded(rng)
         return copy.deepcopy(self, known)
 
-    def regret_bound(self) -> float | None:
-        """What theory promises for expected regret after the rounds so far.
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost, by a loss that `update` would accept; else its error."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what a loss means.")
 
-        Against the best policy of the class in hindsight (semi-bandit feedback: any fixed one),
-        whatever the adversary, on average over the learner's coins. None where nothing is
-        promised. Asking changes nothing, and the calls it may take are not counted.
-
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.baselines.Hedge([[0], [1]], learning_rate=0.1, seed=0)
-        >>> for _ in range(100):
-        ...     action = learner.act(0)
-        ...     learner.update([1.0, 0.0])
-        >>> round(learner.regret_bound(), 2)
-        8.18
-        >>> print(hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2)).regret_bound())
-        None
-        """
+    def _total(self) -> Objective | None:
+        """The total of what was learned, where one is kept."""
         return None
 
     @property
-    def _clock(self) -> int:
-        """The number of the round that comes next."""
-        return self.rounds
-
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context of the next round, or of one that many rounds later."""
-        return context if self.oracle is None else self.oracle.at(self._clock + ahead, context)
-
-    # Rounds in which only some actions are there --------------------------------------------
-
-    @property
-    def _ordered(self) -> bool:
-        """Whether the learner has an order of its own among actions, and `_act_among` with it."""
+    def _scores_actions(self) -> bool:
+        """Whether `_act` plays the best of `opened.available` by scores of its own."""
         return False
 
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        """The best of these actions in the learner's own order."""
-        raise NotImplementedError
-
     @property
-    def _size(self) -> int | None:
+    def action_count(self) -> int | None:
         """K, where it is known."""
         source = self if self.oracle is None else self.oracle
         known: int | None = getattr(source, "n_actions", None)
         return known
 
-    def _past(self) -> Objective | None:
-        """The total of what was learned, where one is kept."""
-        return None
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context of the next round, or of one that many rounds later."""
+        return context if self.oracle is None else self.oracle.at(self.clock + ahead, context)
 
-    def _check_available(self, available: Any) -> IntArray | None:
-        who, oracle = type(self).__name__, self.oracle
+    # Parts ------------------------------------------------------------------------------------
+
+    @property
+    def clock(self) -> int:
+        """The number of the round that comes next."""
+        ledger = self._ledger
+        return self.rounds + len(ledger.waiting) + ledger.forgotten
+
+    def _begin(self, context: Any, available: Any) -> OpenRound:
+        """A round, checked and prepared; nothing else has changed."""
+        opened = self.Round(self.check_context(context))
+        if available is not None:
+            self._restrict(opened, self._some(available))
+        self._prepare(opened)
+        return opened
+
+    def _decide(self, context: Any, some: IntArray | None) -> Decision:
+        opened = self.Round(context)
+        opened.number = self._ledger.made
+        self._restrict(opened, some)
+        self._prepare(opened)
+        self._act(opened)
+        propensity, error = self._propensity(opened)
+        self.keep_round(opened)
+        return self._ledger.hand_out(opened, propensity, error)
+
+    def _propensity(self, opened: Any) -> tuple[Any, Any]:
+        """The probability of the action of a round, and its standard error."""
+        law = self._law(opened)
+        if law is None:
+            return math.nan, math.nan
+        q = law[opened.action]
+        return (float(q), 0.0) if isinstance(opened.action, int) else (q, np.zeros(len(q)))
+
+    def _some(self, available: Any) -> IntArray | None:
+        """The available actions, checked; None where all are."""
+        if available is None:
+            return None
+        oracle = self.oracle
         single = oracle is None or (oracle.max_chosen == 1 and not oracle.takes_functions)
         if not single or getattr(oracle, "sets", None) is not None:
             raise ParameterError(
                 f"available= is for choices of one action, and {type(oracle).__name__} chooses "
                 "sets, which have constraints of their own: build an oracle with the elements "
-                "that are there, or give the others large losses."
+                "that are available, or give the others large losses."
             )
-        if self._size is None:
+        if self.action_count is None:
             raise ParameterError(
-                f"available= needs the number of actions, which {who} does not know yet: give "
-                f"{type(oracle).__name__} its n_actions=."
+                f"available= needs the number of actions, which {type(self).__name__} does not "
+                f"know yet: give {type(oracle).__name__} its n_actions=."
             )
-        return check_available(self, available, self._size)
+        return check_available(self, available, self.action_count)
 
-    def _act_restricted(self, context: Any, available: IntArray) -> tuple[int, IntArray]:
-        """The learner's own choice, and what is played for each choice."""
-        assert self._size is not None
-        substitute = self._substitute(context, available)
-        chosen = self._act_among(context, available) if self._ordered else self._act(context)
-        assert isinstance(chosen, int)
-        return chosen, standing_in(available, substitute, self._size)
+    def _restrict(self, opened: OpenRound, some: IntArray | None) -> None:
+        if some is not None:
+            assert self.action_count is not None
+            span = getattr(self, "loss_range", None)
+            self._availability.restrict(opened, some, self.action_count, self._total(), span)
 
-    def _substitute(self, context: Any, available: IntArray) -> int:
-        """What stands in for actions that are not there: a function of the past alone.
+    def _span(self) -> LossRange:
+        """The range of the losses."""
+        found = getattr(self, "_range", None) or getattr(self, "loss_range", None)
+        return found or (-math.inf, math.inf)
 
-        The action with the smallest mean loss on this context in rounds in which it was there. If
-        one was not seen yet: the action of the best score so far, where there are scores, or what
-        the best policy so far does among those whose action is there. If there is no such
-        policy, one not seen yet.
-        """
-        past, found, known = self._past(), int(available[0]), False
-        if self._presence is not None:
-            found, known = self._presence.cheapest(context, available)
-        if known or past is None:
-            return found
-        self.oracle_calls += 1
-        if past.scored:
-            return int(past.among(context, available).action(context, None, 0, 0.0))
-        span = getattr(self, "loss_range", None) or (0.0, 1.0)
-        best = best_awake(past, context, available, max(map(abs, span)))
-        return found if best is None else best
+    def _check_late(self) -> None:
+        if self.late is not None:
+            raise ParameterError(self.late)
 
-    def _update_restricted(self, context: Any, action: Action, loss: Any, stands: IntArray) -> None:
-        """Learn the losses of what is played for each action."""
-        full = self.feedback is Feedback.FULL
-        losses = filled_in(loss, stands) if full and not self._told_all else loss
-        if self._ordered and full and not self._told_all:
-            losses = self._charged(context, losses, stands)
-        self._update(context, action, losses)
-        self._sorted += self._ordered
-        self._presence = self._presence or Presence(len(stands))
-        self._remember(context, int(stands[action]), losses, awake(stands))
-
-    def _charged(self, context: Any, losses: Any, stands: IntArray) -> Any:
-        """Losses in which actions that were not there cost what they do when they are."""
-        away, guesses = self._guesses(context, stands)
-        if away is None or np.shape(losses) != stands.shape:
-            return losses
-        return np.where(away, guesses, losses)
-
-    def _guesses(
-        self, context: Any, stands: IntArray
-    ) -> tuple[NDArray[np.bool_] | None, FloatArray]:
-        """Which actions are away and known from other rounds, and what they cost then."""
-        if self._presence is None:
-            return None, np.empty(0)
-        guesses, known = self._presence.guess(context)
-        span = getattr(self, "_range", None) or getattr(self, "loss_range", None)
-        low, high = span or (-np.inf, np.inf)
-        away = stands != np.arange(len(stands))
-        return away & known, np.clip(guesses, low, high)
-
-    def _remember(
-        self, context: Any, action: Action, loss: Any, there: IntArray | None = None
-    ) -> None:
-        """Note what was seen of the actions that were there, once some have been away."""
-        if self._presence is None or self._told_all:
-            return
-        if self.feedback is not Feedback.FULL:
-            self._presence.learn(context, action, float(as_array(loss).ravel()[0]))
-            return
-        losses = as_array(loss)
-        seen = np.arange(len(losses)) if there is None else there
-        self._presence.learn(context, seen, losses[seen])
-
-    # What subclasses write ------------------------------------------------------------------
-
-    @abstractmethod
-    def _act(self, context: Any) -> Action: ...
-
-    @abstractmethod
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        """Check the loss, then learn; must change nothing if it raises."""
+    def _context_key(self, context: Any) -> Hashable:
+        return context_key(context) if self.oracle is None else self.oracle.key(context)

@@ -15,7 +15,7 @@ class LossFunction(Parametrised, ABC):
     n_actions: int
     """K, the number of elements."""
 
-    def _learned(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         return {}  # a function is what it was made as
 
     @abstractmethod

@@ -36,7 +36,7 @@ class Objective(Stored, ABC):
     """
 
     oracle: Oracle
-    _scratch = frozenset({"_tilted"})
+    _derived = frozenset({"_tilted"})
 
     draws_in_batches: bool = True
     """Whether several draws at once are cheaper than one after the other."""
@@ -50,19 +50,19 @@ class Objective(Stored, ABC):
         assert self.oracle.n_actions is not None
         return self.oracle.n_actions
 
-    def _makings(self) -> dict[str, Any]:
+    def _params_to_store(self) -> dict[str, Any]:
         return {"oracle": self.oracle}
 
     @classmethod
-    def _anew(cls, **makings: Any) -> Self:
-        total = makings["oracle"].objective()
-        return total if type(total) is cls else cls(**makings)
+    def _rebuild(cls, **params: Any) -> Self:
+        total = params["oracle"].objective()
+        return total if type(total) is cls else cls(**params)
 
     @abstractmethod
     def copy(self) -> Objective:
         """An independent copy of the total."""
 
-    def expect(self, contexts: Sequence[Any]) -> None:
+    def prepare(self, contexts: Sequence[Any]) -> None:
         """Told before the first round which contexts the noise will sit on, where that is known."""
 
     @abstractmethod
@@ -103,9 +103,18 @@ class Objective(Stored, ABC):
     def settle(
         self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """Add one round, then the new minimiser's action on its context, under the same draw."""
+        """Add one round, then the new minimiser's action on its context, under the same draw.
+
+        Where the optimiser may fail it must leave the total as it was.
+        """
         self.add(context, losses)
         return self.action(context, noise, draw, scale)
+
+    def foresee(
+        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """What `settle` would return; nothing is added."""
+        return self.tilted(context, losses).action(context, noise, draw, scale)
 
     def tilted(self, context: Any, losses: FloatArray) -> Objective:
         """This total with one more round, for use until either of the two is changed."""
@@ -149,10 +158,17 @@ class Objective(Stored, ABC):
         scale: float,
     ) -> tuple[float, int]:
         """`resample` for a single element: its weight, and draws used."""
-        weights, used = self.resample(
-            context, np.array([element]), noise, first, limit, successes, scale
-        )
-        return float(weights[0]), used
+        if self.draws_in_batches:
+            weights, drawn = self.resample(
+                context, np.array([element]), noise, first, limit, successes, scale
+            )
+            return float(weights[0]), drawn
+        hits = used = 0
+        while used < limit - 1 and hits < successes:
+            action = self.action(context, noise, first + used, scale)
+            hits += action == element if isinstance(action, int) else element in action
+            used += 1
+        return (used / successes if hits >= successes else limit / (hits + 1.0)), used
 
     def resample(
         self,
@@ -228,13 +244,23 @@ class Oracle(Parametrised, ABC):
     eagerness: float = 1.0
     """Factor on G that suits self-tuning; regret is bounded whatever it is."""
 
-    def _learned(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         return {}  # a class is what it was made as
 
     @property
     def fixed_size(self) -> bool:
         """Whether all actions choose equally many elements, so that none contains another."""
         return self.antichain
+
+    def spread(self, low: float, high: float) -> float:
+        """How much more than another an action can lose in a round.
+
+        `low` and `high` bound the loss of each element; the loss of whole actions where the class
+        takes loss functions. Sets may be of any size up to m, the empty one included.
+        """
+        if self.max_chosen == 1 or self.takes_functions:
+            return high - low
+        return self.max_chosen * (max(high, 0.0) - min(low, 0.0))
 
     @property
     def complexity_pairs(self) -> int:
@@ -245,6 +271,11 @@ class Oracle(Parametrised, ABC):
     def contexts(self) -> Sequence[Hashable] | None:
         """All contexts the class is defined on, or None if they are not listed."""
         return None
+
+    @property
+    def supplies(self) -> dict[str, Oracle]:
+        """The arguments of learners for which this class can be given, by name."""
+        return {"oracle": self}
 
     @abstractmethod
     def objective(self) -> Objective:
@@ -257,7 +288,7 @@ class Oracle(Parametrised, ABC):
         """
         total = self.objective()
         if contexts:
-            total.expect(contexts)
+            total.prepare(contexts)
         return total
 
     @abstractmethod
@@ -304,7 +335,7 @@ class Oracle(Parametrised, ABC):
         """The minimal totals of all intervals of a history, without noise.
 
         Entry [i, j], i < j, is that of the rows cuts[i] .. cuts[j] - 1; the others are zero.
-        Contexts beyond the last cut are only told to `Objective.expect`. Inexact classes that do
+        Contexts beyond the last cut are only told to `Objective.prepare`. Inexact classes that do
         not know the minimum give the value of their leader.
         """
         values = np.zeros((len(cuts), len(cuts)))
@@ -312,7 +343,7 @@ class Oracle(Parametrised, ABC):
         for i in range(len(cuts) - 1):
             total = self.objective()
             if known:
-                total.expect(known)
+                total.prepare(known)
             for j in range(i + 1, len(cuts)):
                 for row in range(cuts[j - 1], cuts[j]):
                     total.add(contexts[row], losses[row])

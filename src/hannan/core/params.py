@@ -28,7 +28,7 @@ class Parametrised(Stored):
                 f"name, self.argument = argument: {error}."
             ) from error
 
-    def _makings(self) -> dict[str, Any]:
+    def _params_to_store(self) -> dict[str, Any]:
         return dict(self.params)
 
     def clone(self, **changes: Any) -> Self:

@@ -25,8 +25,9 @@ def loss_of(losses: Any, action: Action) -> float:
     """Loss of an action: the sum over its chosen elements, or a loss function's value."""
     if not isinstance(losses, np.ndarray):
         return float(losses(action))
-    chosen = losses[action]
-    return float(chosen) if isinstance(chosen, float) else float(chosen.sum())
+    if isinstance(action, int):
+        return losses.item(action)  # type: ignore[no-any-return]
+    return float(losses[action].sum())
 
 
 def same_action(a: Action, b: Action) -> bool:

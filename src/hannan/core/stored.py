@@ -10,46 +10,61 @@ class Stored:
     """Something that a file can hold: what makes it anew, and what it has learned since.
 
     Loading makes an object anew and lays over it what was learned. So what follows from the rest
-    (tables, noise, scratch space) is named in `_scratch`, is not kept, and is there again; all
+    (tables, noise, scratch space) is named in `_derived`, is not kept, and is there again; all
     other attributes are kept. Arrays keep the shape that those of a new object have, but for
     those named in `_growing`.
     """
 
     __slots__ = ()
-    _scratch: ClassVar[frozenset[str]] = frozenset()
+    _derived: ClassVar[frozenset[str]] = frozenset()
     _growing: ClassVar[frozenset[str]] = frozenset()
-    _vouched: ClassVar[str | None] = None
+    _trusted_package: ClassVar[str | None] = None
     """A package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None
     """Why no file can hold it, where that is so."""
 
-    def _makings(self) -> dict[str, Any]:
-        """What makes the object anew, by name."""
-        if dataclasses.is_dataclass(self):
-            return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {}
+    def _params_to_store(self) -> dict[str, Any]:
+        """What makes the object anew, by name.
+
+        All of a frozen dataclass; of one that changes what it has no default for, so that the
+        rest is compared with what a new object has.
+        """
+        if not dataclasses.is_dataclass(self):
+            return {}
+        frozen: bool = self.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        return {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if frozen or field.default is field.default_factory is dataclasses.MISSING
+        }
 
     @classmethod
-    def _anew(cls, **makings: Any) -> Self:
-        """A new object from its makings."""
-        return cls(**makings)
+    def _rebuild(cls, **params: Any) -> Self:
+        """A new object from its params."""
+        return cls(**params)
 
-    def _learned(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         """All else that is to be kept, by name."""
-        left_out = self._scratch_names() | self._makings().keys()
-        kept = getattr(self, "__dict__", {})
+        left_out = self._derived_names() | self._params_to_store().keys()
+        kept = vars(self) if hasattr(self, "__dict__") else _slots(self)
         return {name: value for name, value in kept.items() if name not in left_out}
 
     def _restored(self) -> None:
         """Called once what was learned has been laid over a new object."""
 
     @classmethod
-    def _scratch_names(cls) -> frozenset[str]:
-        return _named(cls, "_scratch")
+    def _derived_names(cls) -> frozenset[str]:
+        return _named(cls, "_derived")
 
     @classmethod
     def _growing_names(cls) -> frozenset[str]:
         return _named(cls, "_growing")
+
+
+def _slots(thing: Any) -> dict[str, Any]:
+    """The attributes of an object without a `__dict__`."""
+    found = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
+    return {field.name: getattr(thing, field.name) for field in found}
 
 
 def _named(made: type, attribute: str) -> frozenset[str]:

@@ -1,22 +1,33 @@
 """Perturbed-leader learners."""
 
-from hannan.core.propensities import Propensities
-from hannan.learners.certificate import Certificate, SemiBanditCertificate
+from hannan.learners.certificates import Certificate, SemiBanditCertificate
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.context_semi_bandit_ftpl import ContextSemiBanditFTPL
+from hannan.learners.context_set import Pool
 from hannan.learners.discounted import Discounted
 from hannan.learners.ftpl import FTPL
+from hannan.learners.hint import Trust
+from hannan.learners.playout_bandit import PlayoutBandit
+from hannan.learners.playout_ftpl import PlayoutFTPL
+from hannan.learners.resampling import Resampling
 from hannan.learners.restarting import Restarting
+from hannan.learners.step_size import Anytime, SelfTuned
 from hannan.learners.strongly_adaptive import StronglyAdaptive
 
 __all__ = [
     "FTPL",
+    "Anytime",
     "Certificate",
     "ContextFTPL",
     "ContextSemiBanditFTPL",
     "Discounted",
-    "Propensities",
+    "PlayoutBandit",
+    "PlayoutFTPL",
+    "Pool",
+    "Resampling",
     "Restarting",
+    "SelfTuned",
     "SemiBanditCertificate",
     "StronglyAdaptive",
+    "Trust",
 ]

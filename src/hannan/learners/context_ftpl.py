@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hannan.bounds import complete_information
+from hannan.bounds import Complexity, complete_information
 from hannan.core import (
     Action,
-    LossError,
-    LossFunction,
+    Learner,
     Objective,
     Oracle,
-    ParameterError,
+    Policy,
     Predictor,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.available import IntArray, awake
 from hannan.core.policy import loss_of
-from hannan.core.validation import check_choice, check_losses, check_positive
-from hannan.learners import promise
-from hannan.learners.forecast import TRUST, Forecast
-from hannan.learners.speaking_experts import SpeakingExperts
-from hannan.learners.substituted import restricted, settle
+from hannan.core.validation import (
+    FloatArray,
+    check_choice,
+    check_integer,
+    check_loss_range,
+    check_probability,
+    check_seed,
+)
+from hannan.learners import certificates
+from hannan.learners.certificates import Account, Certificate, Evidence
+from hannan.learners.context_set import ContextSet, Pool
+from hannan.learners.full_losses import check_full_losses
+from hannan.learners.perturbed_leader import (
+    NoisyRound,
+    Outlook,
+    PerturbedLeader,
+    law_of,
+    replay,
+    shares,
+    starting_total,
+)
+from hannan.learners.prediction import TRUST, NoPrediction, Prediction
+from hannan.learners.restricted import restricted
+from hannan.learners.step_size import StepSize, step_size
+from hannan.perturbation import seed_key
 
 
-class ContextFTPL(SpeakingExperts):
+class ContextFTPL(Learner):
     r"""Contextual follow the perturbed leader, full information (Algorithm 2).
 
     Each round draws a fake loss vector with independent Laplace(ε) coordinates for every context
@@ -44,27 +62,21 @@ class ContextFTPL(SpeakingExperts):
     oracle
         The policy class with its optimiser.
     contexts
-        X in the transductive setting; by default the oracle's own contexts. For "playout" all
-        contexts in the order they will arrive, repetitions included.
+        X in the transductive setting; by default the oracle's own contexts. `Pool(rows)` is a
+        sample of the contexts that may arrive; no theorem then. Feature classes need neither: X
+        is then a sample of the contexts seen so far.
     separator
         X in the small-separator setting.
-    pool
-        Contexts like those that may arrive, for X without a theorem. Give one of the three.
-        Feature classes need none: X is then a sample of the contexts seen so far. For "playout"
-        a sample to draw the contexts to come from, with `horizon`.
-    perturbation
-        "laplace": the paper's noise, on X. "playout": Gaussian noise on the contexts still to
-        come and none on the past, where their sequence, or the law they are drawn from, is known.
     epsilon
         "adaptive": self-tuned from what instability has cost so far, needs nothing else;
         "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, from `loss_range`;
         "theorem": the paper's tuning, needs `horizon`; or a positive number, noise then having
-        size 1/ε. Playout noise has a size of its own and leaves nothing to tune.
+        size 1/ε; or a rule such as `SelfTuned(eagerness=4)`.
     horizon
-        T, the number of rounds, for epsilon="theorem" and for "playout".
+        T, the number of rounds, for epsilon="theorem".
     predictor
         Guesses the losses :math:`Q_t` of each round before it is played: `predict(context)`
-        returns K numbers and `learn(context, action, loss)` is told all losses afterwards. The
+        returns K numbers and `learn(context, action, loss)` is shown all losses afterwards. The
         leader is then taken with the guess counted as one more round, and regret is governed by
         :math:`\sum_t \|\ell_t - Q_t\|_*^2` in place of the size of the losses.
     trust
@@ -72,17 +84,12 @@ class ContextFTPL(SpeakingExperts):
         so that a bad predictor costs little; "always": as in the paper.
     seed
         Fixes all randomness; None takes fresh entropy.
-    eagerness
-        Factor on G in self-tuning: ε = eagerness · G/D. By default what suits the class, 1 for
-        most; e ≥ 1 costs the guarantee a factor (√e + 1/√e)/2 at most.
     loss_range
         Range (low, high) of each element's loss, or None to accept any finite loss.
     noise
         "fresh" draws anew in every round. "once" uses one draw for the whole game: the same
         expected loss against an *oblivious* adversary, and no guarantee at all against one that
         reacts to what is played.
-    noise_memory
-        Bytes of noise made ready ahead of time. It never changes what is played.
 
     Guarantee
     ---------
@@ -90,12 +97,10 @@ class ContextFTPL(SpeakingExperts):
     expected regret at most :math:`2\,E[D_T] \le 2\sqrt{2\kappa G V} + 2R`, with D_T measured on
     the way and reported by `certificate`; with a predictor V sums the squared ranges of
     :math:`\ell_t - Q_t` (Theorem 5). With epsilon="theorem": `bounds.complete_information`.
-    With "playout", contexts fixed in advance or independent draws from the pool:
-    `bounds.playout`, :math:`\sqrt{2\pi T \log N}` for single actions.
-    [syrgkanis2016, Theorems 2 and 5], [cesabianchi2011]
-    Where actions come and go all of it holds against policies whose missing actions are replaced
-    as the learner's own; but with classes that score actions (`AllPolicies`) only if what is there
-    depends on the context alone. [kanade2014]
+    [syrgkanis2016, Theorems 2 and 5]
+    Where actions are not always available, all of it holds against policies whose unavailable
+    actions are replaced as the learner's own. For classes that score actions (`AllPolicies`) that
+    needs action sets that depend on the context alone. [kanade2014]
 
     Examples
     --------
@@ -120,231 +125,343 @@ class ContextFTPL(SpeakingExperts):
 
     References
     ----------
-    [syrgkanis2016], [cesabianchi2011], [kanade2014]
+    [syrgkanis2016], [kanade2014]
     """
+
+    oracle: Oracle
+    noise_memory: ClassVar[int] = 2**26
+    """Bytes of noise made ready ahead of time. It never changes what is played."""
+
+    class Round(NoisyRound):
+        """A round of Algorithm 2."""
+
+        guess: Any = None  # Q_t
+        offered: Any = None  # what the predictor said, whether or not it is trusted
+        variance: float = 0.0  # what the anytime schedule counts the round for
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Contexts | None = None,
+        contexts: Contexts | Pool | None = None,
         separator: Contexts | None = None,
         *,
-        pool: Contexts | None = None,
-        perturbation: str = "laplace",
-        epsilon: float | str = "adaptive",
+        epsilon: float | str | StepSize = "adaptive",
         horizon: int | None = None,
         predictor: Predictor | None = None,
         trust: str = "earned",
-        eagerness: float | None = None,
         seed: int | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),
         noise: str = "fresh",
-        noise_memory: int = 2**26,
     ) -> None:
+        super().__init__()
+        self.oracle = oracle
+        self.contexts = contexts
+        self.separator = separator
+        self.epsilon = epsilon
+        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.predictor = predictor
-        self._forecast: Forecast | None = None
         self.trust = check_choice(self, "trust", trust, TRUST)
-        self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
-        self._eager = oracle.eagerness if eagerness is None else eagerness
-        super().__init__(
-            oracle,
-            contexts,
-            separator,
-            pool,
-            perturbation,
-            epsilon,
-            horizon,
-            seed,
-            loss_range,
-            noise,
-            noise_memory,
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self.noise = check_choice(self, "noise", noise, ("fresh", "once"))
+
+        self._range = check_loss_range(self, loss_range)
+        linear = not oracle.takes_functions and predictor is None
+        nonnegative = linear and self._range[0] >= 0.0
+        key = seed_key(seed)
+        X = ContextSet(self, oracle, contexts, separator, key)
+        self._step = step_size(
+            self, epsilon, self.horizon, lambda: self._theorem(X, nonnegative), oracle.eagerness
         )
+        total = starting_total(oracle, X, self._spread if self._step.measures else None)
+        self._leader = PerturbedLeader(
+            oracle,
+            X,
+            total,
+            key,
+            seed,
+            self.noise_memory,
+            nonnegative=nonnegative,
+            fresh=noise == "fresh",
+        )
+        self._step.start(self._leader)
+        self._prediction = NoPrediction()
         if predictor is not None:
-            self._forecast = self._make_forecast(predictor)
-        self._loss = 0.0
-        self._stability = 0.0
-        self._last_scale = 0.0
+            self._prediction = Prediction(
+                predictor, self._range, oracle.max_chosen, oracle.n_actions, trust
+            )
+        self._account = Account()
 
-    def _first_total(self) -> Objective:
-        if self._playout is None and isinstance(self.epsilon, str) and self.epsilon == "adaptive":
-            return self.oracle.start(self._perturbed, self._width)
-        return super()._first_total()
+    # Algorithm 2 ----------------------------------------------------------------------------
 
-    def _act(self, context: Any) -> Action:
-        total = self._prospect(context)
-        action = total.action(context, self._fakes, self._draw, self._scale)
-        self.oracle_calls += 1
-        return action
+    def _prepare(self, opened: Round) -> None:
+        """ε_t, {z} and the guess Q_t: functions of x_t and the past."""
+        leader, step = self._leader, self._step
+        scale = step.scale
+        if step.schedules:
+            if not self._ledger.replaces(opened):
+                pending = self._ledger.pending(opened)
+                opened.variance = leader.kappa * self._width**2 * (1 + pending)
+            scale = step.before(leader, opened.variance)
+        opened.draw = leader.draw(scale)
+        if self._prediction.predictor is not None:
+            self._prediction.look_ahead(opened)
 
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        total = self._prospect(context, self._stand_ins(context, available))
-        action = total.action(context, self._fakes, self._draw, self._scale)
-        self.oracle_calls += 1
-        return int(action)
+    def _act(self, opened: Round) -> None:
+        """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
+        opened.play(self._past(opened).action(opened.context, *opened.draw))
+        opened.calls += 1
 
-    def _cost(self, action: Action, loss: Any) -> float:
-        return loss_of(self._check_loss(loss)[0], action)
+    def _played(self, opened: Round) -> None:
+        """Every round has fake outcomes of its own, whether or not it is answered."""
+        leader = self._leader
+        leader.advance(1)
+        if self._step.schedules:
+            self._step.played(leader, opened.draw.scale, opened.variance)
+        if leader.owed:
+            opened.calls += leader.collect()
 
-    def _prospect(self, context: Any, stands: IntArray | None = None) -> Objective:
-        if self._anytime and self._open is None:
-            self._widen(self._kappa * self._width**2 * (1 + self._pending))
-        if self._playout is not None:  # all the noise there is: `_scale` stays 0
-            total = self._history.perturbed(*self._playout.noise.fakes(self.rounds))
-            return restricted(total, context, stands)
-        guess = None if self._forecast is None else self._forecast.look_ahead(context)
-        total = self._history if guess is None else self._history.tilted(context, guess)
-        return restricted(total, context, stands)
+    def _past(self, opened: Round) -> Objective:
+        """y_1..t-1, and Q_t as one more round (Theorem 5), among what is available."""
+        past = self._leader.total
+        if opened.guess is not None:
+            past = past.tilted(opened.context, opened.guess)
+        return restricted(past, opened) if past.scored else past
 
-    def _twin(self, coins: np.random.Generator) -> Self:
-        twin = super()._twin(coins)
-        twin._forecast = copy.copy(self._forecast)  # its guess belongs to the open round
-        return twin
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""
+        Q, step, leader, context = self._prediction, self._step, self._leader, opened.context
+        f, low, high = check_full_losses(self.oracle, loss, leader.n_actions, self._range)
+        if leader.n_actions is None:
+            leader = leader.sized(len(f))
+        X = leader.X
+        later = leader.seeing(context) if X.open_world else None  # on a renewed X, when it is due
+        suffered = surprise = loss_of(f, opened.chosen)  # f_t(π_t) and (f_t - Q_t)(π_t)
+        least, most = low, high  # of f_t - Q_t over all actions
+        if opened.offered is not None:
+            surprise, least, most = self._beyond_the_guess(opened, f, low, high)
+        # `settle` finds the new leader and adds the round in one pass. Where something may still
+        # fail after that, the round is added last instead.
+        last = later is not None or leader is not self._leader or Q.predictor is not None
+        instability = 0.0
+        if step.measures:
+            if surprise > least:
+                leader.get_ready()  # for `after`: if the oracle fails, it must be now
+            z = opened.draw if opened.draw.noise is not None else leader.again(opened.draw)
+            # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
+            foreseeing = (leader.foresee if last else leader.settle)(opened, f, z)
+            instability = surprise - Q.surprise(opened, f, foreseeing)
+            opened.calls += 1
+        if last:
+            step.prepare(later or leader, instability)
+            Q.learn(opened, f, low, high)
+        if last or not step.measures:
+            leader.total.add(context, f)
+        # From here on nothing can fail.
+        account = self._account
+        account.loss += suffered
+        account.stability += leader.stability(most - least, step.scale)
+        account.last_scale = step.scale
+        if instability != 0.0:
+            step.after(leader, instability)  # D_t, ε_{t+1} = G / D_t
+        if X.open_world and later is None:
+            X.see(context)
+        if last:
+            self._replace_leader(later or leader)
+        if leader.owed:
+            opened.calls += leader.collect()
+        if self._leader.owed:
+            opened.calls += self._leader.collect()
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        unsized = self._sized is None
-        try:
-            self._learn(context, action, loss)
-        except BaseException:
-            if unsized:  # a refused loss vector does not say how many actions there are
-                self._sized = self._complexity = self._fakes = None
-            raise
+    # What is said -----------------------------------------------------------------------------
 
-    def _learn(self, context: Any, action: Action, loss: Any) -> None:
-        losses, lowest, highest = self._check_loss(loss)
-        low, high = lowest, highest
-        suffered = unforeseen = loss_of(losses, action)
-        there = None if self._stands is None else awake(self._stands)
-        if self._forecast is not None:
-            if self._stands is not None and self._ordered:
-                self._forecast.replace(self._stands)
-            low, high = self._forecast.surprises(losses, low, high)
-            unforeseen = self._forecast.surprise(losses, action)
-        sized = self._sized
-        if sized is None:
-            self._learn_size(len(losses))
-        try:
-            instability = self._settle(context, losses, unforeseen, low)
-        except BaseException:
-            self._sized = sized
-            raise
-        if self._forecast is not None:
-            self._forecast.learn(context, losses, lowest, highest, there)
-        self._loss += suffered
-        self._stability += self._stability_bound(low, high)
-        self._last_scale = self._scale
-        self._tune(instability)
-        self._see(context)
+    def best_policy(self) -> Policy:
+        """The leader without noise: the best policy for the losses so far."""
+        return self._leader.total.plain().leader()
 
-    def _advance(self) -> None:
-        if self.noise == "fresh":
-            super()._advance()
+    def certificate(self, confidence: float = 0.95) -> Certificate:
+        """What can be said about regret so far.
 
-    def _settle(self, context: Any, losses: Any, unforeseen: float, low: float) -> float:
-        r"""Add the round; what it cost not to have known it, where that is measured.
-
-        That is :math:`(f_t - Q_t)(\pi_t) - (f_t - Q_t)(\hat\pi_t)`, never negative but for
-        rounding in the totals.
+        Parameters
+        ----------
+        confidence
+            Probability of the high-probability statement.
         """
-        if not self._adaptive:
-            self._history.add(context, losses)
-            return 0.0
-        if unforeseen > low and self._perturbed:
-            # Instability may show, and then G is asked for. If the oracle fails at that, it must
-            # be now, while nothing has been changed.
-            _ = self.complexity
-        draw, stands = (self._fakes, self._draw, self._scale), self._stands
-        foreseeing = settle(self._history, context, losses, draw, stands)
-        self.oracle_calls += 1
-        if self._forecast is not None:
-            return unforeseen - self._forecast.surprise(losses, foreseeing)
-        return unforeseen - loss_of(losses, foreseeing)
+        check_probability(self, "confidence", confidence)
+        return certificates.full_information(self._evidence(), self._prediction, confidence)
 
     def regret_bound(self) -> float | None:
         """What theory promises for expected regret so far, for any adversary; None if nothing."""
-        return promise.experts(self)
+        return certificates.full_information_bound(self._evidence(), self._prediction)
 
-    def _worst_case(self, rounds: int, restarts: int) -> float | None:
-        return promise.experts_worst_case(self, rounds, restarts)
-
-    def _check_loss(self, loss: Any) -> tuple[Any, float, float]:
-        """The loss in the form the oracle takes, and the range to bound instability with."""
-        functions = self.oracle.takes_functions
-        losses: Any
-        if isinstance(loss, LossFunction):
-            if not functions:
-                raise LossError(
-                    f"{type(self.oracle).__name__} takes a loss for each element, not a loss "
-                    f"function; got {loss!r}."
-                )
-            if loss.n_actions != self._n_actions:
-                raise LossError(
-                    f"The loss function is on {loss.n_actions} elements; the oracle has "
-                    f"{self._n_actions}."
-                )
-            losses, (low, high) = loss, loss.extremes()
-        else:
-            losses, low, high = check_losses(loss, self._n_actions, self._range)
-            m = self.oracle.max_chosen
-            if m > 1:
-                low, high = m * min(low, 0.0), m * max(high, 0.0)
-        if functions:
-            slack = 1e-9 * max(1.0, abs(low), abs(high))
-            if low < self._range[0] - slack or high > self._range[1] + slack:
-                raise LossError(
-                    f"The loss of a set must lie in loss_range={self._range}; this one may range "
-                    f"from {low:g} to {high:g}. Pass the range of the losses of whole sets as "
-                    "loss_range=(low, high)."
-                )
-        return losses, low, high
+    def worst_case(self, rounds: int, restarts: int) -> float | None:
+        """That of self-tuning, for a game with restarts."""
+        return certificates.full_information_worst_case(
+            self._evidence(), self._prediction, rounds, restarts
+        )
 
     @property
-    def _n_actions(self) -> int | None:
-        return None if self._sized is None else self._sized.n_actions
+    def complexity(self) -> Complexity:
+        """G of the policy class on X; finding it counts as oracle calls."""
+        _ = self._leader.G
+        self.oracle_calls += self._leader.collect()
+        return self._leader.complexity()
 
-    def _stability_bound(self, low: float, high: float) -> float:
-        r"""An upper bound on what instability can cost in a round with losses in [low, high].
+    @property
+    def predictor_(self) -> Any:
+        """The predictor at work, which has learned all that was seen, or None."""
+        return self._prediction.predictor
 
-        By the shift lemma it is at most :math:`\min(v, \epsilon\kappa v^2)`; κ and v go together.
+    @property
+    def late(self) -> str | None:
+        """Self-tuning settles a round under its own noise and the losses before it.
+
+        It means nothing if other losses came in between.
         """
-        kappa, v = self._kappa, high - low
-        return kappa * v * v / self._scale if kappa * v < self._scale else v
+        if not self._step.measures and self.predictor is None:
+            return None
+        return (
+            f"{type(self).__name__} cannot learn late with epsilon='adaptive', which measures "
+            "each round under the noise it was played with, nor with a predictor. Use "
+            "epsilon='anytime' or a number."
+        )
+
+    def outlook(self, context: Any = None) -> Outlook:
+        """What a round with this context would follow now; asking changes nothing."""
+        opened: Any = self._begin(context, None)
+        return Outlook(opened.context, self._past(opened), opened.draw)
+
+    @property
+    def leader(self) -> PerturbedLeader:
+        """The past and the noise on X."""
+        return self._leader
+
+    @property
+    def step(self) -> StepSize:
+        """The rule behind ε."""
+        return self._step
+
+    def fresh(self, number: int) -> Self:
+        """A new learner like this one, which keeps what is known of the class itself: its G."""
+        twin = super().fresh(number)
+        twin.share_complexity(self)
+        return twin
+
+    def share_complexity(self, other: ContextFTPL) -> None:
+        """Take over G from a learner of the same class on the same contexts, where it is known."""
+        self._leader.share_complexity(other._leader)
+
+    def inside_discounts(self) -> Self:
+        """A new learner like this one for losses of any size, as `Discounted` shows it."""
+        twin = self.clone(loss_range=None)
+        twin.share_complexity(self)
+        if self._range[0] >= 0.0:
+            twin._leader.expect_nonnegative()  # growth keeps the sign, and κ with it
+        return twin
+
+    def renew(self, history: Iterable[tuple[Any, FloatArray]], factor: float) -> None:
+        """Replace the past by these rounds, and measure everything in units of another size."""
+        total = starting_total(self.oracle, self._leader.X)
+        for context, losses in history:
+            total.add(context, losses)
+        self._leader.total = total
+        self._step.rescale(factor)
+        self._account.rescale(factor)
+
+    # Parts ------------------------------------------------------------------------------------
+
+    def _law(self, opened: Round) -> FloatArray | None:
+        return law_of(self._past(opened), opened)
+
+    def _propensity(self, opened: Round) -> tuple[Any, Any]:
+        if opened.draw.scale:
+            return super()._propensity(opened)
+        if isinstance(opened.action, int):
+            return 1.0, 0.0
+        return np.ones(len(opened.action)), np.zeros(len(opened.action))
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return replay(self._leader, self._past(opened), opened, copies, rng)
+
+    def _shares(self, opened: Round, draws: int, rng: np.random.Generator) -> FloatArray:
+        return shares(self._leader, self._past(opened), opened, draws, rng)
+
+    def _beyond_the_guess(
+        self, opened: Round, f: Any, low: float, high: float
+    ) -> tuple[float, float, float]:
+        """(f_t - Q_t)(π_t), and the range of f_t - Q_t over all actions."""
+        Q, plays = self._prediction, opened.plays
+        if plays is not None and self._leader.total.scored:
+            opened.offered = opened.offered[plays]
+            opened.guess = None if opened.guess is None else opened.guess[plays]
+        return Q.surprise(opened, f, opened.chosen), *Q.surprises(opened, f, low, high)
+
+    def _replace_leader(self, leader: PerturbedLeader) -> None:
+        """Follow a leader on a renewed X, or one that knows K."""
+        if leader is not self._leader:
+            leader.owed += self._leader.collect()
+            self._leader = leader
+            self._step.start(leader)
+
+    def _total(self) -> Objective:
+        return self._leader.total
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._leader.total.scored
+
+    @property
+    def action_count(self) -> int | None:
+        return self._leader.oracle.n_actions
+
+    @property
+    def _spread(self) -> float:
+        """How much more than another an action can lose in a round."""
+        return self.oracle.spread(*self._range)
 
     @property
     def _width(self) -> float:
-        """How much more than another an action can lose in a round, beyond what was guessed."""
-        low, high = self._range
-        guesses = 1.0 if self._forecast is None else 2.0
-        if self.oracle.max_chosen == 1 or self.oracle.takes_functions:
-            return guesses * (high - low)
-        return guesses * self.oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
+        """The same beyond what was guessed, where losses and guesses share a range."""
+        return self._spread if self.predictor is None else 2.0 * self._spread
 
-    @property
-    def _nonnegative(self) -> bool:
-        linear = not self.oracle.takes_functions and self.predictor is None
-        return linear and self._range[0] >= 0.0
+    def _evidence(self) -> Evidence:
+        return Evidence(
+            self.rounds,
+            self._account,
+            self._leader,
+            self._step,
+            self._ledger,
+            self._availability,
+            self._width,
+            self.noise == "fresh",
+        )
 
-    def _theorem_epsilon(self) -> float:
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked, if it may arrive."""
+        X = self._leader.X
+        return X.admit(context, self.clock + ahead if X.timed else 0)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        losses, _, _ = check_full_losses(self.oracle, loss, self.action_count, self._range)
+        return loss_of(losses, action)
+
+    def _theorem(self, X: ContextSet, nonnegative: bool) -> float:
+        """The paper's ε."""
         assert self.horizon is not None
         low, high = self._range
         m = self.oracle.max_chosen
-        functions = self.oracle.takes_functions
-        optimistic = self.predictor is not None
-        largest = high - low if optimistic else max(abs(low), abs(high))
+        largest = max(abs(low), abs(high)) if self.predictor is None else high - low
         return complete_information(
             self.horizon,
-            d=len(self._perturbed),
+            d=len(X.points),
             n_actions=self.oracle.n_actions or 1,
-            log_size=self._log_size(),
+            log_size=X.log_size(),
             m=m,
-            loss_bound=largest / (m if functions else 1),
-            setting=self._setting,
-            nonnegative=self._nonnegative,
+            loss_bound=largest / (m if self.oracle.takes_functions else 1),
+            setting=X.setting,
+            nonnegative=nonnegative,
         ).epsilon
 
-    def _make_forecast(self, predictor: Predictor) -> Forecast:
-        if self._playout is not None:
-            raise ParameterError("perturbation='playout' takes no predictor=.")
-        forecast = Forecast(predictor, self._range, self.oracle.max_chosen, self.trust)
-        if self._n_actions is not None:
-            forecast.prepare(self._n_actions)
-        return forecast
+    def _restored(self) -> None:
+        self._step.restore(self._leader)

@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hannan.bounds import Bound, semi_bandit
-from hannan.core import Action, Feedback, Objective, Oracle, Predictor
+from hannan.bounds import Bound, Complexity, semi_bandit
+from hannan.core import (
+    Action,
+    Feedback,
+    Learner,
+    Objective,
+    Oracle,
+    ParameterError,
+    Policy,
+    Predictor,
+)
 from hannan.core.arrays import Contexts
-from hannan.core.available import IntArray
-from hannan.core.presence import Presence
 from hannan.core.validation import (
     FloatArray,
-    check_choice,
     check_integer,
+    check_loss_range,
     check_losses,
-    check_positive,
+    check_seed,
 )
-from hannan.learners import promise
-from hannan.learners.advice import PRESETS, Advice
-from hannan.learners.measuring_bandit import MeasuringBandit
-from hannan.learners.resampling import (
-    MODES,
-    drawn_weights,
-    exact_weights,
-    no_law,
-    second_moment,
+from hannan.learners import certificates
+from hannan.learners.certificates import Account, Evidence, SemiBanditCertificate, SemiBanditPlan
+from hannan.learners.context_set import ContextSet, Pool
+from hannan.learners.hint import Hint, NoHint, Trust, check_trust
+from hannan.learners.instability import Measured, Meter
+from hannan.learners.perturbed_leader import (
+    NoisyRound,
+    Outlook,
+    PerturbedLeader,
+    law_of,
+    replay,
+    shares,
+    starting_total,
 )
-from hannan.learners.speaking_bandit import check_setting
-from hannan.learners.substituted import restricted
-from hannan.learners.tickets import Ticket
+from hannan.learners.resampling import Resampling, check_resampling, mean_weights, no_law
+from hannan.learners.restricted import restricted
+from hannan.learners.step_size import StepSize, step_size
+from hannan.perturbation import seed_key
 
 
-class ContextSemiBanditFTPL(MeasuringBandit):
+class ContextSemiBanditFTPL(Learner):
     r"""Contextual follow the perturbed leader, semi-bandit feedback (Algorithm 3).
 
     Plays :math:`a_t = \pi_t(x_t)` as `ContextFTPL` does, but sees only the losses of the chosen
@@ -52,57 +64,40 @@ class ContextSemiBanditFTPL(MeasuringBandit):
     ----------
     oracle
         The policy class with its optimiser.
-    contexts, separator, pool
+    contexts, separator
         The perturbed contexts X, as in `ContextFTPL`.
-    perturbation
-        "laplace": the paper's noise, on X. "playout": sparse noise ±M on the contexts still to
-        come, where their sequence, or the law they are drawn from, is known. The leader is then
-        played with probability 1 - K/M and each action with 1/M besides, so weights are exact:
-        one oracle call a round, no resampling. For single actions; M = 1/ε.
     epsilon
         "adaptive": self-tuned from instability measured with an independent extra draw;
         "anytime": the schedule :math:`\epsilon_t \propto 1/\sqrt t`, which also pays for
-        delayed feedback; "theorem": the paper's, needs `horizon`; or a positive number.
+        delayed feedback; "theorem": the paper's, needs `horizon`; a positive number; or a rule
+        such as `SelfTuned(eagerness=4)`. The default eagerness is 2 without a predictor, else 1.
     horizon
         T, for epsilon="theorem" and for the cap L.
     max_resamples
         L; by default :math:`\lceil\sqrt{KT}\rceil`, with the number of the round in place of T
         where no horizon is given.
     resampling
-        "shared": one success, one stream; "separate": a stream for each element, as printed;
-        "rao-blackwell": draws until `successes` successes, the same mean with less variance;
-        "exact": that mean itself, where the oracle can compute q; "auto": exact if it can, else
-        rao-blackwell.
-    successes
-        r, for "rao-blackwell".
-    eagerness
-        Factor on G in self-tuning: ε = eagerness · G/D. By default 2 without a predictor, else 1.
+        How weights are found. "auto": their mean itself where the oracle can compute q, else draws
+        until two successes; "exact": the mean, or an error; a number r, or `Resampling(r)`: draws
+        until r successes. "shared" is r = 1, as printed but with one stream for all elements;
+        "rao-blackwell" is r = 2: the same mean with less variance.
     predictor
         Guesses the losses before each round: `predict(context)` returns K numbers and
-        `learn(context, action, loss)` is told what was seen.
+        `learn(context, action, loss)` is shown what was seen.
     trust
         How far a predictor is believed. "strict": its guess is a hint that decides what is
         played while a measured budget lasts; loss estimates stay plain, so guarantee and
-        certificate stay valid. "balanced": hint, and a low baseline inside the estimates.
-        "baseline": no hint, the guess is the baseline. Hints need single actions.
-    residual
-        "clipped" or "signed": what a baseline that was too high does to the estimate. Signed
-        estimates are less biased and often better, but an adaptive adversary can force linear
-        regret on them. Balanced trust is always signed.
-    hint_strength
-        How many times the whole history a hint counts; by default 30 (strict) or 10.
-    seed, loss_range, noise_memory
+        certificate stay valid. "balanced": a hint, and a low baseline inside the estimates.
+        "baseline": no hint, the guess is the baseline. Or a `Trust` with numbers of your own.
+    seed, loss_range
         As in `ContextFTPL`; losses must not be negative.
-    noise
-        "fresh" only: loss estimates depend on past noise, so it cannot be used again.
 
     Guarantee
     ---------
     With an exact oracle, losses in [0, 1] and immediate feedback, against adaptive adversaries,
-    pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned; with
-    epsilon="theorem" `bounds.semi_bandit`; with "playout" and contexts fixed in advance or drawn
-    from the pool `bounds.playout_bandit`. Where actions come and go, as for `ContextFTPL`.
-    [syrgkanis2016, Theorem 3]
+    pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned, and
+    `bounds.semi_bandit` with epsilon="theorem". Where actions are not always available, as for
+    `ContextFTPL`. [syrgkanis2016, Theorem 3]
 
     Examples
     --------
@@ -126,257 +121,397 @@ class ContextSemiBanditFTPL(MeasuringBandit):
     """
 
     feedback = Feedback.SEMI
-    _scratch = frozenset({"_theorem"})
+    oracle: Oracle
+    noise_memory: ClassVar[int] = 2**26
+    """Bytes of noise made ready ahead of time. It never changes what is played."""
+    _derived = frozenset({"_theorem", "_K"})
+
+    class Round(NoisyRound):
+        """A round of Algorithm 3."""
+
+        limit: int = 0  # L
+        hint: FloatArray | None = None
+        baseline: FloatArray | None = None
+        weights: Any = None  # J, one for each chosen element; a number for a single action
+        exact: bool | None = None  # whether these are their own mean, once they are known
+        q: Any = None  # the probability of each chosen element, where the weights are exact
+        variance: float = 0.0  # what the anytime schedule counts the round for
+        allowance: float = 0.0  # what instability may cost in it by that schedule
+
+        @property
+        def inverse(self) -> FloatArray:
+            """The weights."""
+            return np.atleast_1d(np.array(self.weights, dtype=np.float64))
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Contexts | None = None,
+        contexts: Contexts | Pool | None = None,
         separator: Contexts | None = None,
         *,
-        pool: Contexts | None = None,
-        perturbation: str = "laplace",
-        epsilon: float | str = "adaptive",
+        epsilon: float | str | StepSize = "adaptive",
         horizon: int | None = None,
         max_resamples: int | None = None,
-        resampling: str = "auto",
-        successes: int = 2,
-        eagerness: float | None = None,
+        resampling: str | int | Resampling = "auto",
         predictor: Predictor | None = None,
-        trust: str = "strict",
-        residual: str = "clipped",
-        hint_strength: float | None = None,
+        trust: str | Trust = "strict",
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
-        noise: str = "fresh",
-        noise_memory: int = 2**26,
     ) -> None:
+        super().__init__()
+        self.oracle = oracle
+        self.contexts = contexts
+        self.separator = separator
+        self.epsilon = epsilon
+        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.max_resamples = (
             None
             if max_resamples is None
             else check_integer(self, "max_resamples", max_resamples, 1)
         )
-        self._theorem: Bound | None = None
-        super().__init__(
-            oracle,
-            contexts,
-            separator,
-            pool,
-            perturbation,
-            epsilon,
-            horizon,
-            seed,
-            loss_range,
-            noise,
-            noise_memory,
-        )
-        self.resampling = check_choice(self, "resampling", resampling, MODES)
-        self.successes = check_integer(self, "successes", successes, 1)
-        self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
+        self.resampling = resampling
         self.predictor = predictor
-        self.trust = check_choice(self, "trust", trust, PRESETS)
-        self.residual = check_choice(self, "residual", residual, ("clipped", "signed"))
-        self.hint_strength = (
-            None if hint_strength is None else check_positive(self, "hint_strength", hint_strength)
+        self.trust = trust
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+
+        self._range = self._check_range()
+        self._K = self._check_size()
+        believed = check_trust(self, trust, predictor, oracle)
+        self._resampling = check_resampling(self, resampling)
+        key = seed_key(seed)
+        X = ContextSet(self, oracle, contexts, separator, key)
+        self._theorem: Bound | None = None
+        eagerness = 2.0 if predictor is None else 1.0
+        self._step = step_size(
+            self, epsilon, self.horizon, lambda: self._theorem_epsilon(X), eagerness
         )
-        check_setting(self)
-        self._r = successes if resampling in ("auto", "rao-blackwell") else 1
-        self._exact = resampling == "exact"
-        if self._exact:
+        total = starting_total(oracle, X)
+        self._leader = PerturbedLeader(
+            oracle, X, total, key, seed, self.noise_memory, nonnegative=True
+        )
+        self._step.start(self._leader)
+        if self._resampling.exact:
             self._check_law()
-        self._eager = self.eagerness or (2.0 if predictor is None else 1.0)
-        self._signed = residual == "signed" or trust == "balanced"
-        self._advice: Advice | None = None
-        self._open_tickets()
-        self._loss = 0.0
-        self._truncation = 0.0
-        self._variance = 0.0
-        self._unrest = 0.0
-        self._last_scale = 0.0
-        self._start = 0.0
+        self._account = Account()
+        self._decided = 0
+        self._hint = NoHint()
+        self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
-            K, top = self._K, self._range[1]
-            self._advice = Advice(predictor, trust, hint_strength, K, top, oracle.key)
-            if self._advice.hints and self._adaptive:
-                self._start = top
-                self._tune(self._start)
+            self._hint = Hint(predictor, believed, self._K, self._range[1], oracle.key)
+            if believed.hint is not None and self._step.measures:
+                self._start = self._range[1]
+                self._step.after(self._leader, self._start)
+                self.oracle_calls += self._leader.collect()
 
-    # The round, as in Algorithm 3 ---------------------------------------------------------
+    # Algorithm 3 ----------------------------------------------------------------------------
 
-    def _choose(self, context: Any, pending: int, available: IntArray | None = None) -> Ticket:
-        """Draw the perturbed leader of the loss estimates so far and note the state."""
-        stands = self._stand_ins(context, available)
-        if self._playout is not None:
-            return self._choose_played_out(context, pending, stands)
-        ticket = self._next_ticket(context, pending, stands)
-        ticket.action = self._played(ticket).action(context, self._fakes, self._draw, self._scale)
-        self._draw += 1
-        self.oracle_calls += 1
+    def _prepare(self, opened: Round) -> None:
+        """ε_t, L_t and {z}; hint and baseline: functions of x_t and the past."""
+        n, leader, step = self._decided + 1, self._leader, self._step
+        if self._hint.predictor is not None:
+            self._hint.advise(opened, leader, n)
+        scale = step.scale
+        if step.schedules:
+            if not self._ledger.replaces(opened):
+                self._schedule(opened)
+            scale = step.before(leader, opened.variance)
+        opened.draw = leader.draw(scale)
+        opened.limit = self._limit(n, scale)
+
+    def _act(self, opened: Round) -> None:
+        """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
+        opened.action = self._past(opened).action(opened.context, *opened.draw)
+        opened.calls += 1
+        opened.draws = 1
+        if opened.number is not None:
+            # Of this state, whenever the loss may come.
+            opened.weights, law = self._weigh(opened)
+            opened.q = None if law is None else law[opened.action]
+
+    def _played(self, opened: Round) -> None:
+        """Every round has fake outcomes of its own, whether or not it is answered."""
+        leader, scale = self._leader, opened.draw.scale
+        leader.advance(opened.draws)
+        if self._step.schedules:
+            self._step.played(leader, scale, opened.variance)
+            self._account.scheduled += opened.allowance / scale if scale else 0.0
+        self._resampling.note(opened.exact)
         self._decided += 1
-        self._delayed |= pending > 0
-        return ticket
+        if leader.owed:
+            opened.calls += leader.collect()
 
-    def _next_ticket(self, context: Any, pending: int, stands: IntArray | None) -> Ticket:
-        """The round to come, before its action is drawn."""
-        n = self._decided + 1
-        hint, baseline = self._advise(context, n)
-        if stands is not None:
-            hint = None if hint is None else hint[stands]
-            baseline = None if baseline is None else baseline[stands]
-        if self._anytime:
-            m = self.oracle.max_chosen
-            spread = m * (self._moment * self._K + m * pending)
-            self._widen(self._kappa * spread * self._range[1] ** 2)
-            self._unrest += self._drift(pending)
-        return Ticket(context, -1, self._limit(n), self._scale, hint, baseline, stands=stands)
+    def _past(self, opened: Round) -> Objective:
+        """ℓ̂_1..t-1, with the hint or the baseline as one more round, among what is available."""
+        past, tilt = self._leader.total, opened.baseline if opened.hint is None else opened.hint
+        if tilt is not None:
+            past = past.tilted(opened.context, tilt)
+        return restricted(past, opened)
 
-    def _prospect(self, context: Any, stands: IntArray | None = None) -> Objective:
-        return self._played(self._next_ticket(context, len(self._tickets), stands))
-
-    def _played(self, ticket: Ticket) -> Objective:
-        """The totals whose perturbed leader is played: with the hint or the baseline included."""
-        tilt = ticket.baseline if ticket.hint is None else ticket.hint
-        total = self._history if tilt is None else self._history.tilted(ticket.context, tilt)
-        return restricted(total, ticket.context, ticket.stands)
-
-    def _learn(self, ticket: Ticket, losses: Any) -> None:
-        """Complete the losses to an estimate of all of them, and add it to the totals."""
-        context, action = ticket.context, ticket.action
-        surprise = losses
-        if ticket.baseline is not None:
-            surprise = losses - ticket.baseline[action]
-            if not self._signed:
-                surprise = np.maximum(surprise, 0.0)
-        surprised = np.any(surprise) if isinstance(surprise, np.ndarray) else surprise != 0.0
-        if surprised and ticket.weights is None:
-            self._weigh(ticket, surprise)
-        if ticket.stands is not None and self._ordered:
-            self._charge_those_away(ticket)
-        if surprised:
+    def _update(self, opened: Round, loss: Any) -> None:
+        """ℓ̂_t(j) = J_t(j) ℓ_t(j) for j in a_t, 0 otherwise; then ε_{t+1}."""
+        leader, hint, step = self._leader, self._hint, self._step
+        losses = self._check_loss(opened.action, loss)
+        opened.draws = 0
+        if opened.weights is None:
+            opened.exact = None  # an earlier call may have failed after it was set
+        other, weighed = self._weigh_open_round(opened)  # it was decided before this is learned
+        surprise = hint.surprise(opened, losses)  # ℓ_t - Q_t on a_t; ℓ_t without a baseline
+        baseline, alike = self._charged(opened)
+        X = leader.X
+        later = leader.seeing(opened.context) if X.open_world else None  # on a renewed X, if due
+        last = later is not None or hint.predictor is not None  # something may fail after this
+        estimate, measured, weights, law = baseline, Measured(), opened.weights, None
+        if surprised := _any(surprise):
+            if weights is None:
+                weights, law = self._weigh(opened, surprise)
             residual = np.zeros(self._K)
-            residual[self._alike(ticket)] = ticket.weights * surprise
-            self._absorb(ticket, residual)
-            self._variance += self._variance_of(ticket, surprise)
-        elif ticket.baseline is not None:
-            self._history.add(context, ticket.baseline)
-        else:
-            self._history.observe(context)
-        if self._advice is not None:
-            self._advice.learn(context, action, losses)
-        self._note(ticket, losses)
-        self._loss += _total(losses)
-        self._last_scale = ticket.scale
-        self._see(context)
-        if ticket.limit:
-            self._truncation += self._range[1] * self._K / (math.e * ticket.limit)
+            residual[alike] = weights * surprise
+            estimate = residual if baseline is None else baseline + residual
+            measured = self._measure(opened, baseline, residual, law, add=not last)
+        if later is not None:
+            step.prepare(later, measured.instability)
+        hint.learn(opened, losses)
+        if estimate is None:
+            leader.total.observe(opened.context)
+        elif not measured.added:
+            leader.total.add(opened.context, estimate)
+        # From here on nothing can fail.
+        if other is not None:
+            other.weights = weighed
+        (later or leader).advance(opened.draws + measured.draws)
+        opened.calls += measured.calls
+        hint.charge(opened, measured.boldness, measured.instability)
+        if step.measures:
+            step.after(leader, measured.instability)  # D_t, ε_{t+1} = G / D_t
+        self._note(opened, losses, surprise if surprised else None, weights)
+        if X.open_world:
+            self._see(opened.context, later)
+        opened.calls += leader.collect()
 
-    def _alike(self, ticket: Ticket) -> Any:
-        """The action, with those it stood in for: all of them get its estimate."""
-        if ticket.stands is None:
-            return ticket.action
-        return np.flatnonzero(ticket.stands == ticket.action)
+    def _weigh(self, opened: Round, needed: Any = None) -> tuple[Any, FloatArray | None]:
+        """J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, L times at most.
 
-    def _charge_those_away(self, ticket: Ticket) -> None:
-        """Actions that were not there cost what they do when they are, where that is known."""
-        assert ticket.stands is not None
-        away, guesses = self._guesses(ticket.context, ticket.stands)
-        if away is not None:
-            base = np.zeros(self._K) if ticket.baseline is None else ticket.baseline
-            ticket.baseline = np.where(away, guesses, base)
-            ticket.stands = np.where(away, -1, ticket.stands)  # nothing stands in for them
-
-    def _note(self, ticket: Ticket, losses: Any) -> None:
-        """Remember what actions cost when they are there, once some were not."""
-        if ticket.stands is not None:
-            self._sorted += self._ordered
-            self._presence = self._presence or Presence(self._K)
-        if self._presence is not None:
-            self._presence.learn(ticket.context, ticket.action, losses)
-
-    def _weigh(self, ticket: Ticket, needed: Any = None) -> None:
-        """Draw the weights W of the chosen elements, with mean (1 - (1-q)^L)/q.
-
-        Elements for which `needed` is zero are left out; their weight is of no use.
+        Where the law of the leader's choice is known: the mean of J_t(j), and that law.
         """
-        context, action, scale = ticket.context, ticket.action, ticket.scale
+        context, action, (_, _, scale) = opened.context, opened.action, opened.draw
         if scale == 0.0:
-            ticket.weights = 1.0 if isinstance(action, int) else np.ones(len(action))
-            return
-        played = self._played(ticket)
-        if self.resampling in ("auto", "exact"):
-            found = exact_weights(played, context, action, self._fakes, scale, ticket.limit)
-            self._exact = found is not None
-            if found is not None:
-                ticket.weights = found
-                return
-            if self.resampling == "exact":
-                raise no_law(self.oracle)
-        ticket.weights, used = drawn_weights(
-            played,
-            context,
-            action,
-            self._fakes,
-            self._draw,
-            scale,
-            ticket.limit,
-            self._r,
-            separate=self.resampling == "separate",
-            needed=needed,
-        )
-        self._draw += used
-        self.oracle_calls += used
+            return (1.0 if isinstance(action, int) else np.ones(len(action))), None
+        past, J = self._past(opened), self._resampling
+        law = J.law(past, context, self._leader.again(opened.draw))
+        opened.exact = law is not None
+        if law is not None:
+            return mean_weights(law, action, opened.limit), law
+        if J.exact:
+            raise no_law(self.oracle)
+        fresh = self._leader.draw(scale, opened.draws)
+        weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
+        opened.draws += used
+        opened.calls += used
+        return weights, None
+
+    def _weigh_open_round(self, opened: Round) -> tuple[Round | None, Any]:
+        """The weights of the round that `act` opened, if another one is answered before it."""
+        other: Any = self._ledger.current
+        if other is None or other is opened or other.weights is not None:
+            return None, None
+        other.draws = other.calls = 0
+        weights, _ = self._weigh(other)
+        opened.draws += other.draws
+        opened.calls += other.calls
+        return other, weights
+
+    def _see(self, context: Any, later: PerturbedLeader | None) -> None:
+        """Let X follow the contexts that arrive; follow the leader on a renewed X, if it is."""
+        if later is None:
+            self._leader.X.see(context)
+        else:
+            self._leader.owed += later.collect()
+            self._leader = later
+            self._step.start(later)
+
+    def _measure(
+        self,
+        opened: Round,
+        baseline: FloatArray | None,
+        residual: FloatArray,
+        law: FloatArray | None,
+        *,
+        add: bool,
+    ) -> Measured:
+        """What instability and the hint cost in this round, where somebody asks.
+
+        `law` is that of what was played, if it was found just now.
+        """
+        if not self._step.measures and opened.hint is None:
+            return Measured()
+        draw = self._leader.draw(self._step.scale, opened.draws)
+        bold = None if opened.hint is None else lambda: self._past(opened)
+        if opened.plays is not None or draw.scale != opened.draw.scale:
+            law = None
+        meter = Meter(self._leader, self._resampling, opened, draw)
+        return meter.measure(bold, baseline, residual, law, signed=self._hint.signed, add=add)
+
+    def _charged(self, opened: Round) -> tuple[FloatArray | None, Any]:
+        """The baseline, and the choices that get the estimate: the action and those it replaces.
+
+        Where scores decide, an unavailable action is charged what it costs when it is available,
+        as if by a baseline; else its score would move with the substitute's.
+        """
+        plays, baseline = opened.plays, opened.baseline
+        if plays is None:
+            return baseline, opened.action
+        if self._scores_actions:
+            charged, guesses = self._availability.charges(opened, self._range)
+            if charged is not None:
+                base = np.zeros(self._K) if baseline is None else baseline
+                baseline = np.where(charged, guesses, base)
+                plays = np.where(charged, -1, plays)
+        return baseline, np.flatnonzero(plays == opened.action)
+
+    def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
+        """Add the round to the account."""
+        account, scale, B = self._account, opened.draw.scale, self._range[1]
+        self._resampling.note(opened.exact)
+        if surprise is not None and scale == 0.0:
+            account.stability += _sum(surprise)
+        elif surprise is not None:
+            c = self._resampling.second_moment * self._leader.kappa * self.oracle.max_chosen
+            account.stability += c * _sum(weights * surprise * surprise) / scale
+        account.loss += _sum(losses)
+        account.last_scale = scale
+        account.truncation += B * self._K / (math.e * opened.limit)
+
+    # What is said -----------------------------------------------------------------------------
+
+    def best_policy(self) -> Policy:
+        """The leader without noise: the best policy for the loss estimates so far."""
+        return self._leader.total.plain().leader()
+
+    def certificate(self) -> SemiBanditCertificate:
+        """Estimates of an upper bound on expected regret so far; see `SemiBanditCertificate`."""
+        return certificates.semi_bandit_certificate(self._evidence(), self._hint, self._start)
 
     def regret_bound(self) -> float | None:
         """What theory promises for pseudo-regret so far, for any adversary; None if nothing."""
-        return promise.bandit(self)
+        return certificates.semi_bandit_bound(self._evidence(), self._hint, self._plan(self.rounds))
 
-    def _worst_case(self, rounds: int, restarts: int) -> float | None:
-        return promise.bandit_worst_case(self, rounds, restarts)
-
-    # Parts --------------------------------------------------------------------------------
-
-    @property
-    def _nonnegative(self) -> bool:
-        return True
+    def worst_case(self, rounds: int, restarts: int) -> float | None:
+        """That of self-tuning, for a game with restarts."""
+        return certificates.semi_bandit_worst_case(
+            self._evidence(), self._hint, self._plan(rounds), rounds, restarts
+        )
 
     @property
-    def _moment(self) -> float:
-        return second_moment(self._r, self._exact)
+    def complexity(self) -> Complexity:
+        """G of the policy class on X; finding it counts as oracle calls."""
+        _ = self._leader.G
+        self.oracle_calls += self._leader.collect()
+        return self._leader.complexity()
 
-    def _advise(self, context: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:
-        """The predictor's hint and baseline for round n."""
-        advice = self._advice
-        if advice is None:
-            return None, None
-        hint = None
-        if advice.hints:
-            weight = self._history.hint_weight(context, advice.strength)
-            hint = advice.hint(context, self._G, n, weight)
-        return hint, advice.baseline(context)
+    @property
+    def predictor_(self) -> Any:
+        """The predictor at work, which has learned all that was seen, or None."""
+        return self._hint.predictor
 
-    def _limit(self, n: int) -> int:
+    def outlook(self, context: Any = None) -> Outlook:
+        """What a round with this context would follow now; asking changes nothing."""
+        opened: Any = self._begin(context, None)
+        return Outlook(opened.context, self._past(opened), opened.draw)
+
+    @property
+    def leader(self) -> PerturbedLeader:
+        """The past and the noise on X."""
+        return self._leader
+
+    @property
+    def step(self) -> StepSize:
+        """The rule behind ε."""
+        return self._step
+
+    @property
+    def hint(self) -> NoHint:
+        """What hints and baselines have cost."""
+        return self._hint
+
+    def fresh(self, number: int) -> Self:
+        """A new learner like this one, which keeps what is known of the class itself: its G."""
+        twin = super().fresh(number)
+        twin._leader.share_complexity(self._leader)
+        return twin
+
+    # Parts ------------------------------------------------------------------------------------
+
+    def _law(self, opened: Round) -> FloatArray | None:
+        return law_of(self._past(opened), opened)
+
+    def _propensity(self, opened: Round) -> tuple[Any, Any]:
+        exact = opened.q
+        if exact is None and opened.exact is False and self._resampling.exact is False:
+            law = self._law(opened)  # which was not asked for the weights
+            exact = None if law is None else law[opened.action]
+        q = np.atleast_1d(1.0 / opened.inverse if exact is None else exact)
+        error = np.zeros(len(q))
+        if exact is None and opened.exact is False:  # of one over a mean of r geometric numbers
+            error = q * np.sqrt((1.0 - q) / self._resampling.successes)
+        return (float(q[0]), float(error[0])) if isinstance(opened.action, int) else (q, error)
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return replay(self._leader, self._past(opened), opened, copies, rng)
+
+    def _shares(self, opened: Round, draws: int, rng: np.random.Generator) -> FloatArray:
+        return shares(self._leader, self._past(opened), opened, draws, rng)
+
+    def _total(self) -> Objective:
+        return self._leader.total
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._leader.total.scored
+
+    def _evidence(self) -> Evidence:
+        return Evidence(
+            self.rounds,
+            self._account,
+            self._leader,
+            self._step,
+            self._ledger,
+            self._availability,
+            self._range[1],
+        )
+
+    def _plan(self, rounds: int) -> SemiBanditPlan:
+        grows = self.max_resamples is None and self.horizon is None
+        limit = None if grows else self._limit(rounds, self._step.scale)
+        moment = self._resampling.second_moment
+        return SemiBanditPlan(self._range[1], moment, limit, self._start)
+
+    def _schedule(self, opened: Round) -> None:
+        """What the anytime schedule needs to know of a round, others being open."""
+        m, K, c = self.oracle.max_chosen, self._K, self._resampling.second_moment
+        pending = self._ledger.pending(opened)
+        worst = self._leader.kappa * m * self._range[1] ** 2
+        opened.variance = worst * (c * K + m * pending)
+        opened.allowance = worst * K * (c + pending)
+
+    def _limit(self, n: int, scale: float) -> int:
+        """L of the n-th round."""
         if self.max_resamples is not None:
             return self.max_resamples
         if self._theorem is not None:
             assert self._theorem.max_resamples is not None
             return self._theorem.max_resamples
         limit = math.ceil(math.sqrt(self._K * (self.horizon or n)))
-        if self._advice is not None and self._advice.trust == "balanced":
-            return max(20, min(math.ceil(self._scale / self._range[1]), limit))
-        return max(2, limit)
+        return self._hint.limit(limit, scale, self._range[1])
 
-    def _drift(self, pending: int) -> float:
-        """What instability may cost in a round with others open, to whose actions all may react."""
-        m = self.oracle.max_chosen
-        worst = self._kappa * m * self._K * (self._moment + pending) * self._range[1] ** 2
-        return worst / self._scale if self._scale else 0.0
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked, if it may arrive."""
+        X = self._leader.X
+        return X.admit(context, self.clock + ahead if X.timed else 0)
 
-    def _variance_of(self, ticket: Ticket, losses: Any) -> float:
-        """What instability may cost in this round, on average over the weights."""
-        if ticket.scale == 0.0:
-            return _total(losses)
-        total = _total(ticket.weights * losses * losses)
-        return self._moment * self._kappa * self.oracle.max_chosen * total / ticket.scale
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return _sum(self._check_loss(action, loss))
 
     def _check_loss(self, action: Action, loss: Any) -> Any:
         if not isinstance(action, int):
@@ -387,28 +522,55 @@ class ContextSemiBanditFTPL(MeasuringBandit):
         one = check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0]
         return float(one[0])
 
+    def _check_range(self) -> tuple[float, float]:
+        low, high = check_loss_range(self, self.loss_range)
+        if low < 0.0 or not math.isfinite(high):
+            raise ParameterError(
+                f"ContextSemiBanditFTPL needs losses in a range (low, high) with 0 <= low; got "
+                f"loss_range={self.loss_range}. The theorem needs non-negative losses: add a "
+                "constant to each element's loss so that none is negative."
+            )
+        return low, high
+
+    def _check_size(self) -> int:
+        if self.oracle.n_actions is None:
+            raise ParameterError(
+                "ContextSemiBanditFTPL needs the number of actions: give "
+                f"{type(self.oracle).__name__} its n_actions=."
+            )
+        return self.oracle.n_actions
+
     def _check_law(self) -> None:
         """Refuse resampling="exact" before any round, where that is possible."""
-        if self._perturbed:
-            self._make_fakes()
-            if self._history.law(self._perturbed[0], self._fakes, 1.0) is None:
+        leader = self._leader
+        if leader.X.points:
+            leader.put_noise()
+            if leader.total.law(leader.X.points[0], leader.noise, 1.0) is None:
                 raise no_law(self.oracle)
 
-    def _theorem_epsilon(self) -> float:
+    def _theorem_epsilon(self, X: ContextSet) -> float:
         assert self.horizon is not None
         self._theorem = semi_bandit(
             self.horizon,
-            d=len(self._perturbed),
+            log_size=X.log_size(),
+            d=len(X.points),
             n_actions=self._K,
-            log_size=self._log_size(),
             m=self.oracle.max_chosen,
             loss_bound=self._range[1],
             max_resamples=self.max_resamples,
-            setting=self._setting,
+            setting=X.setting,
         )
         return self._theorem.epsilon
 
+    def _restored(self) -> None:
+        self._step.restore(self._leader)
 
-def _total(values: Any) -> float:
+
+def _any(values: Any) -> bool:
+    """Whether a number, or one in an array, is not zero."""
+    return values != 0.0 if isinstance(values, float) else bool(np.any(values))
+
+
+def _sum(values: Any) -> float:
     """The sum of an array, or a number itself."""
     return float(values) if isinstance(values, float) else float(values.sum())

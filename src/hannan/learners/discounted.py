@@ -9,12 +9,24 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
-from hannan.bounds import Complexity
-from hannan.core import Action, Learner, LossError, LossFunction, Oracle, ParameterError, Policy
-from hannan.core.available import IntArray
+import numpy as np
+
+from hannan.core import (
+    Action,
+    Learner,
+    LossError,
+    LossFunction,
+    Objective,
+    OpenRound,
+    Oracle,
+    ParameterError,
+    Policy,
+)
 from hannan.core.validation import FloatArray, check_probability, refuse
-from hannan.learners.certificate import Certificate
+from hannan.learners.certificates import Certificate
 from hannan.learners.context_ftpl import ContextFTPL
+from hannan.learners.full_losses import check_full_losses
+from hannan.learners.step_size import SelfTuned
 
 _HEAVIEST = 1e12  # weight of a round before all are measured from the present again
 _LIGHTEST = 1e-17  # relative weight below which a round is lost in rounding
@@ -75,6 +87,11 @@ class Discounted(Learner):
 
     oracle: Oracle
 
+    class Round(OpenRound):
+        """A round, and that of the learner inside."""
+
+        inner: Any = None
+
     def __init__(self, learner: ContextFTPL, discount: float = 0.999) -> None:
         super().__init__()
         self.learner = self._check_learner(learner)
@@ -84,11 +101,8 @@ class Discounted(Learner):
         kept = math.ceil(math.log(_LIGHTEST) / -self._rate) if self._rate else 0
         self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=kept)
         self._age = 0  # rounds since weights were last measured from the present
-        self._inner = learner.clone(loss_range=None)
-        self._inner._told_all = True  # of losses in units of their own
-        self._inner._complexity = learner._complexity if learner._reservoir is None else None
-        if learner._range[0] >= 0.0:
-            self._inner._range = (0.0, math.inf)  # growth keeps the sign, and κ with it
+        self._inner = learner.inside_discounts()
+        self._own_calls = 0  # for substitutes of unavailable actions
 
     @property
     def loss_range(self) -> tuple[float, float] | None:
@@ -132,64 +146,71 @@ class Discounted(Learner):
         """That of the learner if nothing is discounted; else nothing is promised."""
         return None if self._rate else self._inner.regret_bound()
 
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
-        return context  # the inner learner looks at it
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context as the learner takes it."""
+        return self._inner.check_context(context, ahead)
 
-    def _act(self, context: Any) -> Action:
-        return self._act_inside(context, None)
+    def _act(self, opened: Round) -> None:
+        """What the learner does on losses that grow in place of a past that shrinks."""
+        opened.inner = self._inner.begin_round(opened.context, opened.plays)
+        opened.chosen, opened.action = opened.inner.chosen, opened.inner.action
 
-    @property
-    def _ordered(self) -> bool:
-        return self._inner._ordered
+    def _played(self, opened: Round) -> None:
+        self._inner.keep_round(opened.inner)
+        self._count_calls(opened)
 
-    @property
-    def _size(self) -> int | None:
-        return self._inner._size
-
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        return int(self._act_inside(context, available))
-
-    def _act_inside(self, context: Any, available: IntArray | None) -> Action:
-        if self._age * self._rate > math.log(_HEAVIEST):
-            self._inner._check_context(context)  # while nothing has been changed
-            self._renew()
-        action = self._inner.act(context, available)
-        self.oracle_calls = self._inner.oracle_calls
-        return action
-
-    def _substitute(self, context: Any, available: IntArray) -> int:
-        return self._inner._substitute(self._inner._check_context(context), available)
-
-    def _update_restricted(self, context: Any, action: Action, loss: Any, stands: IntArray) -> None:
-        super()._update_restricted(context, action, loss, stands)
-        self._inner._presence = self._presence  # what it looks for a substitute in
-
-    def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
-        """What copies of this learner would play on a context now; weights in any unit will do."""
-        return self._inner.would_play(context, copies, seed, available)
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Let the learner see the loss times γ^-t."""
         if isinstance(loss, LossFunction):
             raise LossError(f"Discounted takes a loss for each element; got {loss!r}.")
-        losses, _, _ = self.learner._check_loss(loss)
-        assert self._inner._open is not None
-        checked = self._inner._open[0]
-        self._inner.update(losses * self.discount**-self._age)
-        self._recent.append((checked, losses.copy()))
+        low, high = self.learner.loss_range or (-math.inf, math.inf)
+        losses = check_full_losses(self.oracle, loss, self.action_count, (low, high))[0]
+        self._inner.end_round(opened.inner, losses * self.discount**-self._age)
+        self._recent.append((opened.context, losses.copy()))
         self._age += 1
-        self.oracle_calls = self._inner.oracle_calls
+        self._count_calls(opened)
+        if self._age * self._rate > math.log(_HEAVIEST):
+            # Measure all weights from the round to come, before they leave the range of floats.
+            self._inner.renew(self._discounted(), self.discount**self._age)
+            self._age = 0
 
-    def _renew(self) -> None:
-        """Measure all weights from the round to come, before they leave the range of floats."""
-        factor = self.discount**self._age
-        inner = self._inner
-        inner._renew(self._discounted(), factor)
-        inner._loss *= factor
-        inner._stability *= factor
-        inner._last_scale *= factor
-        self._age = 0
+    def _law(self, opened: Round) -> FloatArray | None:
+        return self._inner._law(self._prepared(opened))
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return self._inner._replay(self._prepared(opened), copies, rng)
+
+    def _prepared(self, opened: Round) -> Any:
+        """The round of the learner inside, before its action."""
+        inner = self._inner.Round(opened.context)
+        inner.plays = opened.plays
+        self._inner._prepare(inner)
+        return inner
+
+    @property
+    def late(self) -> str | None:
+        """Late losses would have to be discounted by the time they were due."""
+        return "Discounted cannot learn late: the learner inside tunes itself, round by round."
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self.learner.loss_suffered(action, loss)
+
+    def _total(self) -> Objective:
+        return self._inner._total()
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._inner._scores_actions
+
+    @property
+    def action_count(self) -> int | None:
+        """K, where it is known."""
+        return self._inner.action_count
+
+    def _count_calls(self, opened: Round) -> None:
+        self._own_calls, opened.calls = self._own_calls + opened.calls, 0
+        self.oracle_calls = self._own_calls + self._inner.oracle_calls
 
     def _discounted(self) -> Iterator[tuple[Any, FloatArray]]:
         for ago, (context, losses) in zip(
@@ -205,31 +226,24 @@ class Discounted(Learner):
 
     @property
     def _width(self) -> float:
-        return self.learner._width
+        return self.oracle.spread(*(self.learner.loss_range or (-math.inf, math.inf)))
 
-    @property
-    def _complexity(self) -> Complexity | None:
-        return self._inner._complexity
-
-    @_complexity.setter
-    def _complexity(self, known: Complexity | None) -> None:
-        self._inner._complexity = known
-
-    @property
-    def _reservoir(self) -> Any:
-        return self._inner._reservoir
+    def share_complexity(self, other: Discounted) -> None:
+        """Take over what another one knows of the class."""
+        self._inner.share_complexity(other._inner)
 
     def _check_learner(self, learner: Any) -> ContextFTPL:
         if not isinstance(learner, ContextFTPL):
             raise refuse(self, "learner", "a ContextFTPL", learner)
-        wanted = {"epsilon": "adaptive", "noise": "fresh", "perturbation": "laplace"}
-        wrong = [name for name, value in wanted.items() if getattr(learner, name) != value]
+        tuned = learner.epsilon == "adaptive" or isinstance(learner.epsilon, SelfTuned)
+        wrong = [] if tuned else ["epsilon"]
+        wrong += [] if learner.noise == "fresh" else ["noise"]
         if learner.predictor is not None:
             wrong.append("predictor")
         if wrong:
             raise ParameterError(
                 "Discounted needs a ContextFTPL that tunes itself (epsilon='adaptive', "
-                f"noise='fresh', perturbation='laplace', no predictor); here {wrong[0]}="
+                f"noise='fresh', no predictor); here {wrong[0]}="
                 f"{getattr(learner, wrong[0])!r}."
             )
         return learner

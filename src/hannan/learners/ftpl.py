@@ -8,12 +8,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, InputTypeError, Learner, Objective, Oracle, Policy, Predictor
-from hannan.core.available import awake
+from hannan.core import (
+    Action,
+    InputTypeError,
+    Learner,
+    Objective,
+    OpenRound,
+    Oracle,
+    Policy,
+    Predictor,
+)
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
-from hannan.learners.certificate import Certificate, came_and_went
-from hannan.learners.forecast import TRUST, Forecast
+from hannan.learners.certificates import Certificate, availability_notes
+from hannan.learners.prediction import TRUST, NoPrediction, Prediction
 from hannan.perturbation import seed_key
 
 FakeOutcomes = Callable[[np.random.Generator], Iterable[tuple[Any, Any]]]
@@ -51,7 +59,7 @@ class FTPL(Learner):
 
     Examples
     --------
-    One fake loss on a random context, as often as a coin comes up heads:
+    Fake losses on random contexts, a geometric number of them:
 
     >>> import hannan as hn
     >>> def fakes(rng):
@@ -66,6 +74,12 @@ class FTPL(Learner):
     """
 
     oracle: Oracle
+
+    class Round(OpenRound):
+        """A round of Algorithm 1."""
+
+        guess: Any = None  # Q_t
+        offered: Any = None  # what the predictor said, whether or not it is trusted
 
     def __init__(
         self,
@@ -90,50 +104,57 @@ class FTPL(Learner):
         self._range = check_loss_range(self, loss_range)
         self.predictor = predictor
         self.trust = check_choice(self, "trust", trust, TRUST)
-        self._forecast: Forecast | None = None
+        self._prediction = NoPrediction()
         if predictor is not None:
-            self._forecast = Forecast(predictor, self._range, oracle.max_chosen, trust)
-            if oracle.n_actions is not None:
-                self._forecast.prepare(oracle.n_actions)
+            self._prediction = Prediction(
+                predictor, self._range, oracle.max_chosen, oracle.n_actions, trust
+            )
         self._key = seed_key(seed)
         self._draw = 0
         self._history = oracle.objective()
         self._loss = 0.0
 
-    def _act(self, context: Any) -> Action:
+    def _prepare(self, opened: Round) -> None:
+        """The guess Q_t: a function of x_t and the past."""
+        self._prediction.look_ahead(opened)
+
+    def _act(self, opened: Round) -> None:
+        """Play M({z} ∪ y_1..t-1 ∪ Q_t) on x_t, for a fresh sequence {z}."""
         total = self._history.copy()
         for fake_context, losses in self.fake_outcomes(self._generator()):
             vector = check_losses(losses, self.oracle.n_actions, (-np.inf, np.inf))[0]
             total.add(self.oracle.check_context(fake_context), vector)
-        guess = None if self._forecast is None else self._forecast.look_ahead(context)
-        if guess is not None:
-            total.add(context, guess)
-        action = total.leader()(context)
+        if opened.guess is not None:
+            total.add(opened.context, opened.guess)
+        opened.play(total.leader()(opened.context))
+        opened.calls += 1
+
+    def _played(self, opened: Round) -> None:
         self._draw += 1
-        self.oracle_calls += 1
-        return action
 
-    def _past(self) -> Objective:
-        return self._history
-
-    def _twin(self, coins: np.random.Generator) -> Self:
-        twin = copy.copy(self)
-        twin._key = coins.integers(2**64, dtype=np.uint64)
-        twin._forecast = copy.copy(self._forecast)  # its guess belongs to the open round
-        return twin
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Add y_t."""
         losses, low, high = check_losses(loss, self.oracle.n_actions, self._range)
-        self._history.add(context, losses)
-        if self._forecast is not None:
-            there = None if self._stands is None else awake(self._stands)
-            self._forecast.learn(context, losses, low, high, there)
-        self._loss += loss_of(losses, action)
+        self._prediction.learn(opened, losses, low, high)
+        self._history.add(opened.context, losses)
+        self._loss += loss_of(losses, opened.chosen)
 
     @property
-    def forecaster(self) -> Any:
+    def predictor_(self) -> Any:
         """The predictor at work, which has learned all that was seen, or None."""
-        return None if self._forecast is None else self._forecast.predictor
+        return self._prediction.predictor
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(check_losses(loss, self.oracle.n_actions, self._range)[0], action)
+
+    def _total(self) -> Objective:
+        return self._history
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._key = rng.integers(2**64, dtype=np.uint64)
+        return twin
 
     def best_policy(self) -> Policy:
         """The best policy for the real losses so far, without noise."""
@@ -141,14 +162,16 @@ class FTPL(Learner):
 
     def certificate(self) -> Certificate:
         """The regret realised so far; a law given as code has no bound that could be computed."""
-        inexact = [] if self.oracle.exact else ["the oracle is inexact: true regret may be larger"]
+        notes = [] if self.oracle.exact else ["the oracle is inexact: true regret may be larger"]
+        if self._ledger.delayed:
+            notes.append("losses came late")
         regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
         return Certificate(
             rounds=self.rounds,
             loss=self._loss,
             realised_regret=regret,
-            prediction_error=None if self._forecast is None else self._forecast.squared_error,
-            notes=tuple(inexact + came_and_went(self)),
+            prediction_error=self._prediction.squared_error,
+            notes=tuple(notes + availability_notes(self._availability)),
         )
 
     def _generator(self) -> np.random.Generator:

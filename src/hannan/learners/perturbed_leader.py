@@ -1,391 +1,313 @@
-"""What every learner that follows a perturbed leader on a context set has in common."""
+"""The past of a game with fake outcomes before it, and its leaders."""
 
 from __future__ import annotations
 
 import copy
-import math
-from abc import abstractmethod
-from collections.abc import Iterable
-from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from hannan.bounds import Complexity, kappa, laplace_complexity
-from hannan.core import (
-    Action,
-    ContextError,
-    Learner,
-    Noise,
-    Objective,
-    Oracle,
-    ParameterError,
-    Policy,
-)
-from hannan.core.arrays import Contexts
-from hannan.core.available import IntArray, standing_in
-from hannan.core.validation import (
-    FloatArray,
-    check_choice,
-    check_integer,
-    check_loss_range,
-    check_positive,
-    check_seed,
-    refuse,
-)
-from hannan.learners.playout import Playout
-from hannan.learners.reservoir import Reservoir
-from hannan.perturbation import seed_key
+from hannan.core import Action, Noise, Objective, Oracle, ParameterError
+from hannan.core.rounds import Draw, OpenRound, available_in
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
+from hannan.learners.context_set import ContextSet
 
-_RESERVOIR = 512  # contexts kept in an open world
 _STREAM = 0  # `laplace_complexity` uses another one
 
 
-class PerturbedLeader(Learner):
-    r"""A context set X, fake outcomes on it, and their scale 1/ε.
+class NoisyRound(OpenRound):
+    """A round that was decided under a draw of fake outcomes."""
 
-    Self-tuning keeps D, the sum of what instability has cost so far, and sets ε = G/D: expected
-    regret is then at most 2 E[D], whatever the horizon or the range of the losses. While D = 0
-    the plain leader is played. G is estimated through the oracle when D first moves.
+    draw: Draw
+    draws: int = 0
+    """How many draws the present call of the learner has used."""
 
-    X is what is known of the contexts: all that may arrive (`contexts=`, transductive), a set on
-    which all policies differ (`separator=`), or without any theorem a sample of their like
-    (`pool=`); and where nothing is given and the class has no contexts of its own, a reservoir of
-    those seen so far (an *open world*, not covered by a theorem either).
+    def _params_to_store(self) -> dict[str, Any]:
+        # Noise is a function of its key, so it is not kept; `PerturbedLeader` has it.
+        return {**super()._params_to_store(), "draw": self.draw[1:]}
 
-    With perturbation="playout" the noise sits on the contexts still to come instead, the past is
-    free of it, and there is nothing to tune: see `FuturePlayout`.
+    @classmethod
+    def _rebuild(cls, **makings: Any) -> Self:
+        number, scale = makings.pop("draw")
+        opened = super()._rebuild(**makings)
+        opened.draw = Draw(None, number, scale)
+        return opened
+
+
+class Outlook(NamedTuple):
+    """What a round would follow now: the leader of a past under a draw of noise."""
+
+    context: Any
+    past: Objective
+    draw: Draw
+
+
+class PerturbedLeader(Stored):
+    r"""M({z} ∪ y_1..t): the running total of losses, and Laplace noise on X under one key.
+
+    Attributes
+    ----------
+    oracle
+        The policy class, which knows its number of actions as soon as the game shows it.
+    total
+        The losses so far.
+    n_actions
+        K, where it is known.
+    number
+        Of the next draw. The n-th draw is a function of the key and n, so plays do not depend on
+        how noise is made ready.
+    kappa
+        κ of the shift lemma on X.
     """
 
-    oracle: Oracle
-    _eager = 1.0  # factor on G in ε = G/D
-    _scratch = frozenset(
-        {"_fakes", "_perturbed", "_arrivals", "_covered", "_playout", "_kappa", "_estimated"}
-    )
+    _derived = frozenset({"oracle", "noise", "kappa", "_estimate", "_seed", "_memory"})
 
     def __init__(
         self,
         oracle: Oracle,
-        contexts: Contexts | None,
-        separator: Contexts | None,
-        pool: Contexts | None,
-        perturbation: str,
-        epsilon: float | str,
-        horizon: int | None,
+        X: ContextSet,
+        total: Objective,
+        key: np.uint64,
         seed: int | None,
-        loss_range: tuple[float, float] | None,
-        noise: str,
-        noise_memory: int,
+        memory: int,
+        *,
+        nonnegative: bool,
+        fresh: bool = True,
     ) -> None:
-        super().__init__()
         self.oracle = oracle
-        self.contexts = contexts
-        self.separator = separator
-        self.pool = pool
-        self.perturbation = check_choice(self, "perturbation", perturbation, ("laplace", "playout"))
-        self.epsilon = epsilon
-        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self.noise = check_choice(self, "noise", noise, ("fresh", "once"))
-        self.noise_memory = check_integer(self, "noise_memory", noise_memory, 1)
+        self.X = X
+        self.total = total
+        self.number = 0
+        self.noise: Noise | None = None
+        self.found: Complexity | None = None  # G, once play has asked for it
+        self.owed = 0  # oracle calls that finding G took and that no round has counted yet
+        self._estimate: Complexity | None = None
+        self._key = key
+        self._seed = seed
+        self._memory = memory
+        self.nonnegative = nonnegative
+        self._fresh = fresh
+        self.n_actions = oracle.n_actions
+        self._size()
 
-        self._range = check_loss_range(self, loss_range)
-        self._key = seed_key(seed)
-        self._reservoir: Reservoir | None = None
-        self._playout = self._plan_playout() if perturbation == "playout" else None
-        self._perturbed = self._context_set() if self._playout is None else self._playout.contexts
-        known = separator is None and pool is None and self._reservoir is None
-        self._arrivals = frozenset(map(oracle.key, self._perturbed)) if known else None
-        # Whether a theorem speaks of X.
-        self._covered = separator is not None or known or self._playout is not None
-        self._sized = oracle if oracle.n_actions is not None else None
-        self._fakes: Noise | None = None
-        self._complexity: Complexity | None = None
-        self._estimated: Complexity | None = None
-        self._history = self._first_total()
-        self._draw = 0
-        self._D = 0.0
-        self._scale = 0.0
-        plain = self._playout is None
-        self._adaptive = plain and isinstance(epsilon, str) and epsilon == "adaptive"
-        self._anytime = plain and isinstance(epsilon, str) and epsilon == "anytime"
-        self._spread = 0.0
-        self._fixed_scale = 0.0
-        if self._playout is not None:
-            self._play_out(self._playout)
-        elif not self._adaptive:
-            self._fixed_scale = 0.0 if self._anytime else 1.0 / self._fixed_epsilon()
-            self._make_fakes()
+    # Draws ----------------------------------------------------------------------------------
 
-    def best_policy(self) -> Policy:
-        """The leader without noise: the best policy for the losses so far."""
-        return self._history.plain().leader()
+    def draw(self, scale: float, ahead: int = 0) -> Draw:
+        """The next fake outcomes, or those that come so many draws later; see `advance`."""
+        # `tuple.__new__` spares half the time of `Draw(…)`, and there is one in every round.
+        return tuple.__new__(Draw, (self.noise, self.number + ahead, scale))
 
-    def _first_total(self) -> Objective:
-        """The total before the first round."""
-        total = self.oracle.objective()
-        if self._perturbed:
-            total.expect(self._perturbed)
-        return total
+    def again(self, draw: Draw) -> Draw:
+        """The draw that a round was decided under; files do not hold noise."""
+        return draw if draw.noise is not None else Draw(self.noise, draw.number, draw.scale)
 
-    @property
-    def forecaster(self) -> Any:
-        """The predictor at work, which has learned all that was seen, or None."""
-        return None
+    def advance(self, used: int) -> None:
+        """Go on to fresh draws once a round has used these."""
+        if self._fresh:
+            self.number += used
 
-    def fresh(self, number: int) -> Self:
-        """A new learner like this one, which keeps what is known of the class itself: its G."""
-        twin = super().fresh(number)
-        if self._reservoir is None:
-            twin._complexity = self._complexity
-        return twin
+    def put_noise(self) -> bool:
+        """Put noise on X, where both X and K are known."""
+        if self.noise is None and self.X.points and self.n_actions is not None:
+            self.noise = self.oracle.noise(self.X.points, self._key, _STREAM, self._memory)
+        return self.noise is not None
 
-    def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
-        """What copies of this learner would play on a context now: same past, other noise."""
-        if self._playout is not None:
-            return super().would_play(context, copies, seed, available)
-        context = self._check_context(context)
-        there = None if available is None else self._check_available(available)
-        twin = self._twin(self._coins(copies, seed))
-        stands = twin._stand_ins(context, there)
-        total = twin._prospect(context, stands)
-        return [total.action(context, twin._fakes, n, twin._scale) for n in range(copies)]
+    # The past -------------------------------------------------------------------------------
 
-    def _twin(self, coins: np.random.Generator) -> Self:
-        """A shallow copy with noise under another key; the totals are not changed by `act`."""
-        twin = copy.copy(self)
-        twin._key = coins.integers(2**64, dtype=np.uint64)
-        if self._fakes is not None:
-            twin._make_fakes()
-        if self._playout is not None:
-            twin._playout = self._playout.reseeded(twin._key)
-        return twin
+    def settle(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
+        """Add a round, then the new leader's action on its context under a draw."""
+        total, context = self.total, opened.context
+        if opened.plays is None or not total.scored:
+            return total.settle(context, losses, *draw)
+        action = self.foresee(opened, losses, draw)
+        total.add(context, losses)
+        return action
+
+    def foresee(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
+        """What `settle` would return; nothing is added."""
+        total, context = self.total, opened.context
+        if opened.plays is None or not total.scored:
+            return total.foresee(context, losses, *draw)
+        after = total.tilted(context, losses).among(context, available_in(opened.plays))
+        return after.action(context, *draw)
+
+    def stability(self, width: float, scale: float) -> float:
+        r"""At most what instability can cost in a round whose losses differ by so much.
+
+        By the shift lemma :math:`\min(v, \epsilon\kappa v^2)`; κ and v go together.
+        """
+        return self.kappa * width * width / scale if self.kappa * width < scale else width
+
+    # G --------------------------------------------------------------------------------------
 
     @property
-    def _ordered(self) -> bool:
-        return self._history.scored
+    def G(self) -> float:
+        """The Laplace complexity of the class on X; 0 while X is empty. Its calls are owed."""
+        if not self.X.points:
+            return 0.0
+        if self.found is None:
+            self.found = self.complexity()
+            self.owed += self.found.oracle_calls
+        return self.found.value
 
-    @property
-    def _size(self) -> int | None:
-        return None if self._sized is None else self._sized.n_actions
+    def get_ready(self) -> None:
+        """Ask the oracle for G and for noise, so that nothing can fail when ε is set from them."""
+        if self.G > 0.0:
+            self.put_noise()
 
-    def _past(self) -> Objective:
-        return self._history
-
-    def _stand_ins(self, context: Any, available: IntArray | None) -> IntArray | None:
-        """What stands in for each action."""
-        if available is None:
-            return None
-        assert self._size is not None
-        return standing_in(available, self._substitute(context, available), self._size)
-
-    @property
     def complexity(self) -> Complexity:
-        """G of the policy class on X."""
-        if self._complexity is None:
-            self._complexity = self._estimate()
-            self._estimated = None
-            self.oracle_calls += self._complexity.oracle_calls
-        return self._complexity
-
-    def _estimate(self) -> Complexity:
-        """G, found without counting oracle calls: for statements, which must change nothing."""
-        if self._complexity is not None:
-            return self._complexity
-        if self._sized is None:
+        """G with its standard error, for statements: nothing is counted."""
+        if self.found is not None:
+            return self.found
+        if self.n_actions is None:
             raise ParameterError(
                 f"{type(self.oracle).__name__} does not know its number of actions yet: give "
                 "it n_actions=, or play a round first."
             )
-        if self._estimated is None:
-            self._estimated = laplace_complexity(
-                self._sized, self._perturbed, seed=self.seed, memory=self.noise_memory
+        if self._estimate is None:
+            self._estimate = laplace_complexity(
+                self.oracle, self.X.points, seed=self._seed, memory=self._memory
             )
-        return self._estimated
+        return self._estimate
 
     @property
-    def _G(self) -> float:
-        """G, or 0 in an open world in which nothing was seen yet."""
-        return self.complexity.value if self._perturbed else 0.0
+    def sizes(self) -> dict[str, Any]:
+        """What bounds need to know of the class on X."""
+        assert self.n_actions is not None
+        return {
+            "d": len(self.X.points),
+            "n_actions": max(self.n_actions, self.oracle.max_chosen),
+            "m": self.oracle.max_chosen,
+            "setting": self.X.setting,
+            "antichain": self.oracle.antichain,
+        }
 
-    @property
-    def _setting(self) -> str:
-        return "transductive" if self._arrivals is not None else "separator"
+    def collect(self) -> int:
+        """The oracle calls owed for G, once a round counts them."""
+        owed, self.owed = self.owed, 0
+        return owed
 
-    @cached_property
-    def _kappa(self) -> float:
-        """κ of the shift lemma on X; forgotten when X or K changes."""
-        sized = self._sized or self.oracle
-        return kappa(
-            setting=self._setting,
-            d=max(1, len(self._perturbed)),
-            n_actions=sized.n_actions or 1,
-            m=sized.max_chosen,
-            nonnegative=self._nonnegative,
-            antichain=sized.antichain,
+    def share_complexity(self, other: PerturbedLeader) -> None:
+        """Take over G from a leader of the same class on the same X, where it has been found."""
+        if self.found is None and not self.X.open_world:
+            self.found = other.found
+
+    # Copies -----------------------------------------------------------------------------------
+
+    def sized(self, n_actions: int) -> Self:
+        """This leader once K is known; the same one where it was."""
+        if self.n_actions is not None:
+            return self
+        twin = copy.copy(self)
+        twin.owed = 0
+        twin.n_actions = n_actions
+        twin._size()
+        return twin
+
+    def seeing(self, context: Any) -> Self | None:
+        """This leader on the renewed X, if the context makes it time for that; else None.
+
+        X changes only between rounds: weights must be drawn under the noise of the action.
+        """
+        X = None if self.X.seen is None else self.X.renewed(context)
+        if X is None:
+            return None
+        twin = copy.copy(self)
+        twin.X = X
+        twin.owed = 0
+        twin.noise = twin.found = twin._estimate = None
+        twin._size()
+        return twin
+
+    def reseeded(self, key: np.uint64) -> Self:
+        """The same past under other noise."""
+        twin = copy.copy(self)
+        twin._key = key
+        if self.noise is not None:
+            twin.noise = None
+            twin.put_noise()
+        return twin
+
+    def expect_nonnegative(self) -> None:
+        """Losses will never be negative, which improves κ."""
+        self.nonnegative = True
+        self._size()
+
+    def _size(self) -> None:
+        if self.n_actions is not None and self.oracle.n_actions is None:
+            self.oracle = self.oracle.clone(n_actions=self.n_actions)
+        self.kappa = kappa(
+            setting=self.X.setting,
+            d=max(1, len(self.X.points)),
+            n_actions=self.n_actions or 1,
+            m=self.oracle.max_chosen,
+            nonnegative=self.nonnegative,
+            antichain=self.oracle.antichain,
         )
 
-    @property
-    @abstractmethod
-    def _nonnegative(self) -> bool:
-        """Whether what enters the totals is linear and never negative."""
-
-    @abstractmethod
-    def _prospect(self, context: Any, stands: IntArray | None = None) -> Objective:
-        """The totals whose perturbed leader the round to come will follow, its ε being set."""
-
-    @abstractmethod
-    def _play_out(self, future: Playout) -> None:
-        """Choose the law of noise on the contexts to come."""
-
-    @abstractmethod
-    def _theorem_epsilon(self) -> float:
-        """The paper's ε for the declared horizon."""
-
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
-        context = self.oracle.at(self._clock + ahead, context)
-        if self._arrivals is not None and self.oracle.key(context) not in self._arrivals:
-            raise ContextError(
-                f"Context {context!r} is not among the {len(self._arrivals)} contexts declared to "
-                "arrive (transductive setting). Declare it in contexts=, or give a separator= "
-                "to allow any context."
-            )
-        if self._playout is not None:
-            self._playout.check(self._clock + ahead, context)
-        return context
-
-    def _tune(self, instability: float) -> None:
-        """Count what instability cost in a round, and set the next ε."""
-        if instability <= 0.0:
-            return
-        G = self._G
-        if self._fakes is None:
-            self._make_fakes()
-        self._D += instability
-        self._scale = self._D / (self._eager * G) if G > 0.0 else 0.0
-
-    def _widen(self, variance: float) -> None:
-        r"""The anytime schedule :math:`\epsilon_t = \sqrt{G/(2 W_t)}`, W the sum of variances."""
-        if self._fakes is not None:
-            self._spread += variance
-            self._scale = math.sqrt(2.0 * self._spread / self._G) if self._G > 0.0 else 0.0
-
-    def _renew(self, history: Iterable[tuple[Any, FloatArray]], factor: float) -> None:
-        """Make the total anew from these rounds, and multiply what was measured by a factor."""
-        total = self.oracle.objective()
-        if self._perturbed:
-            total.expect(self._perturbed)
-        for context, losses in history:
-            total.add(context, losses)
-        self._history = total
-        self._D *= factor
-        self._scale *= factor
-
-    def _learn_size(self, n_actions: int) -> None:
-        """The first loss vector says how many actions there are."""
-        if self._sized is None:
-            self._sized = self.oracle.clone(n_actions=n_actions)
-            self.__dict__.pop("_kappa", None)
-            if not self._adaptive:
-                self._make_fakes()
-
-    def _make_fakes(self) -> None:
-        """Put the noise on X, once both X and K are known; until then the scale is 0."""
-        if self._sized is not None and self._perturbed:
-            self._fakes = self._sized.noise(self._perturbed, self._key, _STREAM, self.noise_memory)
-            self._scale = max(self._scale, self._fixed_scale)
-
-    def _see(self, context: Any) -> None:
-        """In an open world, let the noise follow the contexts seen so far.
-
-        Only between rounds: a round's weights must be drawn under the noise it was played with.
-        """
-        if self._reservoir is not None and self._reservoir.offer(context):
-            self._perturbed = self.oracle.check_contexts(self._reservoir.contexts)
-            self._complexity = self._estimated = None
-            self.__dict__.pop("_kappa", None)
-            self._make_fakes()
-            if self._adaptive and self._D > 0.0 and self._G > 0.0:
-                self._scale = self._D / (self._eager * self._G)
-
     def _restored(self) -> None:
-        """Noise is a function of the key and of X: it is not kept, but made again."""
-        if self._reservoir is not None:
-            self._perturbed = self.oracle.check_contexts(self._reservoir.contexts)
-        if self._playout is not None:
-            self._playout = self._playout.reseeded(self._key)
-        elif not self._adaptive or self._D > 0.0 or self._fakes is not None:
-            self._make_fakes()
+        self._size()
 
-    def _context_set(self) -> list[Any]:
-        choices = {"contexts": self.contexts, "separator": self.separator, "pool": self.pool}
-        given = {name: value for name, value in choices.items() if value is not None}
-        if len(given) > 1:
-            raise ParameterError(
-                "Give one of contexts= (the contexts that may arrive), separator= (contexts on "
-                "which all policies differ) and pool= (contexts like those that may arrive), not "
-                f"{' and '.join(given)}."
-            )
-        if not given and self.oracle.contexts is None:
-            if self.oracle.open_world:
-                self._reservoir = Reservoir(_RESERVOIR, self._key)
-                return []
-            raise ParameterError(
-                f"{type(self.oracle).__name__} does not list its contexts: give contexts= (those "
-                "that may arrive) or separator= (contexts on which all policies differ)."
-            )
-        name, value = next(iter(given.items()), ("contexts", self.oracle.contexts))
-        found = self.oracle.check_contexts(value)
-        if not found:
-            raise refuse(self, name, "a non-empty sequence of contexts", value)
-        if name == "separator" and self.oracle.separates(found) is False:
-            raise ParameterError(
-                f"separator= holds {len(found)} contexts on which two different policies agree, so "
-                "it does not separate the class. Add contexts on which they differ."
-            )
-        return found
 
-    def _plan_playout(self) -> Playout:
-        refused = {
-            "separator": self.separator is not None,
-            "pool together with contexts": self.pool is not None and self.contexts is not None,
-            "noise='once'": self.noise == "once",
-            "epsilon='anytime'": isinstance(self.epsilon, str) and self.epsilon == "anytime",
-        }
-        for what, given in refused.items():
-            if given:
-                raise ParameterError(
-                    f"perturbation='playout' does not go with {what}: its noise is fresh, of fixed "
-                    "size, and on contexts to come, from contexts= (in order) or pool=."
-                )
-        if self.oracle.n_actions is None:
-            raise ParameterError(
-                "perturbation='playout' needs the number of actions: give "
-                f"{type(self.oracle).__name__} its n_actions=."
-            )
-        return Playout(self.oracle, self.contexts, self.pool, self.horizon)
+def law_of(past: Objective, opened: NoisyRound) -> FloatArray | None:
+    """The probability of each element in a round that follows this total, where it is known."""
+    noise, _, scale = opened.draw
+    if scale == 0.0:
+        law = past.chosen(opened.context, None, 0, 1, 0.0)[0].astype(np.float64)
+    else:
+        known = past.law(opened.context, noise, scale)
+        if known is None:
+            return None
+        law = known
+    return _played(law, past, opened)
 
-    def _fixed_epsilon(self) -> float:
-        if not isinstance(self.epsilon, str):
-            return check_positive(self, "epsilon", self.epsilon)
-        if self.epsilon != "theorem":
-            accepted = "'adaptive', 'anytime', 'theorem' or a positive number"
-            raise refuse(self, "epsilon", accepted, self.epsilon)
-        if self.horizon is None:
-            raise ParameterError(
-                "epsilon='theorem' needs horizon=, the number of rounds that will be played; "
-                "epsilon='adaptive' needs nothing."
-            )
-        return self._theorem_epsilon()
 
-    def _log_size(self) -> float:
-        size = self.oracle.log_size(self._perturbed)
-        if size is None:
-            raise ParameterError(
-                f"A theorem's ε needs the size of the policy class, which "
-                f"{type(self.oracle).__name__} does not know. Use epsilon='adaptive', or a number."
-            )
-        return size
+def replay(
+    leader: PerturbedLeader,
+    past: Objective,
+    opened: NoisyRound,
+    copies: int,
+    rng: np.random.Generator,
+) -> list[Action]:
+    """What would be played in a round under the first draws of other noise."""
+    noise = leader.reseeded(rng.integers(2**64, dtype=np.uint64)).noise
+    actions = []
+    for n in range(copies):
+        opened.play(past.action(opened.context, noise, n, opened.draw.scale))
+        actions.append(opened.action)
+    return actions
+
+
+def shares(
+    leader: PerturbedLeader,
+    past: Objective,
+    opened: NoisyRound,
+    draws: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """How often each element would be chosen under the draws of `replay`, found in one pass."""
+    noise = leader.reseeded(rng.integers(2**64, dtype=np.uint64)).noise
+    found = past.chosen(opened.context, noise, 0, draws, opened.draw.scale).mean(axis=0)
+    return _played(found, past, opened)
+
+
+def _played(law: FloatArray, past: Objective, opened: NoisyRound) -> FloatArray:
+    """The law of what is played, from that of what is chosen."""
+    if opened.plays is None or past.scored:
+        return law
+    return np.bincount(opened.plays, law, len(law)).astype(np.float64)
+
+
+def starting_total(oracle: Oracle, X: ContextSet, spread: float | None = None) -> Objective:
+    """An empty total that knows X.
+
+    For a self-tuned learner, with the spread of its losses, the class may prefer some policies.
+    """
+    if spread is not None:
+        return oracle.start(X.points, spread)
+    total = oracle.objective()
+    if X.points:
+        total.prepare(X.points)
+    return total

@@ -1,92 +1,267 @@
-"""Bandits where the contexts to come are known: one oracle call a round, exact weights."""
+"""Follow the leader with noise on the contexts still to come, bandit feedback."""
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from hannan.bounds import playout_bandit
-from hannan.core import ParameterError
-from hannan.core.available import IntArray, awake
-from hannan.core.validation import FloatArray
-from hannan.learners.playout import Playout
-from hannan.learners.substituted import restricted
-from hannan.learners.tickets import Ticket, TicketedLeader
+from hannan.bounds import Bound, playout_bandit
+from hannan.core import (
+    Action,
+    Feedback,
+    Learner,
+    Objective,
+    OpenRound,
+    Oracle,
+    ParameterError,
+    Policy,
+)
+from hannan.core.arrays import Contexts
+from hannan.core.validation import (
+    FloatArray,
+    check_integer,
+    check_loss_range,
+    check_losses,
+    check_positive,
+    check_seed,
+)
+from hannan.learners.certificates import SemiBanditCertificate, availability_notes
+from hannan.learners.context_set import Pool
+from hannan.learners.future import Future
+from hannan.learners.restricted import restricted
+from hannan.perturbation import seed_key
 
 
-class PlayoutBandit(TicketedLeader):
-    r"""What perturbation="playout" makes of a bandit learner.
+class PlayoutBandit(Learner):
+    r"""Follow the leader of the past and of sparse noise on the rounds to come, bandit feedback.
 
     With :math:`i_0` the action of the leader under sparse noise ±M on the contexts to come, the
-    law of the action is :math:`q = (1 - K/M) e_{i_0} + 1/M`: known, never below 1/M, and so
-    the loss estimate :math:`\hat\ell = \ell(a)/q(a)\, e_a` needs no resampling.
+    action is drawn from :math:`q = (1 - K/M) e_{i_0} + 1/M`. So its law is known and never below
+    1/M, and the loss estimate :math:`\hat\ell = \ell(a)/q(a)\, e_a` needs no resampling: one
+    oracle call a round.
+
+    Parameters
+    ----------
+    oracle
+        The policy class with its optimiser; single actions only.
+    contexts, horizon, seed
+        As in `PlayoutFTPL`.
+    epsilon
+        1/M; None for what `bounds.playout_bandit` asks for.
+    loss_range
+        Range (low, high) of the losses, which must not be negative.
+
+    Guarantee
+    ---------
+    With contexts fixed in advance or drawn independently from the pool, an exact oracle, and
+    adaptive losses: `bounds.playout_bandit`. Nothing is proved for late feedback.
+    [cesabianchi2011]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.PlayoutBandit(hn.oracles.AllPolicies(1, 2), horizon=400, seed=0)
+    >>> for t in range(400):
+    ...     decision = learner.decide()
+    ...     learner.update(0.1 if decision.action == 1 else 0.9, decision=decision)
+    >>> learner.best_policy()(0), decision.propensity_error
+    (1, 0.0)
+
+    References
+    ----------
+    [cesabianchi2011]
     """
 
-    @property
-    def _K(self) -> int:
-        assert self.oracle.n_actions is not None
-        return self.oracle.n_actions
+    feedback = Feedback.SEMI
+    oracle: Oracle
+    knows_future = True
+    _derived = frozenset({"_K"})
 
-    def _choose_played_out(
-        self, context: Any, pending: int, stands: IntArray | None = None
-    ) -> Ticket:
-        assert self._playout is not None
-        time = self.rounds + self._forgotten + pending
-        law = self._law_played_out(context, time, stands)
+    class Round(OpenRound):
+        """A round with the weight of its action."""
+
+        weight: float = 1.0
+
+        @property
+        def inverse(self) -> FloatArray:
+            """One over the probability of the action, given the round's noise."""
+            return np.array([self.weight])
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Contexts | Pool | None = None,
+        *,
+        horizon: int | None = None,
+        epsilon: float | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        self.oracle = oracle
+        self.contexts = contexts
+        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
+        self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._range = check_loss_range(self, loss_range)
+        if self._range[0] < 0.0 or not math.isfinite(self._range[1]):
+            raise ParameterError(
+                "PlayoutBandit needs losses in a range (low, high) with 0 <= low; got "
+                f"loss_range={loss_range}."
+            )
+        if oracle.max_chosen > 1:
+            raise ParameterError(
+                "PlayoutBandit is for single actions; "
+                f"{type(oracle).__name__} chooses up to {oracle.max_chosen} elements."
+            )
+        self._future = Future(self, oracle, contexts, self.horizon)
+        assert oracle.n_actions is not None
+        self._K = oracle.n_actions
+        M = 1.0 / (self._bound().epsilon if self.epsilon is None else self.epsilon)
+        if self._K * self._range[1] > M:
+            raise ParameterError(
+                "PlayoutBandit puts noise of size 1/ε on single actions, which must be at least "
+                f"{self._K} times the largest loss {self._range[1]:g}, one for each action; got "
+                f"epsilon={epsilon!r}."
+            )
+        self._future.put_noise(M, self._K * self._range[1] / M, seed_key(seed))
+        self._past = oracle.objective()
+        self._past.prepare(self._future.points)
+        self._dropped = 0
+        self._loss = 0.0
+
+    def _act(self, opened: Round) -> None:
+        """Draw from the leader's action mixed with the uniform law."""
+        law = self._law(opened)
         ends = np.cumsum(law)
-        coin = self._playout.noise.coin(time) * ends[-1]
+        u = self._future.noise.uniform(self._time(opened), self._again(opened)) * ends[-1]
         last = int(np.flatnonzero(law)[-1])
-        action = int(min(np.searchsorted(ends, coin, side="right"), last))
-        self.oracle_calls += 1
-        self._decided += 1
-        self._delayed |= pending > 0
-        return Ticket(context, action, 0, 0.0, None, None, 1.0 / float(law[action]), stands)
+        opened.action = int(min(np.searchsorted(ends, u, side="right"), last))
+        opened.weight = 1.0 / float(law[opened.action])
+        opened.calls += 1
 
-    def _law_played_out(
-        self, context: Any, time: int, stands: IntArray | None = None
-    ) -> FloatArray:
-        """The probability of each action in a round to come, given its noise."""
-        assert self._playout is not None
-        noise = self._playout.noise
-        past = self._history.perturbed(*noise.fakes(time))
+    def _played(self, opened: Round) -> None:
+        self._dropped = self._again(opened)
+
+    def _law(self, opened: Round) -> FloatArray:
+        """The probability of each action, given the noise of the round."""
+        noise, plays = self._future.noise, opened.plays
+        past = self._past.perturbed(*noise.fakes(self._time(opened), self._again(opened)))
         assert noise.rate is not None
         law = np.full(self._K, noise.rate / self._K)
-        if stands is not None and self._ordered:
-            there = awake(stands)
+        if plays is not None and past.scored:
+            some = opened.available
+            assert some is not None
             law[:] = 0.0
-            law[there] = noise.rate / len(there)
-        elif stands is not None:
-            law = np.bincount(stands, law, self._K)
-        leader = restricted(past, context, stands).action(context, None, 0, 0.0)
+            law[some] = noise.rate / len(some)
+        elif plays is not None:
+            law = np.bincount(plays, law, self._K)
+        leader = restricted(past, opened).action(opened.context, None, 0, 0.0)
         law[leader] += 1.0 - noise.rate
         return law
 
-    def _play_out(self, future: Playout) -> None:
-        """Sparse noise: of the size `bounds.playout_bandit` asks for, or 1/ε."""
-        if self.oracle.max_chosen > 1:
-            raise ParameterError(
-                "perturbation='playout' with bandit feedback is for single actions; "
-                f"{type(self.oracle).__name__} chooses up to {self.oracle.max_chosen} elements."
-            )
-        if isinstance(self.epsilon, str):
-            size = 1.0 / self._playout_bound(max(self._log_size(), math.log(2.0))).epsilon
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Add ℓ/q on the action, and on the choices that it stood in for."""
+        one = self._one(loss)
+        charged, guesses, plays = None, np.empty(0), opened.plays
+        if plays is not None and self._scores_actions:
+            charged, guesses = self._availability.charges(opened, self._range)
+        estimate = np.zeros(self._K)
+        if plays is None:
+            estimate[opened.action] = opened.weight * one
         else:
-            size = 1.0 / self._fixed_epsilon()
-        if size < self._K * self._range[1]:
-            raise ParameterError(
-                "perturbation='playout' puts noise of size 1/ε on single actions, which must be "
-                f"at least {self._K} times the largest loss {self._range[1]:g}, one for each "
-                f"action; got epsilon={self.epsilon!r}."
-            )
-        future.put_noise(self._K, size, self._K * self._range[1] / size, self._key)
+            estimate[plays == opened.action] = opened.weight * one
+        if charged is not None:
+            estimate = np.where(charged, guesses, estimate)
+        if estimate.any():
+            self._past.add(opened.context, estimate)
+        else:
+            self._past.observe(opened.context)
+        self._loss += one
 
-    def _playout_bound(self, log_size: float) -> Any:
-        assert self._playout is not None
+    def best_policy(self) -> Policy:
+        """The leader without noise."""
+        return self._past.plain().leader()
+
+    def certificate(self) -> SemiBanditCertificate:
+        """What can be said about pseudo-regret so far."""
+        notes = []
+        if not self.oracle.exact:
+            notes.append("the oracle is inexact: no theorem applies")
+        notes += availability_notes(self._availability)
+        comparator = bound = None
+        if self.oracle.exact and not self._availability.by_score:
+            notes.append("contexts must be fixed in advance or drawn from the pool given")
+            comparator = self._loss - float(self._past.minima(None, 0, 1, 0.0)[0])
+            if self._ledger.delayed:
+                notes.append("feedback was delayed: nothing is proved then")
+            elif self.epsilon is None:
+                bound = self._bound().value
+        return SemiBanditCertificate(
+            rounds=self.rounds,
+            loss=self._loss,
+            comparator_estimate=comparator,
+            a_priori=bound,
+            notes=tuple(notes),
+        )
+
+    def regret_bound(self) -> float | None:
+        """The bound for the whole game, hence for a part: all other losses may be zero."""
+        ledger = self._ledger
+        covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
+        if not covered or ledger.forgotten or ledger.delayed:
+            return None
+        return self._bound().value
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self._one(loss)
+
+    def _one(self, loss: Any) -> float:
+        return float(check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0][0])
+
+    def _bound(self) -> Bound:
+        size = self._future.log_size()
+        if size is None:
+            raise ParameterError(
+                "The size of PlayoutBandit's noise needs the size of the policy class, which "
+                f"{type(self.oracle).__name__} does not know. Give epsilon=."
+            )
         return playout_bandit(
-            self._playout.horizon,
+            self._future.horizon,
             n_actions=self._K,
-            log_size=log_size,
+            log_size=max(size, math.log(2.0)),
             loss_bound=self._range[1],
         )
+
+    def _time(self, opened: Round) -> int:
+        """The place of a round in the sequence."""
+        return self.rounds + self._ledger.forgotten + self._ledger.pending(opened)
+
+    def _again(self, opened: Round) -> int:
+        """How many rounds were drawn and dropped so far: noise that was seen is not used again."""
+        return self._dropped + self._ledger.replaces(opened)
+
+    def _propensity(self, opened: Round) -> tuple[Any, Any]:
+        return 1.0 / opened.weight, 0.0
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._future = self._future.reseeded(rng.integers(2**64, dtype=np.uint64))
+        return twin
+
+    def _total(self) -> Objective:
+        return self._past
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._past.scored
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked, if it may arrive."""
+        time = self.clock + ahead
+        return self._future.check(time, self.oracle.at(time, context))

@@ -7,72 +7,97 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, Noise, Objective, ParameterError
-
-MODES = ("auto", "shared", "separate", "rao-blackwell", "exact")
+from hannan.core import Action, Objective, ParameterError
+from hannan.core.params import Parametrised
+from hannan.core.rounds import Draw
+from hannan.core.validation import FloatArray, check_integer, refuse
 
 # c with q E[W^2] <= c E[W] for every q and L, W from r successes; exact weights have 1.
 # It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
 _SECOND_MOMENT = {1: 2.0, 2: 1.51, 3: 1.38}
 
 
-def second_moment(successes: int, exact: bool) -> float:
-    """An upper bound on q E[W²]/E[W]."""
-    return 1.0 if exact else _SECOND_MOMENT.get(successes, 1.34)
+class Resampling(Parametrised):
+    r"""Geometric resampling until r successes; or, where the law is known, its mean itself.
 
+    A chosen element's weight has mean :math:`(1-(1-q)^L)/q`, q its probability and L the most
+    draws, whatever r is.
 
-def mean_weight(q: float, limit: int) -> float:
-    """(1 - (1-q)^L)/q"""
-    if q <= 0.0:
-        return float(limit)
-    return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q
+    Parameters
+    ----------
+    successes
+        r: more of them, less variance and more draws.
+    exact
+        True: the mean itself, which takes an oracle that can compute q. False: always draws.
+        None: the mean where the oracle can compute q, else draws.
 
-
-def exact_weights(
-    played: Objective, context: Any, action: Action, noise: Noise | None, scale: float, limit: int
-) -> Any:
-    """The mean weights themselves, or None where the law of the action is not known."""
-    q = played.law(context, noise, scale)
-    if q is None:
-        return None
-    if isinstance(action, int):
-        return mean_weight(float(q[action]), limit)
-    return np.array([mean_weight(float(p), limit) for p in q[action]])
-
-
-def drawn_weights(
-    played: Objective,
-    context: Any,
-    action: Action,
-    noise: Noise | None,
-    first: int,
-    scale: float,
-    limit: int,
-    successes: int,
-    *,
-    separate: bool = False,
-    needed: Any = None,
-) -> tuple[Any, int]:
-    """Weights by geometric resampling, from draw `first` on, and the number of draws used.
-
-    One for each chosen element, a number for a single action; 0 where `needed` is 0.
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.ContextSemiBanditFTPL(
+    ...     hn.oracles.AllPolicies(2, 3), resampling=hn.Resampling(successes=4, exact=False), seed=0
+    ... )
+    >>> learner.decide(0).weights
+    array([1.])
     """
-    if isinstance(action, int):
-        return played.resample_one(context, action, noise, first, limit, successes, scale)
-    some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
-    weights = np.zeros(len(action))
-    if not separate:
-        weights[some], used = played.resample(
-            context, action[some], noise, first, limit, successes, scale
-        )
+
+    def __init__(self, successes: int = 2, exact: bool | None = None) -> None:
+        self.successes = check_integer(self, "successes", successes, 1)
+        if exact not in (None, True, False):
+            raise refuse(self, "exact", "True, False or None", exact)
+        self.exact = exact
+        self.known = bool(exact)  # whether the last weights were exact
+
+    @property
+    def second_moment(self) -> float:
+        """An upper bound on q E[W²]/E[W]."""
+        return 1.0 if self.known else _SECOND_MOMENT.get(self.successes, 1.34)
+
+    def note(self, exact: bool | None) -> None:
+        """Whether the weights of a round were exact; None where none were needed."""
+        if exact is not None:
+            self.known = exact
+
+    def law(self, total: Objective, context: Any, draw: Draw) -> FloatArray | None:
+        """The law of the choice of a total's leader, where it is known and used."""
+        return None if self.exact is False else total.law(context, draw.noise, draw.scale)
+
+    def weights(
+        self, total: Objective, context: Any, action: Action, draw: Draw, limit: int, needed: Any
+    ) -> tuple[Any, int]:
+        """Weights of the chosen elements by draws from `draw` on, and how many were used.
+
+        One for each element, a number for a single action; 0 where `needed` is 0.
+        """
+        noise, first, scale = draw
+        r = self.successes
+        if isinstance(action, int):
+            return total.resample_one(context, action, noise, first, limit, r, scale)
+        some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
+        weights = np.zeros(len(action))
+        weights[some], used = total.resample(context, action[some], noise, first, limit, r, scale)
         return weights, used
-    total = 0
-    for i in some:
-        weights[i], used = played.resample_one(
-            context, int(action[i]), noise, first + total, limit, successes, scale
-        )
-        total += used
-    return weights, total
+
+
+PRESETS = {
+    "auto": Resampling(),
+    "exact": Resampling(1, True),
+    "shared": Resampling(1, False),
+    "rao-blackwell": Resampling(2, False),
+}
+
+
+def check_resampling(owner: object, resampling: Any) -> Resampling:
+    """What a word, a number of successes or a `Resampling` says."""
+    if isinstance(resampling, Resampling):
+        return resampling.clone()
+    if isinstance(resampling, str) and resampling in PRESETS:
+        return PRESETS[resampling].clone()
+    if isinstance(resampling, str) or resampling is None:
+        words = ", ".join(map(repr, PRESETS))
+        accepted = f"one of {words}, a number of successes, or a Resampling"
+        raise refuse(owner, "resampling", accepted, resampling)
+    return Resampling(check_integer(owner, "resampling", resampling, 1), exact=False)
 
 
 def no_law(oracle: object) -> ParameterError:
@@ -81,3 +106,17 @@ def no_law(oracle: object) -> ParameterError:
         f"resampling='exact' needs the law of the action, which {type(oracle).__name__} cannot "
         "compute here. Use 'auto'."
     )
+
+
+def mean_weights(law: FloatArray, action: Action, limit: int) -> Any:
+    """The mean weights themselves, for a known law."""
+    if isinstance(action, int):
+        return mean_weight(float(law[action]), limit)
+    return np.array([mean_weight(float(q), limit) for q in law[action]])
+
+
+def mean_weight(q: float, limit: int) -> float:
+    """(1 - (1-q)^L)/q"""
+    if q <= 0.0:
+        return float(limit)
+    return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q

@@ -22,6 +22,11 @@ class Reservoir(Stored):
         self._rng = np.random.default_rng(int(key))
         self._look = 1
 
+    @property
+    def due(self) -> bool:
+        """Whether the next context renews `contexts`."""
+        return self.seen + 1 >= self._look
+
     def offer(self, context: Any) -> bool:
         """Take notice of a context; True when `contexts` has been renewed."""
         self.seen += 1

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
-from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
-from hannan.core.arrays import as_rows
-from hannan.core.available import IntArray, awake, filled_in, standing_in
-from hannan.core.decision import context_key, open_number
-from hannan.core.late import check_each
-from hannan.core.propensities import Propensities
-from hannan.core.stored import Stored
-from hannan.core.validation import check_integer, refuse
+import numpy as np
+
+from hannan.core import (
+    Action,
+    Decision,
+    InputTypeError,
+    Learner,
+    OpenRound,
+    ParameterError,
+    Policy,
+    Propensities,
+)
+from hannan.core.availability import PassedOn, complete
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.detectors import Bernstein
-from hannan.learners.certificate import Certificate, SemiBanditCertificate
-from hannan.learners.watch import Watch
+from hannan.learners.certificates import Certificate, SemiBanditCertificate
+from hannan.learners.drift_monitor import DriftMonitor
 
 
 class Restarting(Learner):
@@ -25,7 +32,7 @@ class Restarting(Learner):
 
     After each round a detector is shown :math:`(\ell - \hat\ell)^2 - \hat\ell(1 - \hat\ell)`, the
     squared error of a prediction of the played action's loss, made before it was learned, less
-    what a coin with that mean would show. When it finds that this has risen, the learner, its
+    the variance of a 0/1 loss with that mean. When it finds that this has risen, the learner, its
     predictor and the detector start anew. Until the first restart the play is that of the learner
     alone.
 
@@ -38,7 +45,7 @@ class Restarting(Learner):
         whether there is drift, or which says so in an attribute `drift_detected` afterwards, as
         river's do; values lie in [0, 1] if the learner has a `loss_range`. Detectors that also
         answer to falling errors, such as river's own ADWIN, restart because a learner learns:
-        `detectors.Adwin` does not.
+        `adapters.RiverDetector` makes them answer to rising errors only.
     predictor
         Whose errors are watched: by default the learner's own predictor, and where it has none
         the loss itself takes the place of the error. One given here learns beside the learner
@@ -81,6 +88,17 @@ class Restarting(Learner):
     [syrgkanis2016], [bifet2007]
     """
 
+    class Round(OpenRound):
+        """A round of the learner that played then."""
+
+        segment: int = 0  # how many restarts had come
+        inner: Decision | None = None  # its decision, where this is one too
+
+        @property
+        def inverse(self) -> FloatArray:
+            """The weights of the inner decision."""
+            return np.empty(0) if self.inner is None else self.inner.weights
+
     def __init__(
         self,
         learner: Learner,
@@ -94,11 +112,11 @@ class Restarting(Learner):
             raise refuse(self, "learner", "a learner, such as ContextFTPL(oracle)", learner)
         if detector is not None and not callable(getattr(detector, "update", None)):
             raise refuse(self, "detector", "an object with update(value)", detector)
-        if getattr(learner, "perturbation", None) == "playout":
+        if learner.knows_future:
             raise ParameterError(
-                "Restarting cannot play through a learner with perturbation='playout': its noise "
-                "belongs to a sequence of contexts known from its first round on, which a learner "
-                "started later does not have. Use perturbation='laplace'."
+                f"Restarting cannot play through {type(learner).__name__}: its noise belongs to a "
+                "sequence of contexts known from its first round on, which a learner started later "
+                "does not have. Use ContextFTPL or ContextSemiBanditFTPL."
             )
         self.learner = learner
         self.detector = detector
@@ -109,14 +127,13 @@ class Restarting(Learner):
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
         self.restarts: list[int] = []
+        self._availability = PassedOn()
         self._player: Any = learner.clone()
-        self._watch = self._new_watch()
+        self._monitor = self._new_monitor(self._player)
+        # Of a round that the learner has learned: what the predictor and the detector have not.
+        self._lesson: tuple[Any, ...] | None = None
         self._news: tuple[Any, ...] | None = None
-        self._alarm = False
-        self._acted_in = 0
-        self._tickets: dict[int, _Ticket] = {}
-        self._next_id = 0
-        self._forgotten = 0
+        self._alarm = False  # whether a restart is due
         self._closed: list[Any] = []
         self._closed_bounds: list[float | None] = []
         self._past_calls = 0
@@ -129,107 +146,45 @@ class Restarting(Learner):
         found: tuple[float, float] | None = getattr(self.learner, "loss_range", None)
         return found
 
+    @property
+    def player(self) -> Any:
+        """The learner at work since the last restart."""
+        return self._player
+
     def fresh(self, number: int) -> Self:
         """A new learner like this one, with nothing learned and randomness of its own."""
         return self.clone(learner=self.learner.fresh(number))
 
-    # The round --------------------------------------------------------------------------
+    # The round --------------------------------------------------------------------------------
 
-    def _act(self, context: Any) -> Action:
-        return self._act_inside(context)
+    def _prepare(self, opened: Round) -> None:
+        self._look_for_drift()
+        opened.segment = len(self.restarts)
 
-    @property
-    def _ordered(self) -> bool:
-        return True  # the learner at work sees to it
-
-    @property
-    def _size(self) -> int | None:
-        known: int | None = self._player._size
-        return known
-
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        return int(self._act_inside(context, available))
-
-    def _act_inside(self, context: Any, available: IntArray | None = None) -> Action:
-        action: Action = self._player.act(context, available)
-        self._acted_in = len(self.restarts)
-        self._count_calls()
-        return action
-
-    def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
-        """What copies of the learner at work would play on a context now."""
-        checked = self._check_context(context)
-        found: list[Action] = self._player.would_play(checked, copies, seed, available)
-        return found
-
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        there = None if self._stands is None else awake(self._stands)
-        if self._acted_in < len(self.restarts):
-            self._drop(action, loss)
+    def _act(self, opened: Round) -> None:
+        """What the learner at work plays; its own rounds wait for the same losses as these."""
+        asked = opened.context, opened.available
+        if opened.number is None:
+            opened.action = self._player.act(*asked)
         else:
-            self._learn(context, action, loss, there)
-
-    def _learn(
-        self, context: Any, action: Action, loss: Any, there: IntArray | None, **answer: Any
-    ) -> None:
-        expected = self._watch.expect(context, action)
-        self._player.update(loss, **answer)
-        self._news = context, action, loss, expected, there
+            opened.inner = self._player.decide(*asked)
+            opened.action = opened.inner.action
         self._count_calls()
 
-    def _look_for_drift(self) -> None:
-        """Only after a round has been counted: what fails here leaves no round half answered."""
-        news, self._news = self._news, None
-        if self.max_restarts is not None and len(self.restarts) >= self.max_restarts:
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Let the learner at work learn, and note what the detector is to be shown."""
+        context, action = opened.context, opened.action
+        if opened.segment < len(self.restarts):  # of no use to the learner that plays now
+            shown = loss if opened.plays is None else complete(loss, opened.plays)
+            self._late_loss += self._player.loss_suffered(action, shown)
+            self._late += 1
             return
-        if news is not None and self._watch.drift(*news):
-            self._alarm = True
-        if self._alarm:
-            self._restart()
-
-    def _restart(self) -> None:
-        successor = self._player.fresh(len(self.restarts) + 1)
-        bound = self._player.regret_bound()
-        if hasattr(self._player, "certificate"):
-            self._closed.append(self._player.certificate())
-        self._closed_bounds.append(bound)
-        self._past_calls += self._player.oracle_calls
-        self._player = successor
-        self._watch = self._new_watch()
-        self._alarm = False
-        self.restarts.append(self.rounds)
+        expected = self._monitor.expect(context, action)
+        self._player.update(loss, opened.inner)
+        if self.max_restarts is None or len(self.restarts) < self.max_restarts:
+            self._lesson = context, action, loss, opened.available
+            self._news = action, loss, expected
         self._count_calls()
-
-    def _drop(self, action: Action, loss: Any) -> None:
-        """The loss of a decision made before a restart: counted, and of no use to the new one."""
-        self._late_loss += self._cost(action, loss)
-        self._late += 1
-
-    # Decisions, where the learner makes them --------------------------------------------
-
-    def decide(self, context: Any = None, available: Any = None) -> Decision:
-        """An action as a ticket, to be answered by `update(loss, decision=…)` at any time.
-
-        One answered only after a restart counts as a round, but nothing is learned from it.
-        """
-        player = self._able("decide")
-        made: Decision = player.decide(self._check_context(context), available)
-        self._count_calls()
-        number = self._next_id
-        self._next_id += 1
-        self._tickets[number] = _Ticket(made, len(self.restarts))
-        return dataclasses.replace(made, id=number)
-
-    def decide_many(
-        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
-    ) -> list[Decision]:
-        """A decision for each of several contexts, all from the same state."""
-        self._able("decide")
-        checked = [self._check_context(context, i) for i, context in enumerate(as_rows(contexts))]
-        there = check_each(self, available, len(checked))
-        return [self.decide(context, some) for context, some in zip(checked, there, strict=True)]
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn what was seen, and look for drift.
@@ -239,47 +194,88 @@ class Restarting(Learner):
         loss
             As the learner takes it.
         decision
-            The ticket (or its id) the loss belongs to; None for the round `act` opened.
+            The decision (or its id) that the loss belongs to; None for the round `act` opened. One
+            made before a restart counts as a round, but nothing is learned from it.
         """
-        if decision is None:
-            super().update(loss)
-        else:
-            self._answer(self._number(decision), loss)
         self._look_for_drift()
-
-    def _answer(self, number: int, loss: Any) -> None:
-        ticket = self._tickets[number]
-        if ticket.segment < len(self.restarts):
-            self._drop(ticket.action, ticket.complete(loss, self._size))
-        else:
-            there, number_there = ticket.decision.available, ticket.decision.id
-            self._learn(ticket.context, ticket.action, loss, there, decision=number_there)
-        del self._tickets[number]
-        self.rounds += 1
+        super().update(loss, decision)
+        # The round has been learned. What fails from here on is tried again before the next one,
+        # and fails then, if it must; by then the caller may have used its array again.
+        try:
+            self._look_for_drift()
+        except Exception:
+            self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
 
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        number = self._number(decision)
-        ticket = self._tickets[number]
-        if ticket.segment == len(self.restarts):
-            self._player.forget(ticket.decision.id)
-        del self._tickets[number]
-        self._forgotten += 1
+        opened: Any = self._ledger.find(decision, self._context_key)
+        if opened.segment == len(self.restarts):
+            self._player.forget(opened.inner)
+        self._ledger.forget(opened)
+
+    def withdraw(self, decision: Decision) -> None:
+        """Take back a decision that nobody has seen, inside too."""
+        opened: Any = self._ledger.waiting[decision.id]
+        if opened.segment == len(self.restarts):
+            self._player.withdraw(opened.inner)
+        super().withdraw(decision)
+
+    def _look_for_drift(self) -> None:
+        """Do what is left of the last round, each step once: one that fails is done next time."""
+        if self._lesson is not None:
+            self._monitor.learn(*self._lesson)
+            self._lesson = None
+        if self._news is not None:
+            self._alarm = self._monitor.drift(*self._news)
+            self._news = None
+        if self._alarm:
+            self._restart()
+
+    def _restart(self) -> None:
+        successor = self._player.fresh(len(self.restarts) + 1)
+        monitor = self._new_monitor(successor)
+        bound = self._player.regret_bound()
+        closed = [self._player.certificate()] if hasattr(self._player, "certificate") else []
+        self._closed += closed
+        self._closed_bounds.append(bound)
+        self._past_calls += self._player.oracle_calls
+        self._player = successor
+        self._monitor = monitor
+        self._alarm = False
+        self.restarts.append(self.rounds)
+        self._count_calls()
 
     @property
-    def open_decisions(self) -> list[int]:
-        """Ids of the decisions not answered yet."""
-        return list(self._tickets)
+    def late(self) -> str | None:
+        """What the learner says."""
+        found: str | None = self.learner.late
+        return found
+
+    # What is to come --------------------------------------------------------------------------
+
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
+        """What copies of the learner at work would play on a context now."""
+        self._look_for_drift()
+        checked = self.check_context(context)
+        found: list[Action] = self._player.would_play(checked, copies, seed, available)
+        return found
 
     def propensities(
         self, context: Any = None, draws: int = 1000, available: Any = None
     ) -> Propensities:
         """The probability of each element to be chosen on a context now."""
-        player = self._able("propensities")
-        found: Propensities = player.propensities(self._check_context(context), draws, available)
+        self._look_for_drift()
+        checked = self.check_context(context)
+        found: Propensities = self._player.propensities(checked, draws, available)
         return found
 
-    # What can be said -------------------------------------------------------------------
+    def _propensity(self, opened: Round) -> tuple[Any, Any]:
+        assert opened.inner is not None
+        return opened.inner.propensity, opened.inner.propensity_error
+
+    # What is said -----------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
         """The best policy for the losses since the last restart."""
@@ -317,21 +313,31 @@ class Restarting(Learner):
             return bounds[0]
         if isinstance(getattr(player, "learner", None), Learner):
             return None  # what is proved of a learner in a learner need not add up
-        if self.rounds and hasattr(player, "_worst_case"):
-            worst: float | None = player._worst_case(self.rounds, most or 0)
+        if self.rounds:
+            worst: float | None = player.worst_case(self.rounds, most or 0)
             if worst is not None:
                 return worst if most is not None and worst < math.inf else None
         return sum(bound for bound in bounds if bound is not None)
 
-    # Parts ------------------------------------------------------------------------------
+    # Parts ------------------------------------------------------------------------------------
 
     @property
-    def _clock(self) -> int:
-        return self.rounds + len(self._tickets) + self._forgotten
+    def _scores_actions(self) -> bool:
+        return True  # handled by the learner inside
 
-    def _new_watch(self) -> Watch:
+    @property
+    def action_count(self) -> int | None:
+        known: int | None = self._player.action_count
+        return known
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        cost: float = self._player.loss_suffered(action, loss)
+        return cost
+
+    def _new_monitor(self, player: Learner) -> DriftMonitor:
         detector = Bernstein() if self.detector is None else self.detector
-        return Watch(self._player, detector, self.predictor)
+        return DriftMonitor(player, detector, self.predictor)
 
     def _count_calls(self) -> None:
         self.oracle_calls = self._past_calls + self._player.oracle_calls
@@ -341,45 +347,12 @@ class Restarting(Learner):
             raise InputTypeError(f"{type(self.learner).__name__} has no {verb}().")
         return self._player
 
-    def _number(self, decision: Decision | int) -> int:
-        return open_number(decision, self._tickets, self._next_id, self._key)
-
-    def _key(self, context: Any) -> Hashable:
-        return context_key(context) if self.oracle is None else self.oracle.key(context)
-
-    def _cost(self, action: Action, loss: Any) -> float:
-        cost: float = self._player._cost(action, loss)
-        return cost
-
     def _with_late_losses(self, total: Any) -> Any:
         """Rounds that no segment has learned are counted; nothing is said about their regret."""
         known = {"rounds": total.rounds + self._late, "loss": total.loss + self._late_loss}
         void = dict.fromkeys(f.name for f in dataclasses.fields(total) if f.default is None)
         note = f"{self._late} losses came after a restart and were not learned: statements void"
         return dataclasses.replace(total, **known, **void, notes=(*total.notes, note))
-
-
-@dataclasses.dataclass(slots=True)
-class _Ticket(Stored):
-    """A decision of the learner that played in a segment, under the number it has there."""
-
-    decision: Decision
-    segment: int
-
-    @property
-    def context(self) -> Any:
-        return self.decision.context
-
-    @property
-    def action(self) -> Action:
-        return self.decision.action
-
-    def complete(self, loss: Any, n_actions: int | None) -> Any:
-        """The loss, with what was played for actions that were not there."""
-        there, action = self.decision.available, self.decision.action
-        if there is None or n_actions is None or not isinstance(action, int):
-            return loss
-        return filled_in(loss, standing_in(there, action, n_actions))
 
 
 def _add_up(certificates: Sequence[Any], notes: Sequence[str]) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy as copying
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,23 +16,23 @@ from hannan.core import (
     Learner,
     LossFunction,
     Objective,
+    OpenRound,
     Oracle,
     ParameterError,
     Policy,
 )
-from hannan.core.available import IntArray, standing_in
 from hannan.core.policy import loss_of
 from hannan.core.stored import Stored
 from hannan.core.validation import (
     FloatArray,
     check_integer,
     check_loss_range,
-    check_losses,
     check_seed,
     refuse,
 )
 from hannan.kernels.normalhedge import weights
-from hannan.learners.certificate import Certificate, came_and_went
+from hannan.learners.certificates import Certificate, availability_notes
+from hannan.learners.full_losses import check_full_losses
 from hannan.perturbation import seed_key
 
 
@@ -131,7 +131,14 @@ class StronglyAdaptive(Learner):
     """
 
     oracle: Oracle
-    _growing = frozenset({"_mixture"})
+
+    class Round(OpenRound):
+        """A round of all copies that are awake in it."""
+
+        made: int = 0  # how many copies have been started, those of this round included
+        awake: tuple[Copy, ...] = ()
+        inner: tuple[OpenRound, ...] = ()  # the round of each copy
+        mixture: FloatArray = np.empty(0)  # the probability of each copy
 
     def __init__(self, learner: Learner, *, shortest: int = 8, seed: int | None = None) -> None:
         super().__init__()
@@ -145,11 +152,9 @@ class StronglyAdaptive(Learner):
         self._key = seed_key(seed)
         self._awake: list[Copy] = []
         self._made = 0
-        self._time = 0  # the round that the copies awake are for
-        self._told = 0  # how many of them know the losses of the open round
-        self._actions: list[Action] = []
-        self._mixture = np.empty(0)
-        self._retired_calls = 0
+        self._unlearned: list[tuple[Learner, OpenRound, Any]] = []
+        self._retired_calls = 0  # of copies that are gone, and for unavailable actions
+        self._dropped = 0
         self._history = self.oracle.objective()
         self._loss = 0.0
 
@@ -172,7 +177,7 @@ class StronglyAdaptive(Learner):
         notes = ["on every stretch of rounds the bound is that of its copies, plus their mixing"]
         if not self.oracle.exact:
             notes.append("the oracle is inexact: true regret may be larger")
-        notes += came_and_went(self)
+        notes += availability_notes(self._availability)
         return Certificate(
             rounds=self.rounds, loss=self._loss, realised_regret=regret, notes=tuple(notes)
         )
@@ -181,112 +186,145 @@ class StronglyAdaptive(Learner):
         """That of the copy without end, and what the mixture may lose more than this copy."""
         if not self.rounds:
             return self.learner.regret_bound()
+        self._catch_up()
         copy: float | None = self._awake[0].learner.regret_bound()
         T, M = self.rounds, self._shortest
         slack = 2.0 * math.log(2.3 * max(T / M, 1.0)) + math.log(2.5 + 1.5 * math.log1p(max(T, M)))
         return None if copy is None else copy + self._width * math.sqrt(3.0 * T * slack)
 
-    def _act(self, context: Any) -> Action:
-        return self._act_inside(context, None)
+    # The round --------------------------------------------------------------------------------
 
-    @property
-    def _ordered(self) -> bool:
-        return self.learner._ordered
+    def _prepare(self, opened: Round) -> None:
+        """Which copies are awake, and how likely each of them is to be followed."""
+        self._catch_up()
+        awake, opened.made = self._waking()
+        opened.awake = tuple(awake)
+        opened.mixture = self._mixture(awake)
 
-    @property
-    def _size(self) -> int | None:
-        return self._n_actions
+    def _act(self, opened: Round) -> None:
+        """Let all copies act, and follow one of them."""
+        inside = opened.plays if self._scores_actions else None
+        opened.inner = tuple(
+            copy.learner.begin_round(opened.context, inside) for copy in opened.awake
+        )
+        ends = opened.mixture.cumsum()
+        drawn = int(ends.searchsorted(self._uniform(opened) * ends[-1], side="right"))
+        opened.play(opened.inner[min(drawn, len(ends) - 1)].action)
 
-    def _past(self) -> Objective:
-        return self._history
-
-    def _act_among(self, context: Any, available: IntArray) -> int:
-        return int(self._act_inside(context, available))
-
-    def _act_inside(self, context: Any, available: IntArray | None) -> Action:
-        self._wake()
-        actions: list[Action] = [copy.learner.act(context, available) for copy in self._awake]
-        self._mixture = self._probabilities()
-        self._actions = actions
-        self._told = 0
+    def _played(self, opened: Round) -> None:
+        for copy, inner in zip(opened.awake, opened.inner, strict=True):
+            copy.learner.keep_round(inner)
+        gone = [copy for copy in self._awake if all(copy is not each for each in opened.awake)]
+        self._retired_calls += sum(copy.learner.oracle_calls for copy in gone) + opened.calls
+        opened.calls = 0
+        self._awake, self._made = list(opened.awake), opened.made
+        self._awake[0].prior = self._endless_prior
+        self._dropped += self._ledger.replaces(opened)
         self._count_calls()
-        ends = self._mixture.cumsum()
-        drawn = int(ends.searchsorted(self._uniform() * ends[-1], side="right"))
-        return actions[min(drawn, len(actions) - 1)]
 
-    def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
-        """What copies of this learner would play on a context now: same past, other coins."""
-        coins = self._coins(copies, seed)
-        context = self._check_context(context)
-        there = None if available is None else self._check_available(available)
-        inside = there if self._ordered else None
-        twin = copying.copy(self)
-        twin._awake = [replace(each) for each in self._awake]  # waking changes a prior
-        twin._wake()
-        ends = twin._probabilities().cumsum()
-        drawn = ends.searchsorted(coins.random(copies) * ends[-1], side="right").tolist()
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Show all copies the losses, and count what the mixture lost more than each."""
+        losses = check_full_losses(self.oracle, loss, self._n_actions, self._range)[0]
+        costs = np.array([loss_of(losses, inner.action) for inner in opened.inner])
+        gains = (float(opened.mixture @ costs) - costs) / self._width
+        self._history.add(opened.context, losses)
+        self._n_actions = losses.n_actions if isinstance(loss, LossFunction) else len(losses)
+        self._loss += loss_of(losses, opened.chosen)
+        for copy, gain in zip(opened.awake, gains.tolist(), strict=True):
+            copy.regret += gain
+            copy.magnitude += abs(gain)
+        pairs = zip(opened.awake, opened.inner, strict=True)
+        self._unlearned = [(copy.learner, inner, losses) for copy, inner in pairs]
+        # The round is complete. A copy that fails learns it before the next round instead, when
+        # the caller may have used its array again.
+        try:
+            self._catch_up()
+        except Exception:
+            kept = deepcopy(losses)
+            self._unlearned = [(learner, inner, kept) for learner, inner, _ in self._unlearned]
+
+    def _catch_up(self) -> None:
+        """Let copies learn the last round, those that have not yet."""
+        while self._unlearned:
+            learner, inner, losses = self._unlearned[0]
+            learner.end_round(inner, losses)
+            del self._unlearned[0]
+        self._count_calls()
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        ends = opened.mixture.cumsum()
+        drawn = ends.searchsorted(rng.random(copies) * ends[-1], side="right").tolist()
         drawn = [min(j, len(ends) - 1) for j in drawn]
+        inside = opened.available if self._scores_actions else None
         answers = {
             j: iter(
-                twin._awake[j].learner.would_play(context, n, int(coins.integers(2**63)), inside)
+                opened.awake[j].learner.would_play(
+                    opened.context, n, int(rng.integers(2**63)), inside
+                )
             )
             for j, n in Counter(drawn).items()
         }
-        actions = [next(answers[j]) for j in drawn]
-        if there is None or self._ordered or self._size is None:
-            return actions
-        stands = standing_in(there, twin._substitute(context, there), self._size)
-        return [int(stands[action]) for action in actions]
+        actions = []
+        for j in drawn:
+            opened.play(next(answers[j]))
+            actions.append(opened.action)
+        return actions
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        losses = loss
-        if not isinstance(loss, LossFunction):
-            losses = check_losses(loss, self._n_actions, self._range)[0]
-        # A copy refuses before it learns. Should an oracle fail later, in the middle, those told
-        # are not told again when the update is repeated.
-        for copy in self._awake[self._told :]:
-            copy.learner.update(losses)
-            self._told += 1
-        self._history.add(context, losses)
-        self._n_actions = losses.n_actions if isinstance(loss, LossFunction) else len(losses)
-        self._loss += loss_of(losses, action)
-        self._compare(np.array([loss_of(losses, each) for each in self._actions]))
-        self._count_calls()
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self.learner.loss_suffered(action, loss)
 
-    def _compare(self, costs: FloatArray) -> None:
-        """Count what the mixture lost more than each copy."""
-        gains = (float(self._mixture @ costs) - costs) / self._width
-        for copy, gain in zip(self._awake, gains.tolist(), strict=True):
-            copy.regret += gain
-            copy.magnitude += abs(gain)
+    @property
+    def late(self) -> str | None:
+        """Copies that come and go would not know whose round a late loss belongs to."""
+        return "StronglyAdaptive cannot learn late: its copies come and go with the rounds."
 
-    def _probabilities(self) -> FloatArray:
-        priors = np.array([copy.prior for copy in self._awake])
+    # Parts ------------------------------------------------------------------------------------
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context as the copies take it."""
+        return self.learner.check_context(context, ahead)
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self.learner._scores_actions
+
+    @property
+    def action_count(self) -> int | None:
+        """K, where it is known."""
+        return self._n_actions
+
+    def _total(self) -> Objective:
+        return self._history
+
+    def _waking(self) -> tuple[list[Copy], int]:
+        """Those awake in the round to come, and how many have been started with them."""
+        t = self.rounds + 1
+        awake = [copy for copy in self._awake if copy.end is None or copy.end >= t]
+        made = self._made
+        if any(copy.start == t for copy in awake):
+            return awake, made  # a round in place of one that was dropped
+        for length in [0] * (t == 1) + scales_from(t, self._shortest):
+            awake.append(self._start(made, t, length))
+            made += 1
+        return awake, made
+
+    def _mixture(self, awake: list[Copy]) -> FloatArray:
+        """The probability of each copy."""
+        priors = np.array([copy.prior for copy in awake])
+        priors[0] = self._endless_prior
         found = priors * weights(
-            np.array([copy.regret for copy in self._awake]),
-            np.array([copy.magnitude for copy in self._awake]),
+            np.array([copy.regret for copy in awake]),
+            np.array([copy.magnitude for copy in awake]),
         )
         # Where no copy has been any good the potential does not care which one is played.
         found = found if found.any() else priors
         return found / found.sum()  # type: ignore[no-any-return]
 
-    def _wake(self) -> None:
-        """Let copies go whose intervals are over, and start those of the round to come."""
-        t = self.rounds + 1
-        if self._time == t:
-            return
-        awake = [copy for copy in self._awake if copy.end is None or copy.end >= t]
-        gone = [copy for copy in self._awake if copy.end is not None and copy.end < t]
-        made = self._made
-        for length in [0] * (t == 1) + scales_from(t, self._shortest):
-            awake.append(self._start(made, t, length))
-            made += 1
-        # A prior may fall in the course of the game, since the potential falls with it.
-        awake[0].prior = 1.0 / max(t, self._shortest)
-        self._retired_calls += sum(copy.learner.oracle_calls for copy in gone)
-        self._awake, self._made, self._time = awake, made, t
+    @property
+    def _endless_prior(self) -> float:
+        """That of the copy without end; it may fall, since the potential falls with it."""
+        return 1.0 / max(self.rounds + 1, self._shortest)
 
     def _start(self, number: int, t: int, length: int) -> Copy:
         learner = self._fresh(number)
@@ -297,28 +335,26 @@ class StronglyAdaptive(Learner):
 
     def _fresh(self, number: int) -> Learner:
         twin = self.learner.fresh(number)
-        twin._told_all = True
-        # G is the class's, and dear to find: one copy does it for all.
-        if getattr(twin, "_complexity", 0) is None and twin._reservoir is None:  # type: ignore[attr-defined]
-            known = (copy.learner._complexity for copy in self._awake)
-            twin._complexity = next((G for G in known if G is not None), None)  # type: ignore[attr-defined]
+        # G belongs to the policy class and is expensive: computed once, shared by all copies.
+        share = getattr(twin, "share_complexity", None)
+        if share is not None:
+            for copy in self._awake:
+                share(copy.learner)
         return twin
 
     def _count_calls(self) -> None:
         self.oracle_calls = self._retired_calls + sum(c.learner.oracle_calls for c in self._awake)
 
-    def _uniform(self) -> float:
-        """A number in [0, 1) that depends on the seed and the round alone."""
-        counter = [0, 0, 0, self.rounds]
+    def _uniform(self, opened: Round) -> float:
+        """A number in [0, 1) for the round, or for the one that replaces a dropped round."""
+        dropped = self._dropped + self._ledger.replaces(opened)
+        counter = [0, dropped, 0, self.rounds]
         return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter)).random()
 
     @property
     def _width(self) -> float:
         """How much more than another an action can lose in a round."""
-        low, high = self._range
-        if self.oracle.max_chosen == 1 or self.oracle.takes_functions:
-            return high - low
-        return self.oracle.max_chosen * (max(high, 0.0) - min(low, 0.0))
+        return self.oracle.spread(*self._range)
 
     def _check_learner(self, learner: Any) -> Oracle:
         if not isinstance(learner, Learner):
@@ -333,8 +369,7 @@ class StronglyAdaptive(Learner):
             raise ParameterError(
                 f"StronglyAdaptive needs a learner with an oracle; {name} has none."
             )
-        ahead = getattr(learner, "perturbation", None) == "playout"
-        if ahead or type(learner.oracle).at is not Oracle.at:
+        if learner.knows_future or type(learner.oracle).at is not Oracle.at:
             raise ParameterError(
                 f"StronglyAdaptive starts copies of {name} in the middle of the game, so it cannot "
                 "take one that was told when which context arrives."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -30,18 +30,10 @@ class Decoder:
     what was learned must be of the kind that a new object has.
     """
 
-    def __init__(
-        self,
-        arrays: Any,
-        body: memoryview,
-        path: str,
-        names: Names,
-        changes: Mapping[str, Any],
-    ) -> None:
+    def __init__(self, arrays: Any, body: memoryview, path: str, names: Names) -> None:
         self._arrays = Arrays(arrays, body, path)
         self._path = path
         self._names = names
-        self._changes = changes
         self._known: dict[int, Any] = {}
 
     def decode(self, tree: Node) -> Any:
@@ -83,18 +75,17 @@ class Decoder:
     def _object(self, node: dict[str, Node], like: Any) -> Any:
         """An object made anew, with what was learned laid over it."""
         made = self._names.type_named(node["class"], Stored)
-        if made._vouched is not None:
-            self._names.require(made._vouched, made)
+        if made._trusted_package is not None:
+            self._names.require(made._trusted_package, made)
         given = self._fields(node.get("given"))
-        given |= {name: value for name, value in self._changes.items() if name in given}
-        anew = like if type(like) is made and not given else made._anew(**given)
+        anew = like if type(like) is made and not given else made._rebuild(**given)
         if type(anew) is not made:
             raise self._damaged(node["class"])
         self._remember(node, anew)
         learned = node.get("learned")
         if not isinstance(learned, dict):
             raise self._damaged(node)
-        expected = anew._learned().keys()
+        expected = anew._state().keys()
         if learned.keys() != expected:
             odd = ", ".join(sorted(learned.keys() ^ expected))
             raise DamagedFileError(

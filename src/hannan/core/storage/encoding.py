@@ -11,6 +11,7 @@ import sys
 import types
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 
 from hannan.core.errors import StorageError
 from hannan.core.storage.arrays import Entry, packed
-from hannan.core.storage.graphs import KeptGraph, is_graph
 from hannan.core.storage.names import name_of
 from hannan.core.stored import Stored
 
@@ -84,12 +84,12 @@ class Encoder:
         if isinstance(value, Stored):
             if value._unstorable is not None:
                 raise StorageError(f"A file cannot hold {path}: {value._unstorable}.")
-            if value._vouched is not None:
-                self.named.append(value._vouched)
+            if value._trusted_package is not None:
+                self.named.append(value._trusted_package)
             return {
                 "class": self._name(type(value)),
-                "given": self._fields(value._makings(), path),
-                "learned": self._fields(value._learned(), path),
+                "given": self._fields(value._params_to_store(), path),
+                "learned": self._fields(value._state(), path),
             }
         for kind, encode in _KINDS.items():
             if type(value) is kind:
@@ -107,7 +107,7 @@ class Encoder:
         if _is_estimator(value):
             params = value.get_params(deep=False)
             return {"estimator": self._name(type(value)), "params": self._fields(params, path)}
-        if is_graph(value):
+        if _is_graph(value):
             return self._made(KeptGraph.of(value), path)
         if hasattr(value, "__array__"):
             return self._ndarray(np.asarray(value), path)
@@ -174,3 +174,48 @@ def _is_estimator(value: Any) -> bool:
     """Whether it is one of scikit-learn's kind; without loading scikit-learn to find out."""
     base = sys.modules.get("sklearn.base")
     return base is not None and isinstance(value, base.BaseEstimator)
+
+
+@dataclass(frozen=True)
+class KeptGraph(Stored):
+    """The nodes and edges of a graph in their order, without what else was attached to them.
+
+    It answers like a graph of networkx to the questions that oracles ask.
+    """
+
+    nodes: list[Any]
+    links: list[tuple[Any, ...]]
+    directed: bool
+    multi: bool
+
+    @classmethod
+    def of(cls, graph: Any) -> KeptGraph:
+        """What is kept of a graph."""
+        keys = {"keys": True} if graph.is_multigraph() else {}
+        links = [tuple(edge) for edge in graph.edges(**keys)]
+        return cls(list(graph.nodes), links, graph.is_directed(), graph.is_multigraph())
+
+    def is_directed(self) -> bool:
+        """Whether edges lead one way."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """Whether several edges may join two nodes; they then have keys."""
+        return self.multi
+
+    @property
+    def edges(self) -> Links:
+        """The edges, with their keys where there are any."""
+        return Links(self.links)
+
+
+class Links(list[tuple[Any, ...]]):
+    """Edges that can be called, as those of networkx are, to be asked for their keys."""
+
+    def __call__(self, keys: bool = False) -> list[tuple[Any, ...]]:
+        return self
+
+
+def _is_graph(value: Any) -> bool:
+    """Whether it can be asked like a graph of networkx."""
+    return all(hasattr(value, name) for name in ("is_directed", "is_multigraph", "edges", "nodes"))

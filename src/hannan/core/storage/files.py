@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from hannan._version import __version__
-from hannan.core.errors import DamagedFileError, InputTypeError, StorageError
-from hannan.core.storage import container, migrations
+from hannan.core.errors import DamagedFileError, InputTypeError, NewerFileError, StorageError
+from hannan.core.storage import container
 from hannan.core.storage.decoding import Decoder
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.names import Names
@@ -16,6 +16,19 @@ from hannan.core.stored import Stored
 
 if TYPE_CHECKING:
     from hannan.core.learner import Learner
+
+Head = dict[str, Any]
+
+SCHEMA = 2
+"""What the tree of a file means: names of classes, of their parameters and of their state.
+
+A change of one of them raises this number by one and adds to `STEPS` a function that turns a head
+of the version before into one of the new version. `tests/core/data` keeps a file of each version
+that was ever released.
+"""
+
+STEPS: dict[int, Callable[[Head], Head]] = {}
+"""For each earlier version, the step to the one after it."""
 
 
 def save(learner: Learner, path: str | os.PathLike[str]) -> None:
@@ -54,7 +67,7 @@ def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
         )
     head = {
         "hannan": __version__,
-        "schema": migrations.SCHEMA,
+        "schema": SCHEMA,
         "learner": tree,
         "arrays": encoder.arrays,
     }
@@ -62,9 +75,9 @@ def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
 
 
 def _progress(learner: Any) -> tuple[Any, ...]:
-    """What changes with every call of a learner."""
-    names = ("rounds", "oracle_calls", "_draw", "_next_id", "_open")
-    return tuple(getattr(learner, name, None) for name in names)
+    """What changes with every call of a learner; parts of one do not say."""
+    found: tuple[Any, ...] = getattr(learner, "progress", ())
+    return found
 
 
 def storable(thing: Stored) -> bool:
@@ -108,12 +121,7 @@ def reread(thing: Stored) -> Any:
     return decoded(head, body, "the file", encoder.named, kind=type(thing))
 
 
-def load(
-    path: str | os.PathLike[str],
-    *,
-    trusted: Iterable[Any] = (),
-    noise_memory: int | None = None,
-) -> Any:
+def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     """A learner from a file that `Learner.save` wrote; it plays on as the saved one would have.
 
     Nothing in a file is ever executed. It names classes of Hannan and estimators of scikit-learn
@@ -129,9 +137,6 @@ def load(
         Packages or modules by name ("mypackage"), whose classes and functions the file may name;
         and functions or classes themselves, which is the way for those that cannot be imported,
         such as a lambda: they are recognised by their names.
-    noise_memory
-        Bytes of noise to hold ready, for a machine with more or less memory; by default as it
-        was. What is played does not depend on it.
 
     Examples
     --------
@@ -148,29 +153,45 @@ def load(
     (50, True)
     """
     from hannan.core.learner import Learner
-    from hannan.core.validation import check_integer
 
-    if noise_memory is not None:
-        check_integer("load", "noise_memory", noise_memory, 1)
     head, body = container.read(path)
-    return decoded(head, body, str(path), trusted, noise_memory, kind=Learner)
+    return decoded(head, body, str(path), trusted, kind=Learner)
 
 
 def decoded(
-    head: dict[str, Any],
+    head: Head,
     body: memoryview,
     path: str,
     trusted: Iterable[Any] = (),
-    noise_memory: int | None = None,
     kind: type = Stored,
 ) -> Any:
     """The learner that a head and a body describe."""
     if isinstance(trusted, str):
         raise InputTypeError(f"trusted= is a list of names, not one: trusted=[{trusted!r}].")
-    head = migrations.migrate(head, path)
-    changes = {} if noise_memory is None else {"noise_memory": noise_memory}
-    decoder = Decoder(head.get("arrays"), body, path, Names(trusted), changes)
+    head = _migrated(head, path)
+    decoder = Decoder(head.get("arrays"), body, path, Names(trusted))
     learner = decoder.decode(head.get("learner"))
     if not isinstance(learner, kind):
         raise DamagedFileError(f"{path} holds no {kind.__name__}.")
     return learner
+
+
+def _migrated(head: Head, path: str) -> Head:
+    """A head as this version writes it."""
+    found = head.get("schema")
+    if type(found) is not int or found < 1:
+        raise DamagedFileError(f"{path} does not say which version of the schema it has.")
+    if found > SCHEMA:
+        raise NewerFileError(
+            f"{path} was written by Hannan {head.get('hannan')!s:.40} (schema {found}; this "
+            f"version reads up to {SCHEMA}): upgrade to read it."
+        )
+    while found < SCHEMA:
+        if found not in STEPS:
+            raise DamagedFileError(
+                f"{path} has schema {found}, which no released version of Hannan wrote; this one "
+                f"reads schema {SCHEMA}."
+            )
+        head = STEPS[found](head)
+        found += 1
+    return head

@@ -10,7 +10,7 @@ import numpy as np
 
 from hannan.core.errors import DamagedFileError, InputTypeError, UntrustedError
 
-_ROOMS = (
+_PACKAGES = (
     "adapters",
     "baselines",
     "bounds",
@@ -24,7 +24,7 @@ _ROOMS = (
     "perturbation",
     "predictors",
 )
-_KNOWN = ("sklearn", *(f"hannan.{room}" for room in _ROOMS))
+_KNOWN = ("sklearn", *(f"hannan.{package}" for package in _PACKAGES))
 
 
 def name_of(thing: Any) -> str:

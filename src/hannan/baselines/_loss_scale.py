@@ -1,0 +1,57 @@
+"""The loss of one action, in units of its range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hannan.core.stored import Stored
+from hannan.core.validation import LossRange, check_loss_range, check_losses, refuse
+
+_CHOSEN = "the chosen action's"
+
+
+class LossScale(Stored):
+    """Losses from a range (low, high), scaled to [0, 1].
+
+    Parameters
+    ----------
+    loss_range
+        The range.
+    owner
+        Who is named in errors.
+    """
+
+    def __init__(self, loss_range: LossRange, owner: object = "LossScale") -> None:
+        self.range = check_bounded_range(owner, loss_range)
+
+    def scaled(self, loss: Any) -> float:
+        """The loss of the action played, in units of the range and from its lower end."""
+        low, high = self.range
+        return (check_loss(loss, self.range) - low) / (high - low)
+
+    def suffered(self, loss: Any) -> float:
+        """The same in the unit it came in."""
+        low, high = self.range
+        return low + self.scaled(loss) * (high - low)
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"loss_range": self.range}
+
+    def _state(self) -> dict[str, Any]:
+        return {}
+
+
+def check_loss(loss: Any, loss_range: LossRange) -> float:
+    """The loss of the action played."""
+    if type(loss) is float and loss_range[0] <= loss <= loss_range[1]:
+        return loss
+    return float(check_losses(np.atleast_1d(loss), 1, loss_range, _CHOSEN)[0][0])
+
+
+def check_bounded_range(owner: object, loss_range: Any) -> LossRange:
+    """A range that must be known."""
+    if loss_range is None:
+        raise refuse(owner, "loss_range", "a pair (low, high)", loss_range)
+    return check_loss_range(owner, loss_range)

@@ -1,0 +1,162 @@
+"""A model of Vowpal Wabbit, and the examples it is shown."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import shlex
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from hannan.core import MissingPackageError, OpenRound
+from hannan.core.rounds import IntArray
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray, refuse
+
+_FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
+
+
+class VowpalModel(Stored):
+    """VW's model of contextual bandits; copies, pickles and files carry what VW saves of it.
+
+    Parameters
+    ----------
+    n_actions
+        K.
+    arguments
+        Options of VW after ``--cb_explore_adf -q xa``.
+    seed
+        Of VW's own random numbers, or None for its default.
+    owner
+        Who is named in errors.
+    """
+
+    _trusted_package = "vowpalwabbit"
+    _shown: tuple[OpenRound, list[Any]] | None  # the round that was asked about last
+
+    def __init__(
+        self,
+        n_actions: int,
+        arguments: str,
+        seed: int | None = None,
+        owner: object = "VowpalModel",
+    ) -> None:
+        self._n_actions = n_actions
+        self._arguments = arguments
+        self._seed = seed
+        self._who = owner if isinstance(owner, str) else type(owner).__name__
+        if not isinstance(arguments, str):
+            raise refuse(self._who, "arguments", "a string of options", arguments)
+        self._start([] if seed is None else ["--random_seed", str(seed % 2**32)])
+
+    def law(self, opened: OpenRound) -> FloatArray:
+        """The probability of each action in a round by VW, summing to 1 in single precision."""
+        some, examples = opened.available, self._examples(opened.context, opened.available)
+        law = self._predict(examples)
+        self._shown = opened, examples
+        if some is None:
+            return law
+        whole = np.zeros(self._n_actions)
+        whole[some] = law
+        return whole
+
+    def learn(self, opened: OpenRound, cost: float, probability: float) -> None:
+        """What the action of a round cost, and its probability at that time."""
+        action, some = opened.action, opened.available
+        label = f"{action}:{cost!r}:{probability!r}"
+        place = action if some is None else int(np.searchsorted(some, action))
+        shown = self._shown
+        if shown is not None and shown[0] is opened:
+            examples = shown[1].copy()
+        else:
+            examples = self._examples(opened.context, some)
+        # A label cannot be taken off an example again.
+        examples[1 + place] = self._example("a", [self._names + action], label)
+        self._vw.learn_multi(examples)
+        self._shown = None
+
+    @property
+    def content(self) -> bytes:
+        """What VW saves of the model."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "model")
+            self._vw.save(path)
+            return path.read_bytes()
+
+    @content.setter
+    def content(self, saved: bytes) -> None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "model")
+            path.write_bytes(saved)
+            self._start(["-i", str(path)])
+
+    def _start(self, options: list[str]) -> None:
+        """A workspace, and what is the same in every round."""
+        vw, self._native = _packages()
+        self._shown = None
+        try:
+            given = [*_FORM, *shlex.split(self._arguments), *options]
+            self._vw = vw.Workspace(arg_list=given)
+            self._label = int(vw.LabelType.CONTEXTUAL_BANDIT)
+            self._features = self._vw.hash_space("x")
+            self._names = self._vw.hash_space("a")
+            self._actions = [self._example("a", [self._names + k]) for k in range(self._n_actions)]
+            self._predict(self._examples(None, None))
+        except (RuntimeError, ValueError) as error:
+            accepted = f"options that Vowpal Wabbit takes after {' '.join(_FORM)} ({error})"
+            raise refuse(self._who, "arguments", accepted, self._arguments) from error
+
+    def _predict(self, examples: list[Any]) -> FloatArray:
+        self._vw.predict_multi(examples)
+        return np.array(examples[0].get_action_scores())
+
+    def _examples(self, context: Any, some: IntArray | None) -> list[Any]:
+        """What VW is shown: the context, then each action that is available."""
+        if isinstance(context, np.ndarray):
+            features: list[Any] = list(zip(itertools.count(self._features), context.tolist()))
+        elif context is None:
+            features = []
+        else:
+            features = [self._vw.hash_feature(str(context), self._features)]
+        actions = self._actions
+        if some is not None:
+            actions = [self._actions[k] for k in some.tolist()]
+        return [self._example("x", features, "shared"), *actions]
+
+    def _example(self, space: str, features: list[Any], label: str = "") -> Any:
+        # By hand, since VW's text format takes longer to write and read than to learn from.
+        example = self._native.example(self._vw, self._label)
+        example.push_namespace(ord(space))
+        example.push_feature_list(self._vw, ord(space), 0, features)
+        if label:
+            example.set_label_string(self._vw, label, self._label)
+        self._vw.setup_example(example)
+        example.set_test_only(False)
+        return example
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self._params_to_store(), "who": self._who, "content": self.content}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._n_actions, self._arguments = state["n_actions"], state["arguments"]
+        self._seed, self._who = state["seed"], state["who"]
+        self.content = state["content"]
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"n_actions": self._n_actions, "arguments": self._arguments, "seed": self._seed}
+
+    def _state(self) -> dict[str, Any]:
+        return {"content": self.content}
+
+
+def _packages() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("vowpalwabbit"), importlib.import_module("pylibvw")
+    except ImportError as error:
+        raise MissingPackageError(
+            "hannan.baselines.VowpalWabbit needs Vowpal Wabbit, which is not installed. Get it "
+            "with pip install 'hannan[vw]'."
+        ) from error

@@ -1,0 +1,288 @@
+"""Action sets that change: which actions are available, and what is played for the others.
+
+A restricted round is described by one array, r: r[b] is the action played where b is chosen. So
+r[b] = b for the actions that are available, and all others share one substitute. What feedback
+says of actions that were not available does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.arrays import as_array
+from hannan.core.errors import InputTypeError, LossError
+from hannan.core.oracle import Objective
+from hannan.core.rounds import IntArray, OpenRound, available_in, context_key
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray, LossRange, refuse
+from hannan.kernels import ridge as kernel
+
+# More than any total, in units of the largest loss; the second where rounds weigh more than 1.
+_WALLS = (1e9, 1e15)
+
+
+def check_available(
+    owner: object, available: Any, n_actions: int, name: str = "available"
+) -> IntArray | None:
+    """The actions that are available, sorted; None where all of them are.
+
+    Distinct integers below K, or K booleans.
+
+    Examples
+    --------
+    >>> check_available("act", [5, 0, 2], 6)
+    array([0, 2, 5])
+    >>> check_available("act", [True, False, True], 3)
+    array([0, 2])
+    >>> check_available("act", range(3), 3) is None
+    True
+    """
+    given = list(available) if isinstance(available, set | frozenset) else available
+    try:
+        found = as_array(given)
+    except (TypeError, ValueError):
+        found = np.empty((), dtype=object)
+    mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iub") or mixed:
+        accepted = _accepted(found, n_actions)
+        raise InputTypeError(
+            f"{name}= takes {accepted}, or None for all actions; got {available!r}."
+        )
+    if found.dtype.kind == "b":
+        valid = found.size == n_actions and bool(found.any())
+        some = np.flatnonzero(found)
+    else:
+        some = np.sort(found).astype(np.intp)
+        valid = some.size > 0 and some[0] >= 0 and some[-1] < n_actions
+        valid = valid and not (some[1:] == some[:-1]).any()
+    if not valid:
+        raise refuse(owner, name, _accepted(found, n_actions), available)
+    return None if some.size == n_actions else some
+
+
+def _accepted(found: NDArray[Any], n_actions: int) -> str:
+    """What would have been taken in place of this."""
+    accepted = (
+        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
+        "one of them true"
+    )
+    like_a_mask = found.shape == (n_actions,) and np.isin(found, (0, 1)).all()
+    if like_a_mask and found.dtype.kind in "iuf":
+        accepted += " (for a mask use booleans, True and False: 0 and 1 are actions)"
+    return accepted
+
+
+def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArray:
+    """r: every available action for itself, and the substitute for all others.
+
+    Examples
+    --------
+    >>> substitution(np.array([0, 2]), 2, 4)
+    array([0, 2, 2, 2])
+    """
+    plays = np.full(n_actions, substitute, dtype=np.intp)
+    plays[available] = available
+    return plays
+
+
+def complete(losses: Any, plays: IntArray) -> Any:
+    """The losses of what is played for each choice; what cannot be indexed so is left as it is.
+
+    Only here is it known which numbers count, so those that are not finite are refused here.
+
+    Examples
+    --------
+    >>> complete([0.1, np.nan, 0.3], np.array([0, 2, 2]))
+    array([0.1, 0.3, 0.3])
+    """
+    try:
+        found = as_array(losses)
+    except (TypeError, ValueError):
+        return losses
+    if found.shape != plays.shape or found.dtype.kind in "US":
+        return losses
+    available = available_in(plays)
+    shown = found[available]
+    if shown.dtype.kind == "f" and not np.isfinite(shown).all():
+        bad = int(np.argmin(np.isfinite(shown)))
+        raise LossError(
+            f"losses must be finite; that of action {available[bad]}, which was available, is "
+            f"{shown[bad]}. Leave out or mend the row."
+        )
+    return found[plays]
+
+
+def best_among(
+    total: Objective, context: Any, available: IntArray, largest: float = 1.0
+) -> int | None:
+    """What the best policy does among those whose action on a context is available.
+
+    It is the leader once a round is added in which all other actions cost more than anything so
+    far. None where there is no such policy.
+    """
+    for wall in _WALLS:
+        losses = np.full(total.n_actions, wall * largest)
+        losses[available] = 0.0
+        action = total.tilted(context, losses).action(context, None, 0, 0.0)
+        if isinstance(action, int) and (available == action).any():
+            return action
+    return None
+
+
+class AvailableCosts(Stored):
+    """Mean losses of actions over the rounds in which they were available and seen.
+
+    By context where contexts are discrete; where they are rows of features, by a ridge regression
+    for each action.
+    """
+
+    _growing = frozenset({"_inverse", "_moment"})
+
+    def __init__(self, n_actions: int) -> None:
+        self.n_actions = n_actions
+        self._means: dict[Hashable, FloatArray] = {}  # sums and counts, [2, K]
+        self._inverse: FloatArray = np.empty((0, 0, 0))  # [K, p, p]
+        self._moment: FloatArray = np.empty((0, 0))  # [K, p]
+        self._seen = np.zeros(n_actions, dtype=bool)
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"n_actions": self.n_actions}
+
+    def learn(self, context: Any, actions: Any, losses: Any) -> None:
+        """The losses of some actions that were available."""
+        if isinstance(context, np.ndarray):
+            x = np.append(context, 1.0)
+            if not len(self._moment):
+                self._inverse = np.tile(np.eye(len(x)), (self.n_actions, 1, 1))
+                self._moment = np.zeros((self.n_actions, len(x)))
+            seen = np.atleast_1d(np.asarray(actions, dtype=np.intp))
+            losses = np.atleast_1d(np.asarray(losses, dtype=np.float64))
+            kernel.learn(self._inverse, self._moment, x, seen, losses)
+            self._seen[seen] = True
+        else:
+            row = self._means.setdefault(context_key(context), np.zeros((2, self.n_actions)))
+            row[0, actions] += losses
+            row[1, actions] += 1.0
+
+    def guess(self, context: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """What each action would cost on a context, and where that is known."""
+        if isinstance(context, np.ndarray):
+            guesses = np.zeros(self.n_actions)
+            if len(self._moment):
+                x = np.append(context, 1.0)
+                kernel.lower(self._inverse, self._moment, x, 0.0, -np.inf, np.inf, guesses)
+            return guesses, self._seen
+        row = self._means.get(context_key(context))
+        if row is None:
+            return np.zeros(self.n_actions), np.zeros(self.n_actions, dtype=bool)
+        sums, counts = row
+        known = counts > 0.0
+        means = sums / np.maximum(counts, 1.0)
+        # One virtual observation at the best mean, so that a bad first loss does not exclude an
+        # action for good.
+        best = means[known].min()
+        return np.asarray((sums + best) / (counts + 1.0)), known
+
+    def cheapest(self, context: Any, available: IntArray) -> tuple[int, bool]:
+        """The available action that costs least, unseen ones first; whether all were seen.
+
+        Ties go to the smallest.
+        """
+        values, known = self.guess(context)
+        values = np.where(known, values, -np.inf)[available]
+        return int(available[values.argmin()]), bool(known[available].all())
+
+
+class Availability(Stored):
+    """What is played for unavailable actions, and what those are charged."""
+
+    def __init__(self) -> None:
+        self.costs: AvailableCosts | None = None  # from the first restricted round on
+        self.restricted = 0  # rounds learned in which not all actions were available
+        self.by_score = 0  # those of them in which the best-scored available action was played
+
+    def restrict(
+        self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
+    ) -> None:
+        """Fix what is played for each choice: a function of the past alone.
+
+        The substitute is the available action with the smallest mean loss on this context. If one
+        was not seen yet: the action of the best score so far, where there are scores, or what the
+        best policy so far does among those whose action is available. If there is no such policy,
+        an action not seen yet.
+        """
+        found, known = int(some[0]), False
+        if self.costs is not None:
+            found, known = self.costs.cheapest(opened.context, some)
+        if not known and past is not None:
+            opened.calls += 1
+            if past.scored:
+                found = int(past.among(opened.context, some).action(opened.context, None, 0, 0.0))
+            else:
+                best = best_among(past, opened.context, some, max(map(abs, span or (0.0, 1.0))))
+                found = found if best is None else best
+        opened.plays = substitution(some, found, n_actions)
+
+    def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
+        """All losses, where those of unavailable actions may be anything.
+
+        An unavailable action gets the loss of its substitute. Where scores decide (`span` is
+        given) that would move its score with the substitute's, so it is charged what it costs
+        when it is available, if that is known.
+        """
+        assert opened.plays is not None
+        losses = complete(losses, opened.plays)
+        if span is None or np.shape(losses) != opened.plays.shape:
+            return losses
+        charged, guesses = self.charges(opened, span)
+        return losses if charged is None else np.where(charged, guesses, losses)
+
+    def charges(
+        self, opened: OpenRound, span: LossRange
+    ) -> tuple[NDArray[np.bool_] | None, FloatArray]:
+        """Which unavailable actions are known from other rounds, and what all cost there."""
+        assert opened.plays is not None
+        if self.costs is None:
+            return None, np.empty(0)
+        guesses, known = self.costs.guess(opened.context)
+        unavailable = opened.plays != np.arange(len(opened.plays))
+        return unavailable & known, np.clip(guesses, *span)
+
+    def count(self, by_score: bool) -> None:
+        """A restricted round has been learned."""
+        self.restricted += 1
+        self.by_score += by_score
+
+    def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
+        """Remember what actions cost when they are available, once some have not been."""
+        if self.costs is None:
+            if opened.plays is None:
+                return
+            self.costs = AvailableCosts(len(opened.plays))
+        shown = as_array(losses)
+        if not full:
+            self.costs.learn(opened.context, opened.action, float(shown.ravel()[0]))
+            return
+        seen = np.arange(len(shown)) if opened.plays is None else opened.available
+        self.costs.learn(opened.context, seen, shown[seen])
+
+
+class PassedOn(Availability):
+    """For learners that play through another one, which deals with unavailable actions itself."""
+
+    def restrict(
+        self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
+    ) -> None:
+        """Only note what is available."""
+        opened.plays = substitution(some, int(some[0]), n_actions)
+
+    def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
+        """Losses as they come."""
+        return losses
+
+    def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
+        """Nothing to remember."""

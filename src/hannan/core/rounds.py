@@ -1,0 +1,221 @@
+"""Rounds between `act` and `update`: what was decided, and what its feedback will need.
+
+A round is a value that travels: `act` and `decide` open one, a `Ledger` keeps it while its loss is
+awaited, and `update` hands it back to the learner. So feedback that is late, out of order or
+missing needs nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.errors import DamagedFileError, DecisionError, OrderError
+from hannan.core.oracle import Noise
+from hannan.core.policy import Action, same_action
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
+
+IntArray = NDArray[np.intp]
+
+_NO_WEIGHTS: FloatArray = np.empty(0)
+
+
+class _Missing:
+    """In place of a default."""
+
+
+class Draw(NamedTuple):
+    """Draw n of unit noise at scale 1/ε, as objectives take it: `total.action(x, *draw)`."""
+
+    noise: Noise | None
+    number: int
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision(Stored):
+    """What was decided for a context, under an id that feedback refers to later."""
+
+    id: int
+    context: Any
+    action: Action
+    weights: FloatArray
+    """For each chosen element an estimate of 1/q, q its probability of being chosen, drawn from
+    the state at decision time: inverse propensities, unbiased up to the known truncation. Empty
+    where the learner has no use for them."""
+    available: IntArray | None = None
+    """The actions that were available, sorted; None where all were."""
+    propensity: Any = np.nan
+    """The probability with which the action was chosen; for sets one number for each chosen
+    element. Where the learner has no formula for it, one over the weight, whose inverse is the
+    unbiased number; NaN where there are no weights either (ask `propensities` beforehand)."""
+    propensity_error: Any = np.nan
+    """The standard error of the propensity: 0 where it is exact."""
+
+
+class OpenRound(Stored):
+    """A round that waits for its loss.
+
+    Learners add the attributes that they need of the moment of decision, with a default in the
+    class. Whatever a call computes is kept here until nothing can fail any more, so that a call
+    that fails leaves the learner as it was.
+
+    Parameters
+    ----------
+    context
+        x, as the policy class takes it once it has been checked.
+
+    Examples
+    --------
+    >>> opened = OpenRound("rain")
+    >>> opened.plays = np.array([1, 1, 2])  # action 0 is not available
+    >>> opened.play(0)
+    >>> opened.chosen, opened.action, opened.available
+    (0, 1, array([1, 2]))
+    """
+
+    plays: IntArray | None = None
+    """r: r[b] is played where b is chosen; None where all actions are available."""
+    action: Action = -1
+    """What is played."""
+    chosen: Action = -1
+    """What was chosen, for which `action` is played."""
+    number: int | None = None
+    """The id of its decision; None for the round that `act` opened."""
+    calls: int = 0
+    """Oracle calls of the present call of the learner."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+
+    def play(self, choice: Action) -> None:
+        """Play a choice, or its substitute where it is not available."""
+        self.chosen = choice
+        plays = self.plays
+        self.action = choice if plays is None else int(plays[choice])
+
+    @property
+    def available(self) -> IntArray | None:
+        """The actions that are available, or None where all are."""
+        return None if self.plays is None else available_in(self.plays)
+
+    @property
+    def inverse(self) -> FloatArray:
+        """Inverse propensities of the chosen elements, where the learner uses them."""
+        return _NO_WEIGHTS
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    def _state(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def _rebuild(cls, **makings: Any) -> Self:
+        opened = cls(makings.pop("context"))
+        for name, value in makings.items():
+            default = getattr(cls, name, _Missing)
+            if name.startswith("_") or callable(default) or isinstance(default, property):
+                raise DamagedFileError(f"A {cls.__qualname__} has no {name!r:.100}.")
+            setattr(opened, name, value)
+        return opened
+
+
+@dataclass(slots=True)
+class Ledger(Stored):
+    """The rounds of a learner that wait for their losses."""
+
+    current: OpenRound | None = None
+    """The round that `act` opened."""
+    waiting: dict[int, OpenRound] = field(default_factory=dict)
+    """The rounds of decisions, by their ids."""
+    made: int = 0
+    forgotten: int = 0
+    delayed: bool = False
+    """Whether a round was learned while others waited."""
+
+    def pending(self, opened: OpenRound) -> int:
+        """How many rounds wait while this one is decided; one that it replaces does not."""
+        return len(self.waiting) + (self.current is not None and opened.number is not None)
+
+    def replaces(self, opened: OpenRound) -> bool:
+        """Whether this round takes the place of one that will never be answered."""
+        return self.current is not None and opened.number is None
+
+    def hand_out(self, opened: OpenRound, propensity: Any, error: Any) -> Decision:
+        """Keep a round until its loss comes; the decision that refers to it."""
+        number, self.made = self.made, self.made + 1
+        self.waiting[number] = opened
+        return Decision(
+            number,
+            opened.context,
+            opened.action,
+            opened.inverse,
+            opened.available,
+            propensity,
+            error,
+        )
+
+    def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
+        """The round that a loss belongs to, or an error that says why there is none."""
+        if decision is None:
+            if self.current is None:
+                raise OrderError(
+                    "update() needs a round to answer: call act(context) first, then update(loss) "
+                    "once."
+                )
+            return self.current
+        number = decision.id if isinstance(decision, Decision) else decision
+        if not isinstance(number, int) or number not in self.waiting:
+            known = isinstance(number, int) and 0 <= number < self.made
+            state = "has been answered or forgotten already" if known else "was never made here"
+            raise DecisionError(
+                f"Decision {number!r} {state}; {len(self.waiting)} decisions are open."
+            )
+        opened = self.waiting[number]
+        if isinstance(decision, Decision):
+            same = key(decision.context) == key(opened.context)
+            if not same or not same_action(decision.action, opened.action):
+                raise DecisionError(f"Decision {number} was made by another learner.")
+        return opened
+
+    def close(self, opened: OpenRound) -> None:
+        """A round has been learned."""
+        if opened.number is None:
+            self.current = None
+        else:
+            del self.waiting[opened.number]
+        if self.waiting or self.current is not None:
+            self.delayed = True
+
+    def forget(self, opened: OpenRound) -> None:
+        """A decision will never be answered."""
+        assert opened.number is not None
+        del self.waiting[opened.number]
+        self.forgotten += 1
+
+    def rounds(self) -> list[OpenRound]:
+        """All rounds that wait."""
+        rounds = list(self.waiting.values())
+        return rounds if self.current is None else [*rounds, self.current]
+
+
+def available_in(plays: IntArray) -> IntArray:
+    """The actions that are played where they are chosen."""
+    return np.flatnonzero(plays == np.arange(len(plays)))
+
+
+def context_key(context: Any) -> Hashable:
+    """What tells a context from others where no oracle does."""
+    if isinstance(context, np.ndarray):
+        return context.shape, context.tobytes()
+    try:
+        hash(context)
+    except TypeError:
+        return repr(context)
+    return context  # type: ignore[no-any-return]

@@ -1,0 +1,408 @@
+"""What can be said about regret so far.
+
+Some bounds are sums over the rounds of what each may cost, given the past; they hold at stopping
+times, so those of restarted games add up. The worst case of self-tuning is no such sum, and has a
+form of its own for restarted games.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from hannan.bounds import hinted, predictable, self_tuned, semi_bandit
+from hannan.core.availability import Availability
+from hannan.core.rounds import Ledger
+from hannan.core.stored import Stored
+from hannan.learners.hint import Hint, NoHint
+from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners.prediction import NoPrediction
+from hannan.learners.step_size import Anytime, SelfTuned, StepSize
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate(Stored):
+    """Statements about a full-information learner's regret so far, each None where void.
+
+    `float(certificate)` is the headline: the measured bound if there is one, else the a-priori
+    one, else the realised regret.
+    """
+
+    rounds: int
+    loss: float
+    """Total loss suffered."""
+    realised_regret: float | None = None
+    """Loss minus the best policy's: a fact, where the oracle is exact."""
+    measured: float | None = None
+    """D + G/ε: an unbiased estimate of an upper bound on expected regret."""
+    a_priori: float | None = None
+    """Σ ε κ v² + G/ε with observed loss ranges v: an upper bound on expected regret."""
+    high_probability: float | None = None
+    """Exceeded by the realised regret with probability at most 1 - confidence."""
+    confidence: float = 0.95
+    prediction_error: float | None = None
+    """Σ ‖f - Q‖², how wrong the predictor has been."""
+    theorem_5: float | None = None
+    """Theorem 5 as printed, for these errors and the ε that suits them best in hindsight."""
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        for value in (self.measured, self.a_priori, self.realised_regret):
+            if value is not None:
+                return float(value)
+        return float("nan")
+
+    def __str__(self) -> str:
+        lines = [f"{_after(self.rounds)} with total loss {self.loss:.6g}:"]
+        sentences = (
+            (self.realised_regret, "regret against the best policy in hindsight is {:.6g}"),
+            (self.measured, "expected regret is estimated to be at most {:.6g} (measured)"),
+            (self.a_priori, "expected regret is at most {:.6g} (from the losses' ranges)"),
+            (
+                self.high_probability,
+                f"with probability {self.confidence:g} regret is at most {{:.6g}}",
+            ),
+            (self.prediction_error, "the predictor's squared errors add up to {:.6g}"),
+            (self.theorem_5, "Theorem 5, best tuned for these errors, promises {:.6g}"),
+        )
+        lines += ["- " + text.format(value) for value, text in sentences if value is not None]
+        lines += [f"- note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SemiBanditCertificate(Stored):
+    """What can be said about pseudo-regret when only chosen elements' losses are seen.
+
+    None of these is a guarantee for this run: each is an *estimate* whose expectation bounds
+    expected regret, or None where theory does not allow it. `float(certificate)` is the first that
+    is there of the stability estimate, the variance estimate and the a-priori bound, else NaN.
+    """
+
+    rounds: int
+    loss: float
+    """Total loss suffered."""
+    stability_estimate: float | None = None
+    """S + D + G/ε + truncation, measured with independent draws."""
+    variance_estimate: float | None = None
+    """Σ c κ m ε Σ_j W_j ℓ_j² + G/ε + truncation, from the weights drawn."""
+    comparator_estimate: float | None = None
+    """Loss minus the best policy's estimated loss: correct on average from above, very noisy."""
+    a_priori: float | None = None
+    """The theorem's bound on expected regret over the whole horizon (playout noise)."""
+    truncation: float = 0.0
+    """Σ K/(eL), what limiting the resampling may have cost."""
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        for value in (self.stability_estimate, self.variance_estimate, self.a_priori):
+            if value is not None:
+                return float(value)
+        return float("nan")
+
+    def __str__(self) -> str:
+        lines = [f"{_after(self.rounds)} with total loss {self.loss:.6g} (estimates only):"]
+        for value, what in (
+            (self.stability_estimate, "from measured instability"),
+            (self.variance_estimate, "from the variance of the loss estimates"),
+            (self.comparator_estimate, "from the best policy's estimated loss"),
+        ):
+            if value is not None:
+                lines.append(f"- expected regret is estimated to be at most {value:.6g}, {what}")
+        if self.a_priori is not None:
+            lines.append(f"- expected regret over the whole horizon is at most {self.a_priori:.6g}")
+        lines += [f"- note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def _after(rounds: int) -> str:
+    return f"After {rounds} round{'' if rounds == 1 else 's'}"
+
+
+def availability_notes(sets: Availability) -> list[str]:
+    """What regret means where not all actions were always available."""
+    if sets.by_score:
+        return [
+            "actions were not always available, and the best-scored of those available was played: "
+            "no theorem applies, and a policy whose action was not available is charged its "
+            "substitute"
+        ]
+    if sets.restricted:
+        return [
+            "actions were not always available: a policy whose action was not is charged its "
+            "substitute"
+        ]
+    return []
+
+
+@dataclass(slots=True)
+class Account(Stored):
+    """Sums over the rounds learned so far."""
+
+    loss: float = 0.0
+    stability: float = 0.0
+    """At most what instability can have cost, by the ranges of the losses or the variances."""
+    truncation: float = 0.0
+    """What limiting the resampling may have cost."""
+    scheduled: float = 0.0
+    """What the anytime schedule allows instability to cost."""
+    last_scale: float = 0.0
+    """1/ε of the last round."""
+
+    def rescale(self, factor: float) -> None:
+        """Losses are measured in another unit from now on."""
+        self.loss *= factor
+        self.stability *= factor
+        self.last_scale *= factor
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that statements about a game are made from."""
+
+    rounds: int
+    account: Account
+    leader: PerturbedLeader
+    step: StepSize
+    ledger: Ledger
+    sets: Availability
+    width: float
+    """How much more than another an action can lose in a round, beyond what was guessed."""
+    fresh: bool = True
+    """Whether noise was drawn anew in every round."""
+
+    @property
+    def has_theorem(self) -> bool:
+        """Whether a theorem speaks of the game at all, whatever the adversary does."""
+        leader = self.leader
+        return leader.X.has_theorem and leader.oracle.exact and not self.sets.by_score
+
+    def obstacles(self) -> list[str]:
+        """Why theorems do not apply, in words."""
+        notes = []
+        if not self.leader.X.has_theorem:
+            notes.append("contexts were not known in advance: no theorem applies")
+        if not self.leader.oracle.exact:
+            notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
+        return notes
+
+    @property
+    def error(self) -> float:
+        """G/ε of the last round, with three standard errors where G is an estimate."""
+        scale = self.account.last_scale
+        return scale * self.leader.complexity().upper if scale else 0.0
+
+    def share(self, eager: float) -> float:
+        """(1 + Ĝ/G)/2 for ε = G/D and an upper estimate Ĝ: the factor on 2D in D + Ĝ/ε."""
+        return 0.5 * (1.0 + self.leader.complexity().upper / eager)
+
+
+# Full information ---------------------------------------------------------------------------
+
+
+def full_information(game: Evidence, prediction: NoPrediction, confidence: float) -> Certificate:
+    """The certificate of a game in which all losses are shown."""
+    account, leader, step = game.account, game.leader, game.step
+    notes = game.obstacles()
+    if not game.fresh:
+        notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
+    if game.ledger.delayed:
+        notes.append("losses came late: no bound is kept for that")
+    notes += availability_notes(game.sets)
+    known: dict[str, Any] = {
+        "rounds": game.rounds,
+        "loss": account.loss,
+        "realised_regret": account.loss - float(leader.total.plain().minima(None, 0, 1, 0.0)[0]),
+        "prediction_error": prediction.squared_error,
+        "notes": tuple(notes),
+    }
+    tuned = isinstance(step, SelfTuned)
+    if not game.has_theorem or game.ledger.delayed or (tuned and not game.fresh):
+        return Certificate(**known)
+    error = game.error + leader.total.preference
+    measured = step.D + error if isinstance(step, SelfTuned) else None
+    certain = None
+    if measured is not None and math.isfinite(game.width) and confidence < 1.0:
+        # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
+        widest = game.width if prediction.predictor is None else 1.5 * game.width
+        certain = measured + widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
+    return Certificate(
+        **known,
+        measured=measured,
+        a_priori=account.stability + error,
+        high_probability=certain,
+        confidence=confidence,
+        theorem_5=_theorem_5(leader, prediction),
+    )
+
+
+def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | None:
+    """A bound on expected regret so far."""
+    if not game.has_theorem or not game.fresh or game.ledger.delayed:
+        return None
+    if game.rounds == 0:
+        return 0.0
+    worst = full_information_worst_case(game, prediction, game.rounds, 0)
+    if worst is not None:
+        return worst
+    return game.account.stability + game.error + game.leader.total.preference
+
+
+def full_information_worst_case(
+    game: Evidence, prediction: NoPrediction, rounds: int, restarts: int
+) -> float | None:
+    """That of self-tuning, where the range of the losses is known and none is foreseen."""
+    leader, step = game.leader, game.step
+    known = math.isfinite(game.width) and prediction.predictor is None
+    if not (isinstance(step, SelfTuned) and known):
+        return None
+    if leader.n_actions is None:
+        return math.inf  # before the first round K need not be known
+    G = leader.complexity()
+    if G.value <= 0.0:
+        return 0.0
+    eager = step.factor * G.value
+    bound = self_tuned(
+        rounds,
+        **leader.sizes,
+        loss_range=(0.0, game.width / leader.oracle.max_chosen),
+        nonnegative=leader.nonnegative,
+        complexity=eager,
+        restarts=restarts,
+    )
+    return game.share(eager) * bound.value + (restarts + 1) * leader.total.preference
+
+
+def _theorem_5(leader: PerturbedLeader, prediction: NoPrediction) -> float | None:
+    """Theorem 5 as printed, with the errors observed and the best ε for them."""
+    if prediction.squared_error is None or leader.n_actions is None:
+        return None
+    log_size = leader.oracle.log_size(leader.X.points)
+    if log_size is None or log_size < math.log(2.0):
+        return None
+    return predictable(
+        prediction.squared_error,
+        d=len(leader.X.points),
+        n_actions=leader.oracle.n_actions or 1,
+        log_size=log_size,
+        m=leader.oracle.max_chosen,
+        setting=leader.X.setting,
+    ).value
+
+
+# Semi-bandit feedback -----------------------------------------------------------------------
+
+
+def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiBanditCertificate:
+    """The certificate of a game in which only chosen elements' losses are shown.
+
+    `start` is what D began with.
+    """
+    account, step = game.account, game.step
+    known: dict[str, Any] = {
+        "rounds": game.rounds,
+        "loss": account.loss,
+        "truncation": account.truncation,
+    }
+    notes = game.obstacles()
+    if not hint.has_theorem:
+        notes.append("a baseline may over-predict, which nobody can observe: estimates void")
+    notes += availability_notes(game.sets)
+    if not game.has_theorem or not hint.has_theorem:
+        return SemiBanditCertificate(**known, notes=tuple(notes))
+    comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0])
+    stability = variance = None
+    if game.ledger.delayed and not isinstance(step, Anytime):
+        notes.append("feedback was delayed: only epsilon='anytime' is analysed then")
+    else:
+        if isinstance(step, SelfTuned):
+            stability = hint.S + step.D - start + game.error + account.truncation
+        if hint.predictor is None and not game.ledger.delayed:
+            variance = account.stability + game.error + account.truncation
+    return SemiBanditCertificate(
+        **known,
+        stability_estimate=stability,
+        variance_estimate=variance,
+        comparator_estimate=comparator,
+        notes=tuple(notes),
+    )
+
+
+def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> float | None:
+    """A bound on pseudo-regret so far."""
+    step, account = game.step, game.account
+    if not game.has_theorem or game.ledger.forgotten or not hint.has_theorem:
+        return None
+    if game.ledger.delayed and not isinstance(step, Anytime):
+        return None
+    if game.rounds == 0:
+        return 0.0
+    if isinstance(step, SelfTuned):
+        return semi_bandit_worst_case(game, hint, plan, game.rounds, 0)
+    if isinstance(hint, Hint):
+        return None
+    G, scale = game.leader.complexity(), step.scale
+    if G.value <= 0.0:
+        return 0.0
+    if isinstance(step, Anytime):
+        return account.scheduled + scale * G.upper + account.truncation
+    terms = semi_bandit(
+        game.rounds,
+        **game.leader.sizes,
+        loss_bound=plan.loss_bound,
+        second_moment=plan.second_moment,
+        complexity=G,
+        epsilon=1.0 / scale,
+        form="sharp",
+    ).terms
+    return terms["stability"] + terms["error"] + account.truncation
+
+
+def semi_bandit_worst_case(
+    game: Evidence, hint: NoHint, plan: SemiBanditPlan, rounds: int, restarts: int
+) -> float | None:
+    """That of self-tuning, with hints or without."""
+    leader, step, B = game.leader, game.step, plan.loss_bound
+    if not isinstance(step, SelfTuned):
+        return None
+    G = leader.complexity()
+    if G.value <= 0.0:
+        return 0.0
+    eager = step.factor * G.value
+    share = game.share(eager)
+    sizes = leader.sizes
+    if not isinstance(hint, Hint):
+        terms = self_tuned(
+            rounds,
+            **sizes,
+            loss_bound=B,
+            feedback="semi-bandit",
+            second_moment=plan.second_moment,
+            max_resamples=plan.limit,
+            complexity=eager,
+            restarts=restarts,
+        ).terms
+        return share * terms["instability"] + terms["truncation"]
+    del sizes["m"], sizes["antichain"]
+    options: dict[str, Any] = {**sizes, "loss_bound": B, "restarts": restarts}
+    budget = hinted(rounds, **options, start=plan.start, complexity=G.value).terms
+    unrest = hinted(rounds, **options, complexity=eager).terms["instability"]
+    hints, truncation = budget["hints"], budget["truncation"]
+    if plan.limit is not None:  # what one hint may cost goes with L
+        hints += 2.0 * B * (restarts + 1) * plan.limit
+        truncation = B * leader.total.n_actions * rounds / (math.e * plan.limit)
+    most = max(1.0, 2.0 * share - 1.0)
+    return max(1.0, share) * hints + share * unrest + most * budget["start"] + truncation
+
+
+@dataclass(frozen=True, slots=True)
+class SemiBanditPlan:
+    """What a semi-bandit learner has fixed in advance."""
+
+    loss_bound: float
+    second_moment: float
+    limit: int | None
+    """L, or None where it grows with the rounds."""
+    start: float
+    """What D began with."""

@@ -1,0 +1,153 @@
+"""X: the contexts that carry noise."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.core import ContextError, Oracle, ParameterError
+from hannan.core.arrays import Contexts
+from hannan.core.stored import Stored
+from hannan.core.validation import refuse
+from hannan.learners.reservoir import Reservoir
+
+_RESERVOIR = 512  # contexts kept in an open world
+
+
+@dataclass(frozen=True, eq=False)
+class Pool(Stored):
+    """A sample of the contexts that may arrive, given as `contexts=Pool(rows)`.
+
+    Noise is put on the sample while any context may arrive. No theorem speaks of that.
+
+    Parameters
+    ----------
+    rows
+        The sample.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    >>> learner = hn.ContextFTPL(hn.oracles.LinearPolicies(n_actions=2), hn.Pool(X), seed=0)
+    >>> learner.act([0.5, 0.5]) in (0, 1)
+    True
+    """
+
+    rows: Contexts
+
+
+class ContextSet(Stored):
+    """All contexts that may arrive, a separator, a pool, or in an open world those seen so far.
+
+    Attributes
+    ----------
+    points
+        The contexts, checked and without repetition.
+    setting
+        "transductive" where all contexts that may arrive are known, else "separator".
+    open_world
+        Whether X follows the contexts that arrive: `seen` holds a sample of them.
+    timed
+        Whether the class changes with time; most do not care when a context arrives.
+    has_theorem
+        Whether a theorem speaks of X: not for a pool, nor in an open world.
+    """
+
+    _derived = frozenset(
+        {"points", "setting", "open_world", "has_theorem", "_allowed", "_oracle", "timed"}
+    )
+
+    def __init__(
+        self,
+        owner: object,
+        oracle: Oracle,
+        contexts: Contexts | Pool | None,
+        separator: Contexts | None,
+        key: np.uint64,
+    ) -> None:
+        if contexts is not None and separator is not None:
+            raise ParameterError(
+                "Give either contexts= (those that may arrive, or a Pool of their like) or "
+                "separator= (contexts on which all policies differ), not both."
+            )
+        name, given = "contexts", oracle.contexts if contexts is None else contexts
+        if separator is not None:
+            name, given = "separator", separator
+        pool = isinstance(given, Pool)
+        self._oracle = oracle
+        self.timed = type(oracle).at is not Oracle.at
+        self._allowed: frozenset[Any] | None = None
+        self.points: list[Any] = []
+        self.setting = "separator"
+        self.has_theorem = given is not None and not pool
+        self.seen: Reservoir | None = None
+        self.open_world = given is None
+        if given is None:
+            if not oracle.open_world:
+                raise ParameterError(
+                    f"{type(oracle).__name__} does not list its contexts: give contexts= (those "
+                    "that may arrive) or separator= (contexts on which all policies differ)."
+                )
+            self.seen = Reservoir(_RESERVOIR, key)
+            return
+        self.points = oracle.check_contexts(given.rows if isinstance(given, Pool) else given)
+        if not self.points:
+            raise refuse(owner, name, "a non-empty sequence of contexts", given)
+        if name == "separator" and oracle.separates(self.points) is False:
+            raise ParameterError(
+                f"separator= holds {len(self.points)} contexts on which two different policies "
+                "agree, so it does not separate the class. Add contexts on which they differ."
+            )
+        if name == "contexts" and not pool:
+            self.setting = "transductive"
+            self._allowed = frozenset(map(oracle.key, self.points))
+
+    def admit(self, context: Any, time: int) -> Any:
+        """The context of a round in the form the class takes, if it may arrive."""
+        oracle = self._oracle
+        context = oracle.at(time, context) if self.timed else oracle.check_context(context)
+        if self._allowed is not None and oracle.key(context) not in self._allowed:
+            raise ContextError(
+                f"Context {context!r} is not among the {len(self._allowed)} contexts declared to "
+                "arrive (transductive setting). Declare it in contexts=, or give a separator= "
+                "to allow any context."
+            )
+        return context
+
+    def log_size(self) -> float:
+        """log N, for a theorem's ε."""
+        if not self.points:
+            raise ParameterError(
+                "epsilon='theorem' needs the contexts that may arrive: give contexts= or "
+                "separator=, or use epsilon='adaptive', which follows the contexts as they arrive."
+            )
+        size = self._oracle.log_size(self.points)
+        if size is None:
+            raise ParameterError(
+                "A theorem's ε needs the size of the policy class, which "
+                f"{type(self._oracle).__name__} does not know. Use epsilon='adaptive', or a number."
+            )
+        return size
+
+    def see(self, context: Any) -> None:
+        """Take notice of a context, where X follows those that arrive and need not be renewed."""
+        if self.seen is not None:
+            self.seen.offer(context)
+
+    def renewed(self, context: Any) -> Self | None:
+        """X once this context was seen too, if it is time to renew X; nothing changes here."""
+        if self.seen is None or not self.seen.due:
+            return None
+        twin = copy.copy(self)
+        twin.seen = copy.deepcopy(self.seen)
+        twin.seen.offer(context)
+        twin.points = self._oracle.check_contexts(twin.seen.contexts)
+        return twin
+
+    def _restored(self) -> None:
+        if self.seen is not None:
+            self.points = self._oracle.check_contexts(self.seen.contexts)

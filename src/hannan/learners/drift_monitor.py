@@ -1,0 +1,143 @@
+"""What a drift detector is shown of a game."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Action, Feedback, Learner, LossError, LossFunction
+from hannan.core.policy import loss_of
+from hannan.core.predictor import adopt
+from hannan.core.rounds import IntArray
+from hannan.core.stored import Stored
+from hannan.core.validation import check_loss_range
+from hannan.kernels.losses import extremes
+
+
+class DriftMonitor(Stored):
+    r"""Shows a detector how wrong predictions of what was played are, on the scale [0, 1].
+
+    The prediction is the `estimate` of the predictor given, else of the learner's own, made
+    before the loss is learned. With losses brought to [0, 1] by `loss_range`, an element counts
+
+    .. math:: (\ell - \hat\ell)^2 - \hat\ell (1 - \hat\ell) ,
+
+    its squared error less the variance of a 0/1 loss with that mean: a learner that merely turns to
+    actions whose losses vary more raises no alarm. That is the mean over the chosen elements, or
+    the same of the whole action's loss for loss functions. Without a predictor the loss itself
+    counts.
+    """
+
+    def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
+        self._learner = learner
+        self._detector = _copied(detector)
+        self._own: Any = None if predictor is None else adopt(_copied(predictor))
+        self._full = learner.feedback is Feedback.FULL
+        oracle = learner.oracle
+        self._whole = oracle is not None and oracle.takes_functions
+        self._K: int | None = getattr(learner if oracle is None else oracle, "n_actions", None)
+        if self._own is not None and self._K is not None:
+            self._prepare(self._K)
+        low, high = check_loss_range(learner, getattr(learner, "loss_range", None))
+        self._range = low, high
+        m = 1 if oracle is None or self._whole else oracle.max_chosen
+        if not math.isfinite(high - low):
+            low, high = 0.0, 1.0  # as they come
+        self._width = high - low
+        # Of the whole action's loss; sets may be small.
+        self._lowest = low if m == 1 else m * min(low, 0.0)
+        self._breadth = self._width if oracle is None else oracle.spread(low, high)
+
+    def expect(self, context: Any, action: Action) -> Any:
+        """What the action will cost, one number for each chosen element; None for no idea."""
+        source = getattr(self._learner, "predictor_", None) if self._own is None else self._own
+        unsized = self._K is None and self._learner.rounds == 0
+        if source is None or unsized:
+            return None
+        guess = self._checked(getattr(source, "estimate", source.predict)(context), source)
+        low, high = self._range
+        if self._whole:
+            expected: Any = min(max(loss_of(guess, action), low), high)
+        elif isinstance(action, int):
+            expected = min(max(float(guess[action]), low), high)
+        else:
+            expected = np.clip(guess[action], low, high)
+        return expected
+
+    def drift(self, action: Action, loss: Any, expected: Any) -> bool:
+        """Whether the detector, shown what the action did cost, finds that the world changed."""
+        value = self._value(action, _numbers(loss), expected)
+        if value is None:
+            return False
+        found = self._detector.update(value)
+        return bool(getattr(self._detector, "drift_detected", found))
+
+    def _value(self, action: Action, loss: Any, expected: Any) -> float | None:
+        watched = self._own is not None or getattr(self._learner, "predictor_", None) is not None
+        if watched and expected is None:
+            return None
+        if self._whole:
+            cost = loss_of(loss, action)
+        else:
+            seen = loss[action] if self._full else loss
+            if expected is not None and not isinstance(action, int):
+                return float(np.mean(self._excess(seen, expected))) if len(seen) else None
+            cost = float(seen.sum())
+        if expected is None:
+            return (cost - self._lowest) / self._breadth
+        return float(self._excess(cost, expected))
+
+    def _excess(self, seen: Any, expected: Any) -> Any:
+        """The squared error beyond that of a 0/1 loss, moved from [-1/4, 1] to [0, 1]."""
+        error = (seen - expected) / self._width
+        mean = 0.0
+        if math.isfinite(self._range[0]):
+            mean = (expected - self._range[0]) / self._width
+        return (error * error - mean * (1.0 - mean) + 0.25) / 1.25
+
+    def learn(
+        self, context: Any, action: Action, loss: Any, available: IntArray | None = None
+    ) -> None:
+        """Show the predictor given, if any, what it missed.
+
+        With all losses known, those of the `available` actions are learned; None: all.
+        """
+        if self._own is None:
+            return
+        loss = _numbers(loss)
+        if self._K is None:
+            self._K = len(loss)
+            self._prepare(self._K)
+        if self._full:
+            seen = np.arange(self._K) if available is None else available
+            self._own.learn(context, seen, loss if available is None else loss[available])
+        else:
+            self._own.learn(context, action, loss.item() if isinstance(action, int) else loss)
+
+    def _checked(self, guess: Any, source: Any) -> Any:
+        if isinstance(guess, LossFunction):
+            return guess
+        found = np.asarray(guess, dtype=np.float64)
+        if found.ndim == 1 and self._K in (None, len(found)) and math.isfinite(extremes(found)[0]):
+            return found
+        many = "" if self._K is None else f"{self._K} "
+        raise LossError(
+            f"A predictor must return {many}finite numbers, one for each element; "
+            f"{type(source).__name__} returned {guess!r}."
+        )
+
+    def _prepare(self, n_actions: int) -> None:
+        if hasattr(self._own, "prepare"):
+            self._own.prepare(n_actions)
+
+
+def _numbers(loss: Any) -> Any:
+    return loss if isinstance(loss, LossFunction) else np.asarray(loss, dtype=np.float64)
+
+
+def _copied(thing: Any) -> Any:
+    """One's own, as it was given; a clone where there is one."""
+    return thing.clone() if hasattr(thing, "clone") else copy.deepcopy(thing)

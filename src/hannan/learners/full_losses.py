@@ -1,0 +1,42 @@
+"""The losses of a round of full information, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hannan.core import LossError, LossFunction, Oracle
+from hannan.core.validation import LossRange, check_losses
+
+
+def check_full_losses(
+    oracle: Oracle, loss: Any, n_actions: int | None, loss_range: LossRange
+) -> tuple[Any, float, float]:
+    """The loss in the form the oracle takes, and a range that holds the loss of every action."""
+    if not isinstance(loss, np.ndarray) and isinstance(loss, LossFunction):
+        if not oracle.takes_functions:
+            raise LossError(
+                f"{type(oracle).__name__} takes a loss for each element, not a loss function; got "
+                f"{loss!r}."
+            )
+        if loss.n_actions != n_actions:
+            raise LossError(
+                f"The loss function is on {loss.n_actions} elements; the oracle has {n_actions}."
+            )
+        losses: Any = loss
+        low, high = loss.extremes()
+    else:
+        losses, low, high = check_losses(loss, n_actions, loss_range)
+        m = oracle.max_chosen
+        if m > 1:
+            low, high = m * min(low, 0.0), m * max(high, 0.0)
+    if oracle.takes_functions:
+        slack = 1e-9 * max(1.0, abs(low), abs(high))
+        if low < loss_range[0] - slack or high > loss_range[1] + slack:
+            raise LossError(
+                f"The loss of a set must lie in loss_range={loss_range}; this one may range from "
+                f"{low:g} to {high:g}. Pass the range of the losses of whole sets as "
+                "loss_range=(low, high)."
+            )
+    return losses, low, high

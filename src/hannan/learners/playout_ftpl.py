@@ -1,0 +1,189 @@
+"""Follow the leader with noise on the contexts still to come, full information."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.bounds import Bound, playout
+from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
+from hannan.core.arrays import Contexts
+from hannan.core.policy import loss_of
+from hannan.core.validation import (
+    check_integer,
+    check_loss_range,
+    check_positive,
+    check_seed,
+)
+from hannan.learners.certificates import Certificate, availability_notes
+from hannan.learners.context_set import Pool
+from hannan.learners.full_losses import check_full_losses
+from hannan.learners.future import Future
+from hannan.learners.restricted import restricted
+from hannan.perturbation import seed_key
+
+
+class PlayoutFTPL(Learner):
+    r"""Follow the leader of the past and of Gaussian noise on the rounds to come.
+
+    The past is free of noise, which fades out as the game ends, and there is nothing to tune. The
+    contexts to come must be known: in order, or the law they are drawn from.
+
+    Parameters
+    ----------
+    oracle
+        The policy class with its optimiser.
+    contexts
+        All contexts in the order they will arrive, repetitions included; or `Pool(rows)`, a sample
+        to draw the contexts to come from. Not needed where the class has one context only.
+    horizon
+        T, the number of rounds; needed with a pool.
+    epsilon
+        The noise of each round to come has size 1/ε; None for the size that `bounds.playout` asks
+        for.
+    seed
+        Fixes all randomness; None takes fresh entropy.
+    loss_range
+        Range (low, high) of each element's loss.
+
+    Guarantee
+    ---------
+    With contexts fixed in advance or drawn independently from the pool, an exact oracle, and
+    adaptive losses: `bounds.playout`, :math:`\sqrt{2\pi T \log N}` for single actions.
+    [cesabianchi2011]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> oracle = hn.oracles.FinitePolicies([[0, 0], [0, 1], [1, 1]])
+    >>> learner = hn.PlayoutFTPL(oracle, contexts=[0, 1] * 50, seed=0)
+    >>> for t in range(99):
+    ...     action = learner.act(t % 2)
+    ...     learner.update([0.9, 0.1])
+    >>> learner.act(1), round(learner.regret_bound(), 1)
+    (1, 26.3)
+
+    References
+    ----------
+    [cesabianchi2011]
+    """
+
+    oracle: Oracle
+    knows_future = True
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Contexts | Pool | None = None,
+        *,
+        horizon: int | None = None,
+        epsilon: float | None = None,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        self.oracle = oracle
+        self.contexts = contexts
+        self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
+        self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._range = check_loss_range(self, loss_range)
+        self._future = Future(self, oracle, contexts, self.horizon)
+        size = self._bound(math.log(2.0)).epsilon if epsilon is None else self.epsilon
+        assert size is not None
+        self._future.put_noise(1.0 / size, None, seed_key(seed))
+        self._past = oracle.objective()
+        self._past.prepare(self._future.points)
+        self._dropped = 0
+        self._loss = 0.0
+
+    def _act(self, opened: OpenRound) -> None:
+        """Play what the leader of the past and of fake losses on the future does on x_t."""
+        past = self._past.perturbed(*self._future.noise.fakes(self.rounds, self._again(opened)))
+        past = restricted(past, opened) if past.scored else past
+        opened.play(past.action(opened.context, None, 0, 0.0))
+        opened.calls += 1
+
+    def _played(self, opened: OpenRound) -> None:
+        self._dropped = self._again(opened)
+
+    def _again(self, opened: OpenRound) -> int:
+        """How many rounds were drawn and dropped so far: noise that was seen is not used again."""
+        return self._dropped + self._ledger.replaces(opened)
+
+    def _update(self, opened: OpenRound, loss: Any) -> None:
+        """Add the round."""
+        losses = self._checked(loss)
+        self._past.add(opened.context, losses)
+        self._loss += loss_of(losses, opened.chosen)
+
+    def best_policy(self) -> Policy:
+        """The leader without noise."""
+        return self._past.plain().leader()
+
+    def certificate(self) -> Certificate:
+        """What can be said about regret so far."""
+        notes = availability_notes(self._availability)
+        if not self.oracle.exact:
+            notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
+        notes.append("contexts must be fixed in advance or drawn from the pool given")
+        return Certificate(
+            rounds=self.rounds,
+            loss=self._loss,
+            realised_regret=self._loss - float(self._past.plain().minima(None, 0, 1, 0.0)[0]),
+            a_priori=self.regret_bound(),
+            notes=tuple(notes),
+        )
+
+    def regret_bound(self) -> float | None:
+        """The bound for the whole game, hence for a part: all other losses may be zero."""
+        size = self._future.log_size()
+        covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
+        if not covered or size is None or size < math.log(2.0):
+            return None
+        return self._bound(size).value
+
+    @property
+    def late(self) -> str | None:
+        """Each round's noise belongs to its place in the sequence."""
+        return (
+            "PlayoutFTPL cannot learn late: nothing is proved for that. Use ContextFTPL with "
+            "epsilon='anytime' or a number."
+        )
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return loss_of(self._checked(loss), action)
+
+    def _checked(self, loss: Any) -> Any:
+        return check_full_losses(self.oracle, loss, self.oracle.n_actions, self._range)[0]
+
+    def _bound(self, log_size: float) -> Bound:
+        return playout(
+            self._future.horizon,
+            log_size=log_size,
+            m=self.oracle.max_chosen,
+            loss_range=self._range,
+            fixed_size=self.oracle.fixed_size,
+        )
+
+    def _reseeded(self, rng: np.random.Generator) -> Self:
+        twin = copy.copy(self)
+        twin._future = self._future.reseeded(rng.integers(2**64, dtype=np.uint64))
+        return twin
+
+    def _total(self) -> Objective:
+        return self._past
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._past.scored
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked, if it may arrive."""
+        time = self.clock + ahead
+        return self._future.check(time, self.oracle.at(time, context))

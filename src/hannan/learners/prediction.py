@@ -1,0 +1,155 @@
+"""Q_t: what a predictor expects of the round to come, where all losses are shown (Theorem 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Action, LossFunction, Predictor
+from hannan.core.policy import loss_of
+from hannan.core.predictor import adopt, check_guess
+from hannan.core.rounds import OpenRound
+from hannan.core.stored import Stored
+from hannan.core.validation import LossRange
+from hannan.kernels.losses import extremes
+
+TRUST = ("earned", "always")
+
+
+class NoPrediction(Stored):
+    """Q_t = 0."""
+
+    predictor: Any = None
+    squared_error: Any = None  # Σ ‖f - Q‖², a number where there are guesses
+
+    def look_ahead(self, opened: OpenRound) -> None:
+        """There is no guess."""
+
+    def surprise(self, opened: OpenRound, losses: Any, action: Action) -> float:
+        """What an action cost beyond the guess, (f - Q)(a)."""
+        return loss_of(losses, action)
+
+    def surprises(
+        self, opened: OpenRound, losses: Any, low: float, high: float
+    ) -> tuple[float, float]:
+        """Bounds on f - Q over all actions, given those on f."""
+        return low, high
+
+    def learn(self, opened: OpenRound, losses: Any, low: float, high: float) -> None:
+        """There is nothing to learn."""
+
+
+class Prediction(NoPrediction):
+    r"""The guess :math:`Q_t` for the round to come, and :math:`\sum_t \|f_t - Q_t\|_*^2`.
+
+    A guess is made from the context and the past before any noise of the round is looked at, and
+    kept in the round: `opened.guess` is what is used, `opened.offered` what the predictor said.
+    Where the losses have a range, guesses outside it are moved to its nearer end.
+
+    Trust is *earned*: a guess counts while the squared ranges of :math:`f_s - Q_s` so far add up
+    to no more than those of :math:`f_s`, else it is replaced by 0. Each of the two sums is at
+    most a step ahead of the other while it is the one in use, so the sum over what was used is at
+    most twice the smaller one, plus a step: a bad predictor costs a factor √2, not more.
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        loss_range: LossRange,
+        m: int,
+        n_actions: int | None,
+        trust: str = "earned",
+    ) -> None:
+        self.predictor = adopt(predictor)
+        self.squared_error = 0.0
+        self._earned = trust == "earned"
+        self._with = 0.0
+        self._without = 0.0
+        self._range = loss_range
+        self._m = m
+        self._n_actions = n_actions or 0
+        if n_actions is not None:
+            self._introduce(n_actions)
+
+    def look_ahead(self, opened: Any) -> None:
+        """The guess for a round: losses of all elements, a loss function, or None."""
+        if self._n_actions:
+            opened.offered = self._checked(self.predictor.predict(opened.context))
+            if not self._earned or self._with <= self._without:
+                opened.guess = opened.offered
+
+    def surprise(self, opened: Any, losses: Any, action: Action) -> float:
+        """What an action cost beyond the guess, (f - Q)(a)."""
+        cost = loss_of(losses, action)
+        return cost if opened.guess is None else cost - loss_of(opened.guess, action)
+
+    def surprises(self, opened: Any, losses: Any, low: float, high: float) -> tuple[float, float]:
+        """Bounds on f - Q over all actions, given those on f."""
+        return self._gap(losses, opened.guess, low, high)
+
+    def learn(self, opened: Any, losses: Any, low: float, high: float) -> None:
+        """Pass on the losses of the available actions, then count the errors."""
+        error = max(map(abs, self.surprises(opened, losses, low, high)))
+        if self._m > 1 and isinstance(losses, np.ndarray):
+            guess = 0.0 if opened.guess is None else opened.guess
+            error = float(np.sort(np.abs(losses - guess))[-self._m :].sum())
+        offered = opened.offered
+        if isinstance(offered, LossFunction) and isinstance(losses, LossFunction):
+            width = _probed_range(losses, offered)
+        else:
+            least, most = self._gap(losses, offered, low, high)
+            width = most - least
+        n_actions = self._n_actions
+        if not n_actions:
+            n_actions = len(losses)
+            self._introduce(n_actions)
+        seen = opened.available
+        if seen is None:
+            self.predictor.learn(opened.context, np.arange(n_actions), losses)
+        else:
+            self.predictor.learn(opened.context, seen, losses[seen])
+        # Only now: if the predictor fails, nothing has changed.
+        self._n_actions = n_actions
+        self.squared_error += error * error
+        self._with += width**2
+        self._without += (high - low) ** 2
+
+    def _introduce(self, n_actions: int) -> None:
+        """Until the number of elements is known there is no guess."""
+        if hasattr(self.predictor, "prepare"):
+            self.predictor.prepare(n_actions)
+
+    def _gap(self, losses: Any, guess: Any, low: float, high: float) -> tuple[float, float]:
+        if guess is None:
+            return low, high
+        if isinstance(losses, np.ndarray) and isinstance(guess, np.ndarray):
+            return self._scaled(*extremes(losses - guess))
+        if guess is losses:
+            return 0.0, 0.0
+        lowest, highest = self._extremes(guess)
+        return low - highest, high - lowest
+
+    def _scaled(self, least: float, most: float) -> tuple[float, float]:
+        """Bounds for sets of up to m elements."""
+        if self._m == 1:
+            return least, most
+        return self._m * min(least, 0.0), self._m * max(most, 0.0)
+
+    def _extremes(self, guess: Any) -> tuple[float, float]:
+        if isinstance(guess, LossFunction):
+            return guess.extremes()
+        return self._scaled(*extremes(guess))
+
+    def _checked(self, guess: Any) -> Any:
+        if isinstance(guess, LossFunction):
+            return guess
+        return check_guess(self.predictor, guess, self._n_actions, self._range)
+
+
+def _probed_range(losses: LossFunction, guess: LossFunction) -> float:
+    """The range of f - Q on single elements and a chain of sets, as a guess at that on all."""
+    n = losses.n_actions
+    sets = [np.arange(i) for i in range(n + 1)] + [np.array([j]) for j in range(1, n)]
+    gaps = [loss_of(losses, some) - loss_of(guess, some) for some in sets]
+    return max(gaps) - min(gaps)

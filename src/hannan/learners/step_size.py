@@ -1,0 +1,201 @@
+r"""ε, round by round.
+
+Noise has size 1/ε, the *scale*. Three rules set it: a number that stays, a schedule for rounds of
+known variance, and self-tuning from what instability has cost so far.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from hannan.core import ParameterError
+from hannan.core.params import Parametrised
+from hannan.core.validation import check_positive, refuse
+from hannan.learners.perturbed_leader import PerturbedLeader
+
+
+class StepSize(Parametrised, ABC):
+    """The scale 1/ε of the noise; 0 while there is none."""
+
+    measures: ClassVar[bool] = False
+    """Whether it asks what instability cost in a round."""
+    schedules: ClassVar[bool] = False
+    """Whether it asks for the variance of a round before it is played."""
+
+    def __init__(self) -> None:
+        self.scale = 0.0
+
+    def start(self, leader: PerturbedLeader) -> None:
+        """Before the first round, and whenever X or K has changed."""
+
+    def before(self, leader: PerturbedLeader, variance: float) -> float:
+        """The scale of a round to come whose loss may have this variance; nothing changes."""
+        return self.scale
+
+    def played(self, leader: PerturbedLeader, scale: float, variance: float) -> None:
+        """The round has been played at this scale."""
+
+    def after(self, leader: PerturbedLeader, instability: float) -> None:
+        """The round has been learned, and instability cost so much in it."""
+
+    def prepare(self, leader: PerturbedLeader, instability: float) -> None:
+        """Ask the oracle now for what `after` and `start` will need, while nothing has changed."""
+        leader.put_noise()
+
+    def rescale(self, factor: float) -> None:
+        """Losses are measured in another unit from now on."""
+        self.scale *= factor
+
+    def restore(self, leader: PerturbedLeader) -> None:
+        """Make noise again after loading: a function of its key and X, it is in no file."""
+        if not self.measures or self.scale > 0.0:
+            leader.put_noise()
+
+
+class Fixed(StepSize):
+    """One ε for the whole game.
+
+    Parameters
+    ----------
+    epsilon
+        A positive number.
+    """
+
+    def __init__(self, epsilon: float) -> None:
+        super().__init__()
+        self.epsilon = check_positive(self, "epsilon", epsilon)
+
+    def start(self, leader: PerturbedLeader) -> None:
+        """Noise as soon as X and K are known."""
+        if leader.put_noise():
+            self.scale = 1.0 / self.epsilon
+
+
+class Anytime(StepSize):
+    r"""The schedule :math:`\epsilon_t = \sqrt{G/(2 W_t)}`, W the sum of variances of the rounds.
+
+    For single actions and losses in [0, 1] that is of order :math:`1/\sqrt t`. It needs the range
+    of the losses, and pays for feedback that comes late.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.ContextFTPL(hn.oracles.AllPolicies(2, 3), epsilon=hn.Anytime(), seed=0)
+    >>> learner.act(0) in range(3)
+    True
+    """
+
+    schedules = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.W = 0.0
+
+    def start(self, leader: PerturbedLeader) -> None:
+        """Noise as soon as X and K are known."""
+        leader.put_noise()
+
+    def before(self, leader: PerturbedLeader, variance: float) -> float:
+        """The scale once the round to come is counted too."""
+        if not leader.put_noise():
+            return self.scale
+        G = leader.G
+        return math.sqrt(2.0 * (self.W + variance) / G) if G > 0.0 else 0.0
+
+    def played(self, leader: PerturbedLeader, scale: float, variance: float) -> None:
+        """Count the round, unless there was no noise yet."""
+        if leader.noise is not None:
+            self.scale = scale
+            self.W += variance
+
+
+class SelfTuned(StepSize):
+    r"""ε = eagerness · G/D, D the sum of what instability has cost so far.
+
+    Expected regret is then at most 2 E[D] for eagerness 1, whatever the horizon or the range of the
+    losses. While D = 0 the plain leader is played. G is estimated through the oracle when D first
+    moves.
+
+    Parameters
+    ----------
+    eagerness
+        Factor on G. By default what suits the class and the feedback: 1 for most. e ≥ 1 costs the
+        guarantee a factor (√e + 1/√e)/2 at most.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.ContextFTPL(hn.oracles.AllPolicies(2, 3), epsilon=hn.SelfTuned(4.0), seed=0)
+    >>> learner.act(0)
+    0
+    """
+
+    measures = True
+
+    def __init__(self, eagerness: float | None = None) -> None:
+        super().__init__()
+        self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
+        self.D = 0.0
+
+    def start(self, leader: PerturbedLeader) -> None:
+        """In an open world ε follows the G of the renewed X; otherwise wait until D moves."""
+        if leader.X.open_world and leader.put_noise() and self.D > 0.0 and leader.G > 0.0:
+            self.scale = self.D / (self.factor * leader.G)
+
+    def after(self, leader: PerturbedLeader, instability: float) -> None:
+        """D_t, and ε_{t+1} = eagerness · G/D_t."""
+        if instability <= 0.0:
+            return
+        G = leader.G
+        leader.put_noise()
+        self.D += instability
+        self.scale = self.D / (self.factor * G) if G > 0.0 else 0.0
+
+    def prepare(self, leader: PerturbedLeader, instability: float) -> None:
+        """G, if D has moved or is about to."""
+        if self.D + instability > 0.0:
+            leader.get_ready()
+
+    def rescale(self, factor: float) -> None:
+        """D is measured in losses too."""
+        super().rescale(factor)
+        self.D *= factor
+
+    @property
+    def factor(self) -> float:
+        """The eagerness at work."""
+        return 1.0 if self.eagerness is None else self.eagerness
+
+
+def step_size(
+    owner: object,
+    epsilon: Any,
+    horizon: int | None,
+    theorem: Callable[[], float],
+    eagerness: float,
+) -> StepSize:
+    """The rule that `epsilon` names: "adaptive", "anytime", "theorem", a number, or a rule itself.
+
+    `theorem()` gives the paper's ε for the horizon, and `eagerness` is that of the default.
+    """
+    if isinstance(epsilon, StepSize):
+        plain = isinstance(epsilon, SelfTuned) and epsilon.eagerness is None
+        return epsilon.clone(eagerness=eagerness) if plain else epsilon.clone()
+    if not isinstance(epsilon, str):
+        return Fixed(check_positive(owner, "epsilon", epsilon))
+    if epsilon == "adaptive":
+        return SelfTuned(eagerness)
+    if epsilon == "anytime":
+        return Anytime()
+    if epsilon != "theorem":
+        accepted = "'adaptive', 'anytime', 'theorem', a positive number or a rule like SelfTuned()"
+        raise refuse(owner, "epsilon", accepted, epsilon)
+    if horizon is None:
+        raise ParameterError(
+            "epsilon='theorem' needs horizon=, the number of rounds that will be played; "
+            "epsilon='adaptive' needs nothing."
+        )
+    return Fixed(theorem())

@@ -1,0 +1,107 @@
+"""What is known of the rounds of a game before the first one."""
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.learners.future import Future
+from hannan.perturbation import seed_key
+
+ORACLE = hn.oracles.AllPolicies(3, 2)
+LEARNERS = [hn.PlayoutFTPL, hn.PlayoutBandit]
+
+
+def future(contexts=None, horizon=None, oracle=ORACLE):
+    return Future("a test", oracle, contexts, horizon)
+
+
+def test_an_announced_sequence_has_its_length_and_distinct_contexts():
+    known = future([2, 0, 2, 2])
+    assert (known.horizon, known.points) == (4, [2, 0])
+    assert known.log_size() == ORACLE.log_size([2, 0])
+    assert future([2, 0, 2, 2], 4).horizon == 4
+
+
+def test_each_round_brings_the_context_announced_for_it():
+    known = future([2, 0, 2])
+    assert [known.check(t, x) for t, x in enumerate([2, 0, 2])] == [2, 0, 2]
+    with pytest.raises(hn.ContextError, match="round 1 brings context 0; got 2"):
+        known.check(1, 2)
+    with pytest.raises(hn.ContextError, match="3 rounds announced to str are over"):
+        known.check(3, 2)
+
+
+def test_a_pool_takes_any_context_until_the_game_is_over():
+    pool = future(hn.Pool([2, 0, 2]), 5)
+    assert (pool.horizon, pool.points) == (5, [2, 0])
+    assert [pool.check(t, 1) for t in range(5)] == [1] * 5
+    with pytest.raises(hn.ContextError, match="5 rounds announced"):
+        pool.check(5, 2)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_playing_beyond_the_horizon_is_refused_with_a_pool_too(learner):
+    learner = learner(ORACLE, hn.Pool([0, 1]), horizon=3, seed=0)
+    for _ in range(3):
+        learner.act(2)
+        learner.update([0.5, 0.5] if learner.feedback is hn.Feedback.FULL else 0.5)
+    with pytest.raises(hn.ContextError, match="3 rounds announced"):
+        learner.act(2)
+    assert learner.rounds == 3
+
+
+def test_one_context_needs_a_horizon_only():
+    alone = future(horizon=7, oracle=hn.oracles.AllPolicies(1, 2))
+    assert (alone.horizon, alone.points) == (7, [0])
+
+
+def test_a_class_that_changes_with_time_knows_its_own_sequence():
+    oracle = hn.oracles.Switching(ORACLE, 1, sequence=[2, 0, 2, 1])
+    known = future(oracle=oracle)
+    assert known.horizon == 4
+    assert known.check(1, oracle.at(1, 0)) == oracle.at(1, 0)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("message", "contexts", "horizon"),
+    [
+        ("with a Pool needs horizon=", hn.Pool([0, 1]), None),
+        ("all horizon=5 rounds", [0, 1], 5),
+        ("needs the future", [], None),
+        ("needs the future", hn.Pool([]), 5),
+        ("needs the future", None, None),
+        ("needs the future", None, 2),
+    ],
+)
+def test_an_unknown_future_is_refused(learner, message, contexts, horizon):
+    with pytest.raises(hn.ParameterError, match=message):
+        learner(ORACLE, contexts, horizon=horizon)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_is_unknown_of_the_class_is_asked_for(learner):
+    with pytest.raises(hn.ParameterError, match="n_actions"):
+        learner(hn.oracles.FunctionOracle(lambda x, c: lambda x: 0), [0])
+    with pytest.raises(hn.ParameterError, match="horizon= alone"):
+        learner(hn.oracles.Subsets(3, 1))
+
+
+def test_shares_of_a_pool_are_frequencies():
+    pool = future(hn.Pool([2, 0, 2, 2]), 5)
+    pool.put_noise(1.0, None, seed_key(0))
+    assert pool.noise.shares.tolist() == [0.75, 0.25]
+    assert pool.noise.order is None
+    known = future([2, 0, 2, 2])
+    known.put_noise(1.0, None, seed_key(0))
+    assert known.noise.order.tolist() == [0, 1, 0, 0]
+
+
+def test_another_key_gives_other_noise_on_the_same_future():
+    known = future([2, 0, 2, 2])
+    known.put_noise(1.0, None, seed_key(0))
+    other, same = known.reseeded(seed_key(1)), known.reseeded(seed_key(0))
+    before = known.noise.fakes(0)[1]
+    np.testing.assert_array_equal(same.noise.fakes(0)[1], before)
+    assert not np.array_equal(other.noise.fakes(0)[1], before)
+    np.testing.assert_array_equal(known.noise.fakes(0)[1], before)

@@ -1,0 +1,178 @@
+"""What a round cost by instability and by its hint: leaders compared under one draw, or in law."""
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.core.availability import substitution
+from hannan.core.rounds import Draw
+from hannan.learners.context_set import ContextSet
+from hannan.learners.instability import Measured, Meter
+from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.perturbation import seed_key
+from tests import problems
+
+D, K = 3, 3
+SCALE = 1.2
+
+
+def leader_of(kind, seed):
+    oracle, _ = problems.make(kind, d=D, K=K, N=9, seed=seed)
+    X = ContextSet("a test", oracle, range(D), None, seed_key(seed))
+    total = problems.total(oracle, problems.rounds(D, K, 6, seed=seed))
+    leader = PerturbedLeader(oracle, X, total, seed_key(seed), 0, 2**20, nonnegative=True)
+    leader.put_noise()
+    return leader
+
+
+def opened_round(available=None):
+    opened = hn.ContextSemiBanditFTPL.Round(1)
+    if available is not None:
+        opened.plays = substitution(np.array(available), available[0], K)
+    return opened
+
+
+def with_round(total, losses):
+    """An independent copy with one more round."""
+    twin = total.copy()
+    twin.add(1, losses)
+    return twin
+
+
+CASES = [
+    pytest.param(kind, seed, hint, baseline, id=f"{kind}-{seed}-{hint}-{baseline}")
+    for kind in problems.KINDS
+    for seed in range(4)
+    for hint in (False, True)
+    for baseline in (False, True)
+]
+
+
+@pytest.mark.parametrize(("kind", "seed", "hint", "baseline"), CASES)
+@pytest.mark.parametrize("exact", [False, None])
+def test_measured_by_totals_that_share_a_place_as_by_independent_ones(
+    kind, seed, hint, baseline, exact
+):
+    """With a hint and a baseline three tilted totals are asked, the bold one after others."""
+    rng = np.random.default_rng([seed, hint, baseline])
+    leader, opened = leader_of(kind, seed), opened_round()
+    if hint:
+        opened.hint = 3.0 * rng.random(K)
+    if baseline:
+        opened.baseline = rng.random(K)
+    often = leader.total.action(1, leader.noise, 0, SCALE)
+    residual = np.where(np.arange(K) == often, 5.0, 0.0)
+    estimate = residual + (opened.baseline if baseline else 0.0)
+    unrest = 0.0
+    for n in range(25):
+        draw = Draw(leader.noise, n, SCALE)
+        meter = Meter(leader, hn.Resampling(2, exact), opened, draw)
+        bold = (lambda: leader.total.tilted(1, opened.hint)) if hint else None
+        before = leader.total.minima(None, 0, 1, 0.0)[0]
+        found = meter.measure(bold, opened.baseline, residual, signed=False, add=False)
+        assert leader.total.minima(None, 0, 1, 0.0)[0] == before
+        assert not found.added
+
+        calm = with_round(leader.total, opened.baseline) if baseline else leader.total.copy()
+        after = with_round(leader.total, estimate)
+        led = with_round(leader.total, opened.hint) if hint else None
+        if kind == "AllPolicies" and exact is None:
+            q, later = (each.law(1, leader.noise, SCALE) for each in (calm, after))
+            expected = max(0.0, float(residual @ (q - later)))
+            boldness = float(estimate @ (led.law(1, leader.noise, SCALE) - q)) if hint else 0.0
+            assert found.draws == 0
+        else:
+            choice, later = (each.action(1, *draw) for each in (calm, after))
+            expected = max(0.0, residual[choice] - residual[later])
+            boldness = estimate[led.action(1, *draw)] - estimate[choice] if hint else 0.0
+            assert found.draws == 1
+        assert found.instability == pytest.approx(expected)
+        assert found.boldness == pytest.approx(boldness)
+        unrest += found.instability
+    assert unrest > 0.0
+
+
+@pytest.mark.parametrize("kind", problems.KINDS)
+def test_adding_on_the_way_measures_the_same(kind):
+    for n in range(20):
+        one, other = leader_of(kind, 1), leader_of(kind, 1)
+        residual = np.array([0.0, 2.0, 0.0])
+        found = [
+            Meter(
+                each, hn.Resampling(2, False), opened_round(), Draw(each.noise, n, SCALE)
+            ).measure(None, None, residual, signed=False, add=add)
+            for each, add in ((one, False), (other, True))
+        ]
+        assert found[0].instability == found[1].instability
+        assert found[0].calls == found[1].calls
+        expected = with_round(one.total, residual) if found[1].added else one.total
+        assert other.total.minima(None, 0, 1, 0.0) == expected.minima(None, 0, 1, 0.0)
+
+
+def test_no_second_leader_is_asked_where_the_first_suffers_nothing():
+    leader = leader_of("FunctionOracle", 0)
+    draw = Draw(leader.noise, 0, SCALE)
+    choice = leader.total.action(1, *draw)
+    residual = np.where(np.arange(K) == choice, 0.0, 1.0)
+    meter = Meter(leader, hn.Resampling(2, False), opened_round(), draw)
+    assert meter.measure(None, None, residual, signed=False, add=True) == Measured(0.0, 0.0, 1, 1)
+    # Signed estimates may be negative elsewhere, so that the new leader can gain.
+    signed = np.where(np.arange(K) == choice, 0.0, -50.0)
+    found = meter.measure(None, None, signed, signed=True, add=False)
+    assert (found.instability, found.calls, found.draws) == (50.0, 2, 1)
+
+
+def test_where_scores_decide_leaders_are_compared_among_what_is_available():
+    leader, opened = leader_of("AllPolicies", 2), opened_round([0, 2])
+    residual = np.array([3.0, 0.0, 0.0])
+    compared = 0.0
+    for n in range(30):
+        draw = Draw(leader.noise, n, SCALE)
+        found = Meter(leader, hn.Resampling(2, False), opened, draw).measure(
+            None, None, residual, signed=False, add=False
+        )
+        scores = leader.total.totals[1] + SCALE * leader.noise.unit(n)[1]
+        before = min((0, 2), key=lambda b: scores[b])
+        after = min((0, 2), key=lambda b: scores[b] + residual[b])
+        assert found.instability == residual[before] - residual[after]
+        compared += found.instability
+    assert compared > 0.0
+
+
+@pytest.mark.parametrize("epsilon", ["adaptive", 0.3])
+@pytest.mark.parametrize("trust", ["strict", "balanced", hn.Trust(hint=5.0, baseline="guess")])
+def test_hints_and_baselines_of_a_game_are_measured_as_with_independent_totals(trust, epsilon):
+    """The whole learner, with a class whose tilted totals share a place and one that copies."""
+
+    class Copying(hn.oracles.FinitePolicies):
+        def objective(self):
+            total = super().objective()
+            total.__class__ = CopyingTotal
+            return total
+
+    class CopyingTotal(type(hn.oracles.FinitePolicies([[0]]).objective())):
+        def tilted(self, context, losses):
+            twin = super().copy()
+            twin.add(context, losses)
+            return twin
+
+    rows = np.random.default_rng(0).integers(3, size=(12, 3))
+    rng = np.random.default_rng(1)
+    rounds = [(int(rng.integers(3)), rng.random(3)) for _ in range(80)]
+    seen = []
+    for oracle in (hn.oracles.FinitePolicies, Copying):
+        learner = hn.ContextSemiBanditFTPL(
+            oracle(rows, n_actions=3),
+            epsilon=epsilon,
+            predictor=hn.predictors.Mean(),
+            trust=trust,
+            seed=0,
+        )
+        found = []
+        for context, losses in rounds:
+            action = learner.act(context)
+            learner.update(float(losses[action]))
+            found.append((action, learner.hint.S, learner.hint.instability, learner.step.scale))
+        seen.append(found)
+    assert seen[0] == seen[1]
+    assert seen[0][-1][1] != 0.0
