@@ -18,6 +18,17 @@ import hannan as hn
 from hannan.adapters import CobaLearner, FromCoba, log_from_coba, log_to_coba
 
 SIDES = ["left", "right"]
+CONTRACT = {
+    "FromCoba": FromCoba(
+        cb.Environments.from_linear_synthetic(100, n_actions=3, n_action_features=0),
+        reward_range=(-1, 2),
+    ),
+    "FromCoba, offers change": FromCoba(
+        cb.Environments.from_lambda(
+            60, lambda i: i % 4, lambda i, x: "abc"[i % 3 :] or "a", lambda i, x, a: float(a == "b")
+        )
+    ),
+}
 
 
 class Batch(list):
@@ -40,9 +51,8 @@ def sampled(n_actions, **options):
 class WithoutLaw(hn.baselines.EpsilonGreedy):
     """A learner whose law only copies can tell, as one from outside."""
 
-    @property
-    def propensities(self):
-        raise AttributeError
+    def _law(self, opened):
+        return None
 
 
 def linear(n_actions):
@@ -409,7 +419,7 @@ def test_rewards_become_losses_in_the_range_of_the_learner():
     told = []
 
     class Listening(hn.baselines.LinUCB):
-        def _update(self, context, action, loss):
+        def _update(self, opened, loss):
             told.append(loss)
 
     learner = CobaLearner(Listening(2, loss_range=(1.0, 3.0)), reward_range=(-10, 10))
@@ -470,7 +480,7 @@ def test_actions_are_numbered_as_they_appear_by_place_or_by_a_list():
         seen = []
         for _ in range(3):
             action, told = learner.predict(None, features[::-1])
-            seen.append((features.index(action), learner.player._open[1]))
+            seen.append((features.index(action), told["decision"].action))
             learner.learn(None, action, 0.0, None, **told)
         assert sorted(seen) == [(i, numbers[i]) for i in range(3)]
 
@@ -542,9 +552,9 @@ def encoded(context, encoding=None):
     seen = []
 
     class Listening(hn.baselines.LinUCB):
-        def _check_context(self, context, ahead=0):
+        def check_context(self, context, ahead=0):
             seen.append(context)
-            return super()._check_context(context, ahead)
+            return super().check_context(context, ahead)
 
     CobaLearner(Listening(2), encoding=encoding, draws=None).predict(context, SIDES)
     return seen[0]
@@ -738,5 +748,5 @@ def test_logs_that_cannot_be_converted_are_refused():
         log_from_coba(Rows([{"context": 1, "probability": 1.0}]))
     with pytest.raises(hn.ParameterError, match="positions"):
         log_from_coba(Rows([{**row, "probability": 1.0}]), actions="positions")
-    with pytest.raises(hn.ParameterError, match="losses in"):
+    with pytest.raises(hn.LossError, match=r"losses in \[0, 1\]; got values from 1.5 to 1.5"):
         log_to_coba(hn.off_policy.Log([0], [0], [1.5], [0.5], 2))

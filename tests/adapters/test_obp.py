@@ -140,10 +140,11 @@ def test_sets_of_actions_have_to_be_left_out_by_hand():
 def test_what_is_missing_is_named():
     given = feedback()
     del given["reward"]
-    with pytest.raises(hn.ParameterError, match="'reward' is not there"):
+    with pytest.raises(hn.ParameterError, match="'reward' is missing"):
         log_from_obp(given)
-    with pytest.raises(hn.ParameterError, match="'reward_range'"):
-        log_from_obp(feedback(), reward_range=None)
+    for wrong in (None, (1.0, 0.0), "all"):
+        with pytest.raises(hn.ParameterError, match="'reward_range'"):
+            log_from_obp(feedback(), reward_range=wrong)
 
 
 @pytest.mark.parametrize(

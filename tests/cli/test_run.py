@@ -163,6 +163,7 @@ def test_an_error_of_ones_own_is_exit_code_one(small, capsys, monkeypatch):
     assert "RuntimeError: out of milk" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_installed_command_in_parallel(small):
     command = [sys.executable, "-m", "hannan", "run", "small.toml", "--no-report", "--jobs", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

@@ -6,6 +6,14 @@ import hannan as hn
 from hannan.environments import LeaderPunisher, PlantedPolicy, Switching
 from tests import naive, problems
 
+CONTRACT = {
+    "PlantedPolicy": PlantedPolicy(problems.FINITE),
+    "PlantedPolicy, sets": PlantedPolicy(problems.PAIRS, ["rain", "sun"]),
+    "LeaderPunisher": LeaderPunisher(problems.ALL),
+    "LeaderPunisher, own solver": LeaderPunisher(problems.FUNCTION, range(4)),
+    "Switching": Switching(problems.FINITE, switches=3),
+}
+
 
 def rounds(world, horizon, seed=0):
     found = []

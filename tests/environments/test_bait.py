@@ -6,6 +6,11 @@ import hannan as hn
 from hannan.environments import Bait
 from tests import naive, problems
 
+CONTRACT = {
+    "Bait": Bait(problems.FINITE),
+    "Bait, means": Bait(problems.ALL, noisy=False),
+}
+
 
 def rounds(world, horizon, seed=0):
     rng = np.random.default_rng(seed)

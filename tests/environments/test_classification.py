@@ -5,9 +5,16 @@ from sklearn.datasets import load_digits, load_wine
 
 import hannan as hn
 from hannan.environments import Classification
+from tests import problems
 
 ROWS = np.arange(12.0).reshape(6, 2)
 LABELS = [0, 1, 2, 2, 1, 0]
+CONTRACT = {
+    "Classification": Classification(problems.ROWS, [0, 1, 2] * 3, scale="unit"),
+    "Classification, in order": Classification(
+        problems.ROWS, [0, 1, 2] * 3, shuffle=False, scale="running-standard"
+    ),
+}
 
 
 def rounds(world, horizon, seed=0):

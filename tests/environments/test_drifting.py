@@ -7,7 +7,15 @@ from scipy import stats
 
 import hannan as hn
 from hannan.environments import Classification, Corrupted, Drifting, FromArrays
+from tests import problems
 from tests.environments.adaptive import Player, Remembers, Steps
+
+CONTRACT = {
+    "Drifting": Drifting(problems.PLANTED, width=20),
+    "Drifting, recurring": Drifting(
+        hn.environments.SlateClicks(problems.SLATES), period=30, concepts=2
+    ),
+}
 
 
 def orders(world, horizon, seed=0):

@@ -3,6 +3,16 @@ import pytest
 
 import hannan as hn
 from hannan.environments import FromArrays
+from tests import problems
+
+STREAM = problems.rounds(4, 3, 200)
+CONTRACT = {
+    "FromArrays": FromArrays([x for x, _ in STREAM], [v for _, v in STREAM]),
+    "FromArrays, no contexts": FromArrays(None, np.eye(3)[[0, 2, 1] * 10]),
+    "FromArrays, changing actions": FromArrays(
+        None, np.eye(3)[[0, 2, 1] * 10], available=[[0, 1], None, [1, 2]] * 10
+    ),
+}
 
 
 def test_it_replays_its_rows_in_order():

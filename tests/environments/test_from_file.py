@@ -13,6 +13,7 @@ import pytest
 
 import hannan as hn
 from hannan.environments import FromFile, _files
+from tests import problems
 
 HEADER = ["wind", "sky", "size", "rain", "left", "right", "did"]
 ROWS = [
@@ -22,6 +23,12 @@ ROWS = [
     [2.0, "black", 20, "yes", 0.0, 0.125, "no"],
 ]
 ENDINGS = ["csv", "csv.gz", "jsonl", "ndjson", "jsonl.gz", "parquet"]
+CONTRACT = {
+    "FromFile": FromFile(problems.ADS, context=["hour"], losses=["cost", "other"]),
+    "FromFile, label": FromFile(
+        problems.ADS, context=["hour", "day"], categorical=["day"], label="ad", current="ad"
+    ),
+}
 
 
 def write(path, header=HEADER, rows=ROWS):

@@ -16,6 +16,20 @@ DATA = {
     "right": [1.0, 0.25, 0.0, 0.5],
 }
 MAKERS = {"mapping": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+CONTRACT = {
+    "FromFrame": FromFrame(
+        {"x": [0, 1] * 20, "left": [0.1, 0.2] * 20, "right": [0.9, 0.3] * 20},
+        context="x",
+        losses=["left", "right"],
+    ),
+    "FromFrame, label": FromFrame(
+        {"x": [0, 1] * 20, "day": ["Mon", "Tue"] * 20, "y": [0, 1] * 20, "did": [1, 1] * 20},
+        context=["x", "day"],
+        categorical=["day"],
+        label="y",
+        current="did",
+    ),
+}
 
 
 def rounds(world, horizon=None):

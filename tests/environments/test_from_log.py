@@ -11,10 +11,17 @@ import hannan as hn
 from hannan.environments import FromLog, _files
 from hannan.experiments.game import Game
 from hannan.experiments.recorder import Recorder
+from tests import problems
 
 Z = 4.0  # a false alarm once in 16,000 checks; seeds are fixed
 COSTS = np.array([[0.1, 0.5, 0.9], [0.8, 0.3, 0.6]])  # mean loss of each action in each context
 CHANCES = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])  # of the logging policy
+CONTRACT = {
+    "FromLog": FromLog(problems.ADS, context=["hour"], action="ad", loss="cost", propensity="p"),
+    "FromLog, importance": FromLog(
+        problems.ADS, action="ad", reward="cost", propensity=1.0, method="importance", baseline=0.5
+    ),
+}
 
 
 def write(path, rows, header=("x", "did", "cost", "p")):
@@ -52,10 +59,10 @@ class Fixed(hn.Learner):
         super().__init__()
         self.actions = actions
 
-    def _act(self, context):
-        return self.actions[context]
+    def _act(self, opened):
+        opened.play(self.actions[opened.context])
 
-    def _update(self, context, action, loss):
+    def _update(self, opened, loss):
         pass
 
 

@@ -7,6 +7,7 @@ PICTURE = np.zeros((2, 4, 5), dtype=bool)
 PICTURE[0, :2] = True
 PICTURE[1, 2:, 3:] = True
 WORLD = hn.environments.ImageCut(PICTURE, seeds=5, smoothness=0.2)
+CONTRACT = {"ImageCut": hn.environments.ImageCut(np.eye(4, dtype=bool))}
 
 
 def game(world, horizon, seed=0):

@@ -8,6 +8,12 @@ from tests import problems
 
 ALL = hn.oracles.AllPolicies(4, 3)
 SUBSETS = hn.oracles.Subsets(5, 2)
+CONTRACT = {
+    "CopyPunisher": CopyPunisher(problems.FINITE),
+    "CopyPunisher, vectors": CopyPunisher(n_actions=3, n_contexts=5, features=2),
+    "CopyPunisher, sets": CopyPunisher(SUBSETS),
+    "FrequencyPunisher": FrequencyPunisher(n_actions=3, contexts=["rain", "sun"]),
+}
 
 
 class Answers:

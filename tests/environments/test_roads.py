@@ -12,6 +12,11 @@ ROADS = RoadNetwork(
     [1, 1, 2, 3, 2], [2, 3, 4, 4, 3], [1.0, 2.0, 2.0, 1.0, 0.5], capacity=[9.0, 5.0, 5.0, 9.0, 3.0]
 )
 ROUTES = Paths.towards(ROADS, 1, 4)
+TRIANGLE = RoadNetwork([1, 1, 2], [2, 3, 3], [1.0, 3.0, 1.0], capacity=100.0)
+CONTRACT = {
+    "Congestion": Congestion(TRIANGLE, Paths.towards(TRIANGLE, 1, 3)),
+    "MeasuredSpeeds": MeasuredSpeeds([[30, 60], [60, 20]] * 50, length=[1.0, 1.0]),
+}
 
 
 def losses_of(world, horizon, seed=0):

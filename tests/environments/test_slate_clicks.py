@@ -2,6 +2,9 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from tests import problems
+
+CONTRACT = {"SlateClicks": hn.environments.SlateClicks(problems.SLATES)}
 
 
 def world(**options):

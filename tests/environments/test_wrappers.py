@@ -6,6 +6,7 @@ from scipy import stats
 
 import hannan as hn
 from hannan.environments import Corrupted, Delayed, Drifting, FromArrays, PlantedPolicy
+from tests import problems
 from tests.environments.adaptive import Player, Remembers, Steps
 
 ORACLE = hn.oracles.AllPolicies(3, 2)
@@ -17,6 +18,10 @@ WRAPPERS = {
     "Corrupted, missing": lambda world: Corrupted(world, 0.5, kind="missing"),
     "Drifting": Drifting,
     "nested": lambda world: Delayed(Corrupted(Drifting(Corrupted(world, 0.3)), 0.3), 3),
+}
+CONTRACT = {
+    "Delayed": Delayed(problems.PLANTED, 3, law="geometric"),
+    "Corrupted": Corrupted(problems.PLANTED, 0.3, kind="noise", budget=40),
 }
 
 

@@ -21,7 +21,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-PARALLEL = ["loky", "dask", "ray"]
+NAMES = ["loky", "dask", "ray"]
+PARALLEL = ["loky", *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])]
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,28 @@ def chore(item):
 
 
 @pytest.fixture(scope="module")
-def address():
-    """What each back end is given: one Dask and one Ray cluster serve all tests here."""
-    with backends._dask(2, None) as dask, backends._ray(2, None):
-        yield {"loky": None, "dask": dask._client.scheduler.address, "ray": None}
+def loky_address():
+    """Nothing: workers of this machine."""
+
+
+@pytest.fixture(scope="module")
+def dask_address():
+    """That of a cluster for all tests here."""
+    with backends._dask(2, None) as dask:
+        yield dask._client.scheduler.address
+
+
+@pytest.fixture(scope="module")
+def ray_address():
+    """Nothing: Ray finds the cluster that is there for all tests here."""
+    with backends._ray(2, None):
+        yield None
+
+
+@pytest.fixture
+def address(backend, request):
+    """What a back end is given."""
+    return request.getfixturevalue(f"{backend}_address")
 
 
 def play(backend, kinds, folder, address=None, jobs=2):
@@ -72,16 +91,30 @@ def tries(folder, number):
     return (folder / str(number)).stat().st_size
 
 
+@pytest.mark.parametrize("backend", PARALLEL)
+def test_results_come_as_they_finish(backend, address, tmp_path):
+    found = play(backend, ["waits", "works", "works"], tmp_path, address)
+    assert found == [(1, 1), (2, 4), (0, 0)]
+
+
+@pytest.mark.parametrize("backend", PARALLEL)
+def test_one_job_works_through_the_items_in_order(backend, address, tmp_path):
+    found = play(backend, ["sleeps", "works", "works"], tmp_path, address, jobs=1)
+    assert found == [(0, 0), (1, 1), (2, 4)]
+
+
+# After those above: a cluster may take its time to replace the workers that die here.
 KINDS = ["works", "fails", "works", "refuses", "works", "exits", "works", "works", "works"]
 DEADLY = ["hides", "kills once", "kills"]
 
 
-@pytest.mark.parametrize("backend", PARALLEL)
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", NAMES)
 def test_one_item_never_stops_the_others(backend, address, tmp_path):
     serial, here = tmp_path / "serial", tmp_path / "here"
     serial.mkdir()
     here.mkdir()
-    found = play(backend, [*DEADLY, *KINDS], here, address[backend])
+    found = play(backend, [*DEADLY, *KINDS], here, address)
     assert sorted(index for index, _ in found) == list(range(12))
     results = dict(found)
     assert isinstance(results[0], Failure)
@@ -102,24 +135,13 @@ def test_one_item_never_stops_the_others(backend, address, tmp_path):
         assert [tries(here, n) for n in range(3, 12)] == [1] * 9
 
 
-@pytest.mark.parametrize("backend", PARALLEL)
-def test_results_come_as_they_finish(backend, address, tmp_path):
-    found = play(backend, ["waits", "works", "works"], tmp_path, address[backend])
-    assert found == [(1, 1), (2, 4), (0, 0)]
-
-
-@pytest.mark.parametrize("backend", PARALLEL)
-def test_one_job_works_through_the_items_in_order(backend, address, tmp_path):
-    found = play(backend, ["sleeps", "works", "works"], tmp_path, address[backend], jobs=1)
-    assert found == [(0, 0), (1, 1), (2, 4)]
-
-
-@pytest.mark.parametrize("backend", ["serial", *PARALLEL])
+@pytest.mark.parametrize("backend", ["serial", *NAMES])
 def test_no_items_give_nothing_and_start_nothing(backend, monkeypatch):
-    monkeypatch.setattr(backends, "_POOLS", dict.fromkeys(PARALLEL))
+    monkeypatch.setattr(backends, "_POOLS", dict.fromkeys(NAMES))
     assert list(outcomes(chore, [], backend=backend)) == []
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_of_our_own_ends_with_the_items(tmp_path):
     psutil = pytest.importorskip("psutil")
     me = psutil.Process()
@@ -144,6 +166,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals and sessions")
 @pytest.mark.parametrize(
     ("backend", "sign"),
@@ -185,6 +208,7 @@ def test_no_worker_outlives_the_run(backend, sign, tmp_path):
         assert session() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "address"),
     [("dask", "tcp://127.0.0.1:1"), ("dask", "nonsense"), ("ray", "127.0.0.1:1")],

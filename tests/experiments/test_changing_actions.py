@@ -11,7 +11,7 @@ from tests import naive_available as slow
 
 ALL = hn.oracles.AllPolicies(2, 3)
 ROUNDS = slow.random_rounds(2, 3, 120, seed=4)
-MASK = np.array([[k in there for k in range(3)] for _, _, there in ROUNDS])
+MASK = np.array([[k in available for k in range(3)] for _, _, available in ROUNDS])
 HIDDEN = np.where(MASK, [losses for _, losses, _ in ROUNDS], np.nan)
 WORLD = hn.environments.FromArrays([x for x, _, _ in ROUNDS], HIDDEN, available=MASK)
 
@@ -20,10 +20,10 @@ def first_rounds(world, count=3):
     return list(world.rounds(count, np.random.default_rng(0)))
 
 
-def test_a_round_shows_only_what_was_there():
+def test_a_round_shows_only_what_was_available():
     this_round = hn.Round(None, np.array([0.1, 0.2, 0.3]), available=[2, 0])
     assert this_round.available.tolist() == [0, 2]
-    with pytest.raises(hn.ParameterError, match=r"only \[0, 2\] were there"):
+    with pytest.raises(hn.ParameterError, match=r"only \[0, 2\] were available"):
         this_round.reveal(1)
     assert this_round.action is None
     assert np.array_equal(this_round.reveal(2), [0.1, np.nan, 0.3], equal_nan=True)
@@ -32,7 +32,7 @@ def test_a_round_shows_only_what_was_there():
     assert this_round.losses.tolist() == [0.1, 0.1, 0.3]
 
 
-def test_a_round_in_which_all_is_there_is_a_plain_one():
+def test_a_round_in_which_all_is_available_is_a_plain_one():
     losses = np.array([0.1, 0.2])
     assert hn.Round(None, losses, available=[True, True]).available is None
     assert hn.Round(None, losses, available=[0, 1]).reveal(1) is losses
@@ -40,17 +40,17 @@ def test_a_round_in_which_all_is_there_is_a_plain_one():
 
 @pytest.mark.parametrize(
     "available",
-    [MASK, MASK.tolist(), [there.tolist() for _, _, there in ROUNDS]],
+    [MASK, MASK.tolist(), [available.tolist() for _, _, available in ROUNDS]],
     ids=["mask", "lists of booleans", "lists of actions"],
 )
-def test_arrays_say_what_is_there(available):
+def test_arrays_say_what_is_available(available):
     world = hn.environments.FromArrays([x for x, _, _ in ROUNDS], HIDDEN, available=available)
-    for this_round, (context, _, there) in zip(first_rounds(world, 120), ROUNDS, strict=True):
+    for this_round, (context, _, some) in zip(first_rounds(world, 120), ROUNDS, strict=True):
         assert this_round.context == context
-        if len(there) == 3:
+        if len(some) == 3:
             assert this_round.available is None
         else:
-            assert this_round.available.tolist() == there.tolist()
+            assert this_round.available.tolist() == some.tolist()
     assert not world.oblivious
     assert world.clone().available is available
 
@@ -77,11 +77,11 @@ def test_bad_sets_and_losses_that_matter_are_refused():
     ],
     ids=lambda learner: type(learner).__name__,
 )
-def test_regret_counts_the_rounds_in_which_the_policy_s_action_was_there(learner):
+def test_regret_counts_the_rounds_in_which_the_policy_s_action_was_available(learner):
     trace = hn.play(learner.clone(), WORLD, oracle=ALL)
     policies = naive.all_policies(2, 3)
-    for (_, _, there), action in zip(ROUNDS, trace.actions, strict=True):
-        assert action in there
+    for (_, _, available), action in zip(ROUNDS, trace.actions, strict=True):
+        assert action in available
     expected = slow.sleeping_regret(policies, ROUNDS, trace.actions)
     assert trace.regret() == pytest.approx(expected)
     at, regrets = trace.regret_curve(40)
@@ -95,7 +95,9 @@ def test_late_feedback_keeps_its_set():
         world = hn.environments.Delayed(WORLD, 3, law=law)
         learner = hn.ContextSemiBanditFTPL(ALL, epsilon="anytime", seed=0)
         trace = hn.play(learner, world, seed=1)
-        assert all(a in there for a, (_, _, there) in zip(trace.actions, ROUNDS, strict=True))
+        assert all(
+            a in available for a, (_, _, available) in zip(trace.actions, ROUNDS, strict=True)
+        )
         hn.play(hn.ContextFTPL(ALL, epsilon=0.5, seed=0), world, seed=1)
 
 
@@ -105,19 +107,21 @@ def test_wrappers_take_the_sets_along():
     for kind in ("noise", "flip", "missing"):
         world = hn.environments.Corrupted(WORLD, 0.5, kind=kind)
         trace = hn.play(hn.ContextFTPL(ALL, seed=0), world, seed=0)
-        assert all(a in there for a, (_, _, there) in zip(trace.actions, ROUNDS, strict=True))
+        assert all(
+            a in available for a, (_, _, available) in zip(trace.actions, ROUNDS, strict=True)
+        )
 
 
 def test_a_drifting_world_moves_the_sets_with_the_actions():
     world = hn.environments.Drifting(WORLD, changes=2)
     assert not world.oblivious
     moved = 0
-    for this_round, (_, losses, there) in zip(first_rounds(world, 120), ROUNDS, strict=True):
+    for this_round, (_, losses, available) in zip(first_rounds(world, 120), ROUNDS, strict=True):
         if this_round.available is None:
             continue
         inside = np.sort(this_round.places[this_round.available])
-        assert inside.tolist() == there.tolist()
-        moved += this_round.available.tolist() != there.tolist()
+        assert inside.tolist() == available.tolist()
+        moved += this_round.available.tolist() != available.tolist()
         action = int(this_round.available[0])
         assert this_round.reveal(action, hn.Feedback.SEMI) == losses[this_round.places[action]]
     assert moved > 10

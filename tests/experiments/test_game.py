@@ -11,34 +11,26 @@ from hannan.experiments.game import Game
 
 
 class Diary(hn.Learner):
-    """Plays 0 and writes down the order of what it is told."""
+    """Plays 0 and writes down the order of what it is asked and shown."""
 
     feedback = Feedback.FULL
 
     def __init__(self):
         super().__init__()
-        self.told = []
+        self.seen = []
 
-    def _act(self, context):
-        self.told.append(("act", context))
-        return 0
+    def _act(self, opened):
+        self.seen.append(("act" if opened.number is None else "decide", opened.context))
+        opened.play(0)
 
-    def _update(self, context, action, loss):
-        self.told.append(("update", context))
+    def _update(self, opened, loss):
+        self.seen.append(("update" if opened.number is None else "late", opened.context))
 
 
-class Late(Diary):
-    """The same with tickets."""
+class Prompt(Diary):
+    """The same for feedback that comes at once."""
 
-    def decide(self, context):
-        self.told.append(("decide", context))
-        return type("Ticket", (), {"action": 0, "context": context})()
-
-    def update(self, loss, decision=None):
-        if decision is None:
-            super().update(loss)
-        else:
-            self.told.append(("late", decision.context))
+    late = "Prompt cannot learn late."
 
 
 class Delays(hn.Environment):
@@ -66,10 +58,10 @@ class Silent(Round):
 
 
 def test_feedback_comes_as_many_rounds_later_as_the_delay_says():
-    learner = Late()
+    learner = Diary()
     game = Game(learner, Delays([2, 0, 1, 0]), 4, np.random.default_rng(0))
     assert [r.context for r in game] == [0, 1, 2, 3]
-    assert learner.told == [
+    assert learner.seen == [
         ("decide", 0),
         ("act", 1),
         ("update", 1),
@@ -83,17 +75,21 @@ def test_feedback_comes_as_many_rounds_later_as_the_delay_says():
 
 
 def test_what_has_not_come_by_the_end_never_does():
-    learner = Late()
+    learner = Diary()
     game = Game(learner, Delays([5, 5]), 2, np.random.default_rng(0))
     list(game)
     assert game.waiting == 2
-    assert ("late", 0) not in learner.told
+    assert ("late", 0) not in learner.seen
 
 
-def test_a_learner_without_tickets_cannot_learn_late():
-    game = Game(Diary(), Delays([0, 3]), 2, np.random.default_rng(0))
-    with pytest.raises(hn.ParameterError, match=r"Diary cannot learn late.*round 2.*3 rounds"):
+def test_a_learner_that_refuses_decisions_cannot_learn_late():
+    learner = Prompt()
+    game = Game(learner, Delays([0, 3]), 2, np.random.default_rng(0))
+    with pytest.raises(
+        hn.ParameterError, match=r"round 2 comes 3 rounds.*Prompt cannot learn late"
+    ):
         list(game)
+    assert learner.seen == [("act", 0), ("update", 0)]
 
 
 def test_no_feedback_is_no_update():
@@ -104,7 +100,7 @@ def test_no_feedback_is_no_update():
 
     learner = Diary()
     rounds = list(Game(learner, Half([]), 4, np.random.default_rng(0)))
-    assert [t for verb, t in learner.told if verb == "update"] == [0, 2]
+    assert [t for verb, t in learner.seen if verb == "update"] == [0, 2]
     assert learner.rounds == 2
     assert [r.action for r in rounds] == [0, 0, 0, 0]
 
@@ -122,9 +118,9 @@ def test_the_time_counted_is_the_learners():
     import time
 
     class Slow(Diary):
-        def _act(self, context):
+        def _act(self, opened):
             time.sleep(0.01)
-            return 0
+            opened.play(0)
 
     class SlowWorld(Delays):
         def rounds(self, horizon, rng):
@@ -138,27 +134,21 @@ def test_the_time_counted_is_the_learners():
     assert 0.05 <= game.seconds <= time.perf_counter() - started - 0.15
 
 
-EPOCHS = hn.baselines.EpochGreedy(hn.oracles.AllPolicies(1, 2), seed=0)
 TUNED = hn.ContextFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
 SLOW = hn.environments.Delayed(hn.environments.FromArrays(None, np.eye(2)), 5)
+ADAPTIVE = "round 1 comes 5 rounds later.*ContextFTPL cannot learn late with epsilon='adaptive'"
 
 
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (EPOCHS, r"EpochGreedy cannot learn late: EpochGreedy has no decide.*round 1 comes 5"),
-        (
-            hn.Restarting(EPOCHS),
-            r"Restarting\(EpochGreedy\) cannot learn late: EpochGreedy has no decide.*round 1",
-        ),
-        (
-            hn.Restarting(hn.StronglyAdaptive(TUNED, seed=0)),
-            r"Restarting\(StronglyAdaptive\(ContextFTPL\)\) cannot.*: StronglyAdaptive has no",
-        ),
-        (TUNED, "ContextFTPL cannot learn late with epsilon='adaptive'.*epsilon='anytime'"),
-        (hn.Restarting(TUNED), "ContextFTPL cannot learn late with epsilon='adaptive'"),
-        (TUNED.clone(epsilon=0.3, predictor=hn.predictors.Last()), "or a predictor"),
-        (TUNED.clone(contexts=[0] * 9, perturbation="playout", horizon=9), "playout"),
+        (TUNED, f"{ADAPTIVE}.*epsilon='anytime'"),
+        (hn.Restarting(TUNED), ADAPTIVE),
+        (hn.off_policy.Recorder(TUNED), ADAPTIVE),
+        (hn.StronglyAdaptive(TUNED, seed=0), "StronglyAdaptive"),
+        (hn.Restarting(hn.StronglyAdaptive(TUNED, seed=0)), "StronglyAdaptive"),
+        (TUNED.clone(epsilon=0.3, predictor=hn.predictors.Last()), "with a predictor"),
+        (hn.PlayoutFTPL(hn.oracles.AllPolicies(1, 2), [0] * 9, seed=0), "PlayoutFTPL"),
     ],
 )
 def test_who_cannot_learn_late_is_named_and_why(learner, words):
@@ -207,7 +197,7 @@ def test_a_round_that_tells_nothing_is_not_waited_for():
             for _ in range(horizon):
                 yield Silent(None, np.zeros(2), delay=3)
 
-    for learner in (hn.baselines.LinUCB(2), hn.ContextSemiBanditFTPL(EPOCHS.oracle, seed=0)):
+    for learner in (hn.baselines.LinUCB(2), hn.ContextSemiBanditFTPL(TUNED.oracle, seed=0)):
         list(Game(learner, Quiet(), 20, np.random.default_rng(0)))
         assert learner.rounds == 0
         assert learner.open_decisions == []

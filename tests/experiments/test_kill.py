@@ -21,7 +21,10 @@ from hannan.experiments.results import Results, read_results
 
 KILLS = 64
 RECORDS = 16
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills need POSIX processes")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="kills need POSIX processes"),
+]
 
 
 @cache

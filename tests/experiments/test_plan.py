@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import hannan as hn
 from hannan.experiments import make_plan, read_plan, summarise
-from hannan.experiments.build import build
-from hannan.experiments.catalogue import KINDS, entries, find, nearest
+from hannan.experiments.catalogue import KINDS, build, entries, find, nearest
 from hannan.experiments.cell import play_cell
 
 POLICIES = {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}
@@ -138,6 +137,7 @@ def test_names_with_a_dollar_stand_for_things():
         ("environments.planted.policies", "all", "policies must be a table with a type"),
         ("environments.planted.policies", {"type": "Paths"}, "policies: Paths needs graph and"),
         ("environments.planted.policies", {"type": "Paths.toward"}, "no constructor 'toward'; did"),
+        ("environments.planted.policies", {"type": "Mean"}, "policies: Mean.. is not an oracle"),
         ("environments.planted.type", "ContextFTPL", "ContextFTPL is not an environment"),
         ("environments.planted.type", "no.such:Thing", "'no.such:Thing' cannot be imported"),
         ("environments.planted.good", 3.0, "environments.planted: .*good"),

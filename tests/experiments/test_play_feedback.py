@@ -18,13 +18,13 @@ class Spy(hn.baselines.UniformRandom):
         self.kind, self.shown, self.played = kind, [], []
         self.feedback = kind
 
-    def act(self, context=None):
-        self.played.append(super().act(context))
+    def act(self, context=None, available=None):
+        self.played.append(super().act(context, available))
         return self.played[-1]
 
-    def update(self, loss):
+    def update(self, loss, decision=None):
         self.shown.append(loss)
-        self._open = None
+        self._ledger.current = None
 
 
 @pytest.mark.parametrize("word", ["bandit", "semi", "semi-bandit", hn.Feedback.SEMI, None])

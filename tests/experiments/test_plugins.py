@@ -14,8 +14,7 @@ import pytest
 import hannan as hn
 from hannan.cli import main
 from hannan.experiments import make_plan, run
-from hannan.experiments.catalogue import find, short_name
-from hannan.experiments.plugins import BASES, registered
+from hannan.experiments.catalogue import BASES, find, registered, short_name
 
 SOURCE = '''
 """A package that knows nothing of this test."""
@@ -80,10 +79,10 @@ class First(hn.Learner):
         super().__init__()
         self.n_actions = n_actions
 
-    def _act(self, context):
-        return 0
+    def _act(self, opened):
+        opened.play(0)
 
-    def _update(self, context, action, loss):
+    def _update(self, opened, loss):
         pass
 
 
@@ -241,6 +240,7 @@ type = "tiny-package.First"
 """
 
 
+@pytest.mark.slow
 def test_an_experiment_plays_them_from_the_command_line(site, tmp_path):
     file = tmp_path / "coins.toml"
     file.write_text(EXPERIMENT)

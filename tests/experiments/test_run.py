@@ -77,6 +77,7 @@ def test_results_of_other_plans_are_kept_and_not_shown(tmp_path):
     assert run(make_plan({**GRID, "seeds": [7]}), tmp_path).played == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "dask", "ray"])
 def test_every_back_end_gives_the_same_file_though_a_worker_is_killed(
     backend, tmp_path, monkeypatch

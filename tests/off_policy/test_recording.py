@@ -26,7 +26,7 @@ def sampled(**options):
 
 def linear(**options):
     oracle = hn.oracles.LinearPolicies(n_actions=K)
-    return hn.ContextSemiBanditFTPL(oracle, pool=FEATURES, **{"seed": 0, **options})
+    return hn.ContextSemiBanditFTPL(oracle, contexts=hn.Pool(FEATURES), **{"seed": 0, **options})
 
 
 def full(**options):
@@ -114,12 +114,54 @@ def test_recording_may_begin_in_the_middle_of_a_game():
     before = learner.decide(0)
     recorder = Recorder(learner)
     after = recorder.decide(1)
-    recorder.update(1.0, decision=before)
+    learner.update(1.0, decision=before)
+    assert recorder.open_decisions == [after.id]
     recorder.update(0.5, decision=after)
     assert recorder.log().contexts == [1]
     assert recorder.rounds == 2
+    assert recorder.oracle_calls == learner.oracle_calls
     recorder.reset()
     assert (len(recorder.log()), learner.rounds) == (0, 0)
+
+
+def test_the_log_is_in_the_order_of_decisions():
+    recorder = Recorder(exact())
+    recorder.act(0)
+    decision = recorder.decide(1)
+    recorder.update(0.5, decision=decision)
+    recorder.update(0.25)
+    assert recorder.log().contexts == [0, 1]
+    assert recorder.log().losses.tolist() == [0.25, 0.5]
+
+
+def test_a_round_that_was_dropped_is_not_logged():
+    recorder, learner = Recorder(exact(epsilon=0.1)), exact(epsilon=0.1)
+    for one in (recorder, learner):
+        one.act(0)
+    assert recorder.act(1) == learner.act(1)
+    recorder.update(0.5)
+    assert recorder.log().contexts == [1]
+
+
+def test_decisions_are_those_of_the_learner():
+    recorder, learner = Recorder(sampled(epsilon=0.1)), sampled(epsilon=0.1)
+    for x in (0, 1, 2):
+        mine, plain = recorder.decide(x), learner.decide(x)
+        assert (mine.id, mine.action) == (plain.id, plain.action)
+        assert mine.weights.tolist() == plain.weights.tolist()
+        assert mine.propensity == plain.propensity
+        assert mine.propensity_error == plain.propensity_error
+
+
+def test_decisions_that_nobody_has_seen_do_not_stay_open():
+    recorder = Recorder(exact())
+    with pytest.raises(hn.ContextError):
+        recorder.decide_many([0, 1, 99])
+    decide = recorder.learner.decide
+    recorder.learner.decide = lambda x, some: 1 / 0 if x == 2 else decide(x, some)
+    with pytest.raises(ZeroDivisionError):
+        recorder.decide_many([0, 1, 2])
+    assert recorder.open_decisions == recorder.learner.open_decisions == []
 
 
 # The law that is logged --------------------------------------------------------------------
@@ -171,11 +213,11 @@ def test_actions_follow_the_logged_law(make, options):
     contexts, _, losses = world(500, seed=1)
     recorder = Recorder(make(**options), draws=300)
     play(recorder, contexts, losses)
-    entries = recorder._entries  # the law before the action counts as a draw of it
-    q = np.array([entry.law.probabilities for entry in entries])
+    entries = recorder._answered  # the law before the action counts as a draw of it
+    q = np.array([entry.known.probabilities for entry in entries])
     hits = np.eye(K)[[entry.action for entry in entries]]
     spread = (q * (1.0 - q)).sum(axis=0)
-    if entries[-1].law.draws:
+    if entries[-1].known.draws:
         spread = spread + (q * (1.0 - q)).sum(axis=0) / 300
     z = (hits - q).sum(axis=0) / np.sqrt(spread)
     assert abs(z).max() < stats.norm.isf(1e-3 / (2 * K))
@@ -227,11 +269,11 @@ def test_inverse_shares_are_nearly_unbiased_in_play_and_weights_too():
     truth = learner.propensities(0, draws=200_000).probabilities
     for _ in range(3000):
         recorder.decide(0)
-    entries = recorder._entries
+    entries = recorder._ledger.rounds()
     actions = np.array([entry.action for entry in entries])
-    counted = np.array([1.0 / entry.law.given(entry.action)[entry.action] for entry in entries])
+    counted = np.array([1.0 / entry.known.given(entry.action)[entry.action] for entry in entries])
     weights = np.array([entry.weight for entry in entries])
-    shares = np.array([entry.law.probabilities[entry.action] for entry in entries])
+    shares = np.array([entry.known.probabilities[entry.action] for entry in entries])
     for a in range(K):
         mine = actions == a
         assert mine.sum() > 300
@@ -342,9 +384,10 @@ def test_what_cannot_be_recorded_is_refused():
         Recorder(hn.ContextFTPL(hn.oracles.AllPolicies(2, 2), noise="once"))
     with pytest.raises(hn.ParameterError, match="its n_actions="):
         Recorder(hn.ContextFTPL(hn.oracles.FunctionOracle(lambda *_: None), contexts=[0]))
-    greedy = Recorder(hn.baselines.EpochGreedy(hn.oracles.AllPolicies(D, K)), draws=20)
-    with pytest.raises(hn.InputTypeError, match="use act"):
-        greedy.decide(0)
+    tuned = Recorder(full(), draws=20)
+    assert tuned.late == full().late
+    with pytest.raises(hn.ParameterError, match="cannot learn late"):
+        tuned.decide(0)
 
 
 def test_baselines_without_a_formula_are_recorded_by_copies():

@@ -12,7 +12,7 @@ OURS = {
     "restarting": {
         "type": "Restarting",
         "learner": {"type": "ContextFTPL", "noise": "once"},
-        "detector": {"type": "Adwin", "delta": 0.002},
+        "detector": {"type": "Bernstein", "delta": 0.002},
     },
 }
 BASELINES = {

@@ -88,7 +88,7 @@ def test_tables_hold_the_final_numbers_and_the_parameters(tmp_path):
     assert cells[2].startswith(f"{float(standing.regret.mean):.0f} ± ")
     assert cells[3:7] == [f"t{standing.exponent:.2f}", "✓ 900", "500", "3.00"]
     assert int(cells[7].replace(",", "")) == round(1 / standing.seconds_per_round)
-    restarting = "learner = ContextFTPL(noise = once), detector = Adwin(delta = 0.002)"
+    restarting = "learner = ContextFTPL(noise = once), detector = Bernstein(delta = 0.002)"
     assert restarting in plain(tables[3][1])
     assert "0–3" in tables[3][1]
 

@@ -1,13 +1,13 @@
-"""Ways to spoil geometric resampling, hints and tickets."""
+"""Ways to spoil geometric resampling, hints and decisions."""
 
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
-from hannan.learners.advice import Advice
-from hannan.learners.tickets import TicketedLeader
+from hannan.learners import ContextSemiBanditFTPL
+from hannan.learners.hint import Hint
 
 
 def reuse_the_noise_that_chose(monkeypatch):
     """Start resampling with the draw the action came from, so that the first one is a success."""
-    _change(monkeypatch, first=lambda first: first - 1)
+    _change(monkeypatch, draw=lambda draw: draw._replace(number=draw.number - 1))
 
 
 def ignore_the_cap(monkeypatch):
@@ -22,32 +22,34 @@ def weigh_what_costs_nothing(monkeypatch):
 
 def ignore_the_budget(monkeypatch):
     """Follow hints whatever they have cost."""
-    hint = Advice.hint
-
-    def always(advice, context, G, n, weight):
-        return hint(advice, context, 1e12, n, weight)
-
-    monkeypatch.setattr(Advice, "hint", always)
+    monkeypatch.setattr(Hint, "_affordable", lambda hint, G, n: True)
 
 
 def draw_weights_at_arrival(monkeypatch):
-    """Forget a ticket's weights, so that they are drawn from the state its loss comes in."""
-    decide = TicketedLeader.decide
+    """Forget a decision's weights, so that they are drawn from the state its loss comes in."""
+    decide = ContextSemiBanditFTPL._decide
 
     def forgetful(learner, *given):
         decision = decide(learner, *given)
-        learner._tickets[decision.id].weights = None
+        learner._ledger.waiting[decision.id].weights = None
         return decision
 
-    monkeypatch.setattr(TicketedLeader, "decide", forgetful)
+    monkeypatch.setattr(ContextSemiBanditFTPL, "_decide", forgetful)
 
 
 def _change(monkeypatch, **changes):
-    drawn = algorithm_3.drawn_weights
-    names = "played", "context", "action", "noise", "first", "scale", "limit", "successes"
+    check = algorithm_3.check_resampling
+    names = "total", "context", "action", "draw", "limit", "needed"
 
-    def other(*given, **more):
-        call = {**dict(zip(names, given, strict=True)), **more}
-        return drawn(**{name: changes.get(name, lambda x: x)(x) for name, x in call.items()})
+    def spoiled(owner, given):
+        resampling = check(owner, given)
+        drawn = resampling.weights
 
-    monkeypatch.setattr(algorithm_3, "drawn_weights", other)
+        def other(*given):
+            call = dict(zip(names, given, strict=True))
+            return drawn(**{name: changes.get(name, lambda x: x)(x) for name, x in call.items()})
+
+        resampling.weights = other
+        return resampling
+
+    monkeypatch.setattr(algorithm_3, "check_resampling", spoiled)

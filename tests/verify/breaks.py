@@ -1,10 +1,13 @@
 """What every claim is asked, and mechanisms broken on purpose."""
 
-import numpy as np
+import contextlib
 
-from hannan.learners.perturbed_leader import PerturbedLeader
+import numpy as np
+import pytest
+
+from hannan.learners.step_size import Fixed
 from hannan.oracles.finite_policies import FiniteNoise
-from hannan.verify import Effort
+from hannan.verify import Check, Effort
 
 
 def tried(module, name):
@@ -16,6 +19,42 @@ def tried(module, name):
 def failures(finding):
     """The checks that do not hold."""
     return [check.what for check in finding.checks if not check.passed]
+
+
+class Enough(Exception):
+    """All that was to be seen has been seen."""
+
+
+def refuted(module, name, *expected):
+    """Require that checks fail whose names contain these texts, at least one without any.
+
+    The experiment ends as soon as they have: what it would play or draw after that says nothing
+    more about the broken mechanism.
+    """
+    missing = list(expected or [""])
+    make = Check.__init__
+
+    def watched(check, *given, **options):
+        make(check, *given, **options)
+        if not check.passed:
+            missing[:] = [text for text in missing if text not in check.what]
+        if not missing:
+            raise Enough
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Enough):
+        patch.setattr(Check, "__init__", watched)
+        tried(module, name)
+    assert not missing, f"{name} stands where it should not: {missing}"
+
+
+def few_games(monkeypatch, module, most):
+    """Let a module play fewer games, where what they show is far beyond chance."""
+    seeds = module.seeds
+    monkeypatch.setattr(
+        module,
+        "seeds",
+        lambda effort, name, quick, full: seeds(effort, name, min(quick, most), full),
+    )
 
 
 def says_something(finding, checks):
@@ -34,13 +73,13 @@ def says_something(finding, checks):
 
 def scale_noise(monkeypatch, factor):
     """Let learners use their noise at another scale than ε says."""
-    make = PerturbedLeader._make_fakes
+    start = Fixed.start
 
-    def scaled(learner):
-        make(learner)
-        learner._scale *= factor
+    def scaled(step, leader):
+        start(step, leader)
+        step.scale *= factor
 
-    monkeypatch.setattr(PerturbedLeader, "_make_fakes", scaled)
+    monkeypatch.setattr(Fixed, "start", scaled)
 
 
 def shrink_projected_noise(monkeypatch):

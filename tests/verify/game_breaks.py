@@ -1,20 +1,24 @@
 """Ways to spoil what is drawn, measured, weighed and stated in a game."""
 
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
+import dataclasses
+
+from hannan.learners import Anytime, ContextSemiBanditFTPL, SelfTuned, certificates
 from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners.step_size import Fixed
 from hannan.perturbation import FuturePlayout
 
 
 def draw_once(monkeypatch):
-    """Keep the draw counter where it is: the same noise in every round."""
-    stuck = property(lambda learner: 0, lambda learner, draw: None)
-    monkeypatch.setattr(ContextFTPL, "_draw", stuck, raising=False)
+    """Keep the number of the draw where it is: the same noise in every round."""
+    monkeypatch.setattr(PerturbedLeader, "advance", lambda leader, used: None)
 
 
 def measure(monkeypatch, share):
     """Count only a share of what instability cost."""
-    tune = PerturbedLeader._tune
-    monkeypatch.setattr(PerturbedLeader, "_tune", lambda learner, cost: tune(learner, share * cost))
+    tune = SelfTuned.after
+    monkeypatch.setattr(
+        SelfTuned, "after", lambda step, leader, cost: tune(step, leader, share * cost)
+    )
 
 
 def foresee_with_other_noise(monkeypatch, objective):
@@ -29,36 +33,49 @@ def foresee_with_other_noise(monkeypatch, objective):
 
 def never_less_noise(monkeypatch, least):
     """Give self-tuned noise a smallest size of its own."""
-    tune = PerturbedLeader._tune
+    tune = SelfTuned.after
 
-    def floored(learner, cost):
-        tune(learner, cost)
-        if learner._scale > 0.0:
-            learner._scale = max(learner._scale, least)
+    def floored(step, leader, cost):
+        tune(step, leader, cost)
+        if step.scale > 0.0:
+            step.scale = max(step.scale, least)
 
-    monkeypatch.setattr(PerturbedLeader, "_tune", floored)
+    monkeypatch.setattr(SelfTuned, "after", floored)
 
 
 def widen(monkeypatch, share):
     """Let the anytime schedule make up for a share of a round only."""
-    widen = PerturbedLeader._widen
+    before, played = Anytime.before, Anytime.played
     monkeypatch.setattr(
-        PerturbedLeader, "_widen", lambda learner, variance: widen(learner, share * variance)
+        Anytime,
+        "before",
+        lambda step, leader, variance: before(step, leader, share * variance),
+    )
+    monkeypatch.setattr(
+        Anytime,
+        "played",
+        lambda step, leader, scale, variance: played(step, leader, scale, share * variance),
     )
 
 
 def leave_out_chance(monkeypatch):
     """State what regret is on average as if it were so in every run."""
-    monkeypatch.setattr(ContextFTPL, "_deviation", property(lambda learner: 0.0))
+    certify = certificates.full_information
+
+    def bold(*given):
+        said = certify(*given)
+        return dataclasses.replace(said, high_probability=said.measured)
+
+    monkeypatch.setattr(certificates, "full_information", bold)
 
 
 def weigh_double(monkeypatch):
     """Weights with twice their mean."""
     weigh = ContextSemiBanditFTPL._weigh
 
-    def heavy(learner, ticket, needed=None):
-        weigh(learner, ticket, needed)
-        ticket.weights = 2.0 * ticket.weights
+    def heavy(learner, opened, needed=None):
+        weights, law = weigh(learner, opened, needed)
+        return 2.0 * weights, law
 
     monkeypatch.setattr(ContextSemiBanditFTPL, "_weigh", heavy)
 
@@ -73,21 +90,22 @@ def perturb_the_past(monkeypatch):
 
 def toss_a_bent_coin(monkeypatch):
     """Explore some actions more often than announced."""
-    coin = FuturePlayout.coin
-    monkeypatch.setattr(FuturePlayout, "coin", lambda noise, time: coin(noise, time) ** 1.5)
+    uniform = FuturePlayout.uniform
+    monkeypatch.setattr(FuturePlayout, "uniform", lambda noise, *when: uniform(noise, *when) ** 1.5)
 
 
 def call_twice(monkeypatch, learner):
     """Ask the oracle once more for every action."""
     act = learner._act
 
-    def again(self, context):
-        self.oracle_calls += 1
-        return act(self, context)
+    def again(self, opened):
+        act(self, opened)
+        opened.calls += 1
 
     monkeypatch.setattr(learner, "_act", again)
 
 
 def fix_epsilon(monkeypatch, value):
     """Use one ε whatever was asked for."""
-    monkeypatch.setattr(PerturbedLeader, "_fixed_epsilon", lambda learner: value)
+    init = Fixed.__init__
+    monkeypatch.setattr(Fixed, "__init__", lambda step, epsilon: init(step, value))

@@ -6,8 +6,8 @@ import pytest
 import hannan as hn
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.verify import delay, proxy_losses
-from tests.verify import bandit_breaks
-from tests.verify.breaks import failures, says_something, tried
+from tests.verify import bandit_breaks, game_breaks
+from tests.verify.breaks import failures, refuted, says_something, tried
 
 
 @pytest.mark.parametrize(("name", "checks"), [("delayed-weights", 2), ("price-of-delay", 4)])
@@ -25,8 +25,8 @@ def test_weights_drawn_at_arrival_are_found_out(monkeypatch):
 
 
 def test_so_is_a_schedule_that_never_widens(monkeypatch):
-    monkeypatch.setattr(ContextSemiBanditFTPL, "_widen", lambda learner, variance: None)
-    assert not tried(delay, "price-of-delay").passed
+    game_breaks.widen(monkeypatch, 0.0)
+    refuted(delay, "price-of-delay")
 
 
 def test_losses_come_after_their_delay_in_any_order():
@@ -49,5 +49,5 @@ def test_losses_come_after_their_delay_in_any_order():
 
 def test_totals_are_read_off_the_objective():
     learner = ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 3), epsilon=1.0, seed=0)
-    learner._history.add(0, np.array([3.0, 1.0, 2.5]))
+    learner.leader.total.add(0, np.array([3.0, 1.0, 2.5]))
     assert delay._totals(learner) == pytest.approx([3.0, 1.0, 2.5])

@@ -4,7 +4,7 @@ import pytest
 
 from hannan import bounds
 from hannan.verify import be_the_leader, examples
-from tests.verify.breaks import failures, says_something, scale_noise, tried
+from tests.verify.breaks import failures, few_games, says_something, scale_noise, tried
 
 NAMES = (
     "example-shortest-path",
@@ -37,6 +37,7 @@ def test_a_rate_that_follows_from_the_theorem_needs_no_erratum(monkeypatch):
         return rate(result, horizon, **sizes) * sizes.get("n", 1) ** 0.25
 
     monkeypatch.setattr(bounds, "claimed_rate", mended)
+    few_games(monkeypatch, examples, 2)
     stated = "printed bound over the stated rate: power of n"
     assert failures(tried(examples, "example-disjunctions")) == [stated]
     assert failures(tried(examples, "example-linear-classifiers")) == [stated]

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from hannan.learners import ContextFTPL
 from hannan.perturbation import LaplaceNoise
 from hannan.verify import laplace_error, separators, ties
 from tests.verify.breaks import (
     failures,
+    refuted,
     says_something,
     scale_noise,
     shrink_projected_noise,
     tried,
 )
+from tests.verify.game_breaks import draw_once
 
 
 @pytest.mark.parametrize(("name", "checks"), [("noise-law", 6), ("laplace-error", 12)])
@@ -25,10 +26,13 @@ def test_the_claims_stand(name, checks):
 @pytest.mark.parametrize("factor", [0.5, 0.9, 2.0])
 def test_a_learner_with_another_scale_than_it_says_is_found_out(monkeypatch, factor):
     scale_noise(monkeypatch, factor)
-    found = failures(tried(laplace_error, "noise-law"))
-    assert "fake losses: distance from Laplace(1/ε)" in found
-    assert "as the oracle adds them up" in found
-    assert not tried(laplace_error, "laplace-error").passed
+    refuted(
+        laplace_error,
+        "noise-law",
+        "fake losses: distance from Laplace(1/ε)",
+        "as the oracle adds them up",
+    )
+    refuted(laplace_error, "laplace-error")
     assert tried(ties, "ties").passed
     assert tried(separators, "separators").passed
 
@@ -56,13 +60,7 @@ def test_so_is_noise_of_another_shape(monkeypatch):
 
 
 def test_so_is_noise_that_is_not_drawn_anew(monkeypatch):
-    learn = ContextFTPL._learn
-
-    def stale(learner, context, action, loss):
-        learn(learner, context, action, loss)
-        learner._draw = 0
-
-    monkeypatch.setattr(ContextFTPL, "_learn", stale)
+    draw_once(monkeypatch)
     assert failures(tried(laplace_error, "noise-law")) == [
         "plays: standard errors from their probability"
     ]

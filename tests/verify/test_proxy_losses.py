@@ -25,7 +25,7 @@ def test_a_cap_that_is_ignored_is_found_out(monkeypatch):
 
 
 def test_so_is_a_learner_that_forgets_its_cap(monkeypatch):
-    monkeypatch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, n: 10**6)
+    monkeypatch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, *given: 10**6)
     found = failures(tried(proxy_losses, "proxy-mean"))
     assert len([what for what in found if "standard errors" in what]) == 5
 

@@ -7,10 +7,11 @@ import pytest
 
 import hannan as hn
 from hannan.core.policy import loss_of
-from hannan.learners.forecast import Forecast
-from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners.prediction import Prediction
+from hannan.learners.step_size import Fixed
 from hannan.oracles.finite_policies import FiniteObjective
 from hannan.verify import Effort, _guesses, theorem_5
+from tests.verify.breaks import few_games
 
 FINDINGS = {claim.name: claim.experiment for claim in theorem_5.CLAIMS}
 
@@ -43,26 +44,37 @@ def test_errors_are_those_the_certificate_counts():
 
 
 def test_guesses_that_are_ignored(monkeypatch):
-    monkeypatch.setattr(FiniteObjective, "tilted", lambda self, context, losses: self)
+    monkeypatch.setattr(hn.ContextFTPL, "_past", lambda learner, opened: learner.leader.total)
+    few_games(monkeypatch, theorem_5, 10)
     assert failed("theorem-5") == [
         "slowly varying losses: regret, sharp bound at the same ε",
         "slowly varying losses: regret at the best sharp ε",
         "slowly varying losses: regret, self-tuned",
         "right guesses: largest regret, self-tuned",
     ]
-    assert len(failed("be-the-optimistic-leader")) == 2
+    assert failed("be-the-optimistic-leader") == [
+        "smallest cost of a surprise, self-tuned learners"
+    ]
     assert failed("earned-trust") == []
 
 
+def test_totals_that_ignore_guesses(monkeypatch):
+    monkeypatch.setattr(FiniteObjective, "tilted", lambda self, context, losses: self)
+    assert failed("be-the-optimistic-leader") == [
+        "largest excess over what the lemma allows, all games and policies"
+    ]
+
+
 def test_guesses_that_stay_in_the_history(monkeypatch):
-    settle = hn.ContextFTPL._settle
+    update = hn.ContextFTPL._update
 
-    def keeping(self, context, losses, unforeseen, low):
-        if self._forecast is not None and self._forecast.guess is not None:
-            self._history.add(context, self._forecast.guess)
-        return settle(self, context, losses, unforeseen, low)
+    def keeping(learner, opened, loss):
+        if opened.guess is not None:
+            learner.leader.total.add(opened.context, opened.guess)
+        update(learner, opened, loss)
 
-    monkeypatch.setattr(hn.ContextFTPL, "_settle", keeping)
+    monkeypatch.setattr(hn.ContextFTPL, "_update", keeping)
+    few_games(monkeypatch, theorem_5, 10)
     assert failed("theorem-5") == ["right guesses: largest regret, self-tuned"]
     assert failed("be-the-optimistic-leader") == [
         "smallest cost of a surprise, self-tuned learners"
@@ -70,18 +82,20 @@ def test_guesses_that_stay_in_the_history(monkeypatch):
 
 
 def test_trust_that_is_not_earned(monkeypatch):
-    init = Forecast.__init__
+    init = Prediction.__init__
 
-    def trusting(self, predictor, loss_range, m, trust="earned"):
-        init(self, predictor, loss_range, m, "always")
+    def trusting(self, predictor, loss_range, m, n_actions, trust="earned"):
+        init(self, predictor, loss_range, m, n_actions, "always")
 
-    monkeypatch.setattr(Forecast, "__init__", trusting)
+    monkeypatch.setattr(Prediction, "__init__", trusting)
     assert len(failed("earned-trust")) == 2
     assert failed("be-the-optimistic-leader") == []
 
 
 def test_instability_measured_on_whole_losses(monkeypatch):
-    monkeypatch.setattr(Forecast, "surprise", lambda self, losses, action: loss_of(losses, action))
+    monkeypatch.setattr(
+        Prediction, "surprise", lambda self, opened, losses, action: loss_of(losses, action)
+    )
     assert failed("be-the-optimistic-leader") == [
         "smallest cost of a surprise, self-tuned learners"
     ]
@@ -89,7 +103,7 @@ def test_instability_measured_on_whole_losses(monkeypatch):
 
 
 def test_noise_of_twice_the_size(monkeypatch):
-    found = PerturbedLeader._fixed_epsilon
-    monkeypatch.setattr(PerturbedLeader, "_fixed_epsilon", lambda self: found(self) / 2.0)
+    init = Fixed.__init__
+    monkeypatch.setattr(Fixed, "__init__", lambda step, epsilon: init(step, epsilon / 2.0))
     assert failed("theorem-5") == ["right guesses, ε = 1/20: regret at most G/ε"]
     assert failed("be-the-optimistic-leader") == []

@@ -14,30 +14,17 @@ if TYPE_CHECKING:
     from hannan.adapters.river.predictor import RiverPredictor
     from hannan.adapters.river.stream import FromRiver
     from hannan.adapters.sklearn import OnlinePolicyClassifier
-    from hannan.adapters.vw.decisions import actions_from_vw
-    from hannan.adapters.vw.dsjson import read_dsjson, write_dsjson
-    from hannan.adapters.vw.from_vw import FromCsoaa, FromVW
-    from hannan.adapters.vw.full_information import environment_from_vw, losses_to_vw
-    from hannan.adapters.vw.logs import log_from_vw, log_to_vw
-    from hannan.adapters.vw.rounds import (
-        CbAdfRound,
-        CbRound,
-        CcbRound,
-        CcbSlot,
-        CsoaaRound,
-        VWFormatError,
-    )
+    from hannan.adapters.vw.dsjson import read_dsjson
+    from hannan.adapters.vw.files import FromVW
+    from hannan.adapters.vw.logs import actions_from_vw, log_from_vw, log_to_vw
+    from hannan.adapters.vw.rounds import CbAdfRound, CbRound, VWFormatError
     from hannan.adapters.vw.text import read_vw, write_vw
 
 __all__ = [
     "CbAdfRound",
     "CbRound",
-    "CcbRound",
-    "CcbSlot",
     "CobaLearner",
-    "CsoaaRound",
     "FromCoba",
-    "FromCsoaa",
     "FromRiver",
     "FromVW",
     "OnlinePolicyClassifier",
@@ -47,51 +34,41 @@ __all__ = [
     "RiverPredictor",
     "VWFormatError",
     "actions_from_vw",
-    "environment_from_vw",
     "log_from_coba",
     "log_from_obp",
     "log_from_vw",
     "log_to_coba",
     "log_to_obp",
     "log_to_vw",
-    "losses_to_vw",
     "policy_to_obp",
     "read_dsjson",
     "read_vw",
-    "write_dsjson",
     "write_vw",
 ]
 
 _HOMES = {
     "CbAdfRound": "vw.rounds",
     "CbRound": "vw.rounds",
-    "CcbRound": "vw.rounds",
-    "CcbSlot": "vw.rounds",
     "CobaLearner": "coba.learner",
-    "CsoaaRound": "vw.rounds",
     "FromCoba": "coba.environment",
-    "FromCsoaa": "vw.from_vw",
     "FromRiver": "river.stream",
-    "FromVW": "vw.from_vw",
+    "FromVW": "vw.files",
     "OnlinePolicyClassifier": "sklearn",
     "RiverDetector": "river.detector",
     "RiverPolicies": "river.policies",
     "RiverPolicy": "river.policy",
     "RiverPredictor": "river.predictor",
     "VWFormatError": "vw.rounds",
-    "actions_from_vw": "vw.decisions",
-    "environment_from_vw": "vw.full_information",
+    "actions_from_vw": "vw.logs",
     "log_from_coba": "coba.log",
     "log_from_obp": "obp",
     "log_from_vw": "vw.logs",
     "log_to_coba": "coba.log",
     "log_to_obp": "obp",
     "log_to_vw": "vw.logs",
-    "losses_to_vw": "vw.full_information",
     "policy_to_obp": "obp",
     "read_dsjson": "vw.dsjson",
     "read_vw": "vw.text",
-    "write_dsjson": "vw.dsjson",
     "write_vw": "vw.text",
 }
 

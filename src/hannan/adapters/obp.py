@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters._ranges import check_inside, check_range
 from hannan.core import InputTypeError, LossError, ParameterError
 from hannan.core.arrays import as_array, as_floats
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_choice, check_loss_range, refuse
+from hannan.core.validation import FloatArray, check_choice, refuse
 from hannan.off_policy import Log, probabilities
 from hannan.off_policy.log import IntArray
 
@@ -59,15 +60,12 @@ def log_from_obp(
     if missing:
         raise ParameterError(
             f"log_from_obp needs feedback with n_actions, action, reward and pscore; "
-            f"{missing[0]!r} is not there."
+            f"{missing[0]!r} is missing."
         )
-    low, high = _range("log_from_obp", reward_range)
+    low, high = check_range("log_from_obp", "reward_range", reward_range)
     rewards = _numbers(feedback["reward"], "reward")
-    if rewards.size and not (rewards.min() >= low and rewards.max() <= high):
-        raise LossError(
-            f"Rewards must lie in reward_range={(low, high)}; got values from {rewards.min():g} "
-            f"to {rewards.max():g}."
-        )
+    accepted = f"Rewards must lie in reward_range={(low, high)}"
+    check_inside(rewards, (low, high), accepted, "Pass the range they really have.")
     if feedback["pscore"] is None:
         raise ParameterError("log_from_obp needs pscore, the probabilities of the actions taken.")
     return Log(
@@ -116,13 +114,10 @@ def log_to_obp(
     >>> hn.adapters.log_from_obp(feedback) == log
     True
     """
-    low, high = _range("log_to_obp", reward_range)
+    low, high = check_range("log_to_obp", "reward_range", reward_range)
     check_choice("log_to_obp", "inverse", inverse, ("propensities", "weights"))
-    if log.losses.size and not (log.losses.min() >= 0.0 and log.losses.max() <= 1.0):
-        raise LossError(
-            "log_to_obp needs losses in [0, 1]; got values from "
-            f"{log.losses.min():g} to {log.losses.max():g}. Rescale them first."
-        )
+    accepted = "log_to_obp needs losses in [0, 1]"
+    check_inside(log.losses, (0.0, 1.0), accepted, "Rescale them first.")
     if inverse == "weights" and log.weights is None:
         raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
     if not log.allowed.all():
@@ -170,12 +165,6 @@ def policy_to_obp(policy: Any, log: Log, *, draws: int = 1000) -> FloatArray:
     (2, 2, 1)
     """
     return probabilities(policy, log, draws)[:, :, None]
-
-
-def _range(owner: str, given: Any) -> tuple[float, float]:
-    if given is None:
-        raise refuse(owner, "reward_range", "a pair (low, high)", given)
-    return check_loss_range(owner, given)
 
 
 def _numbers(given: Any, name: str) -> FloatArray:

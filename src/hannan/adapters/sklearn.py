@@ -21,7 +21,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
     check_is_fitted,
 )
 
-from hannan.adapters._law import at_work, chosen, law, prospects
+from hannan.adapters._law import at_work, chosen, law
 from hannan.adapters._sklearn_parts import make_costs, make_oracle
 from hannan.core import (
     Feedback,
@@ -45,7 +45,7 @@ except ImportError as error:
 
 _KINDS = {"full": ContextFTPL, "bandit": ContextSemiBanditFTPL}
 _PLAYS = ("leader", "perturbed")
-_COINS = 0x706C6179  # sets the coins of `predict` apart from those of the rounds
+_PREDICTIONS = 0x706C6179  # sets the random numbers of `predict` apart from those of the rounds
 
 
 def _has_scores(classifier: OnlinePolicyClassifier) -> bool:
@@ -225,13 +225,13 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _begin(self, classes: NDArray[Any], weights: FloatArray) -> None:
         """A learner for these classes, with nothing learned."""
         check_choice(self, "play", self.play, _PLAYS)
-        check_integer(self, "draws", self.draws, 1)
+        check_integer(self, "draws", self.draws, 2)
         self.classes_ = classes
         self.costs_ = make_costs(self, self.costs, len(classes))
         seed = self._seed()
         oracle = make_oracle(self.oracle, len(classes))
         self.learner_: Any = self._make_learner(oracle, seed, self._loss_range(weights))
-        self._coins = np.random.default_rng([_COINS, seed])
+        self._rng = np.random.default_rng([_PREDICTIONS, seed])
         self._loss = self._weight = 0.0
 
     def _learn(self, X: FloatArray, truth: NDArray[np.intp], weights: FloatArray) -> Self:
@@ -253,7 +253,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         rows = self._rows(X)
         if check_choice(self, "play", self.play, _PLAYS) == "leader":
             return np.asarray(self.classes_[chosen(self.learner_, rows)])
-        seeds = self._coins.integers(2**63, size=len(rows)).tolist()
+        seeds = self._rng.integers(2**63, size=len(rows)).tolist()
         asked = zip(rows, seeds, strict=True)
         played = [self.learner_.would_play(row, 1, seed)[0] for row, seed in asked]
         return np.asarray(self.classes_[np.array(played, dtype=np.intp)])
@@ -266,8 +266,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         otherwise frequencies among `draws` leaders under fresh noise.
         """
         rows = self._rows(X)
-        draws = check_integer(self, "draws", self.draws, 1)
-        return law(self.learner_, rows, len(self.classes_), draws)
+        return law(self.learner_, rows, check_integer(self, "draws", self.draws, 2))
 
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
@@ -279,10 +278,11 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         rows = self._rows(X)
         margins = np.empty((len(rows), len(self.classes_)))
-        ahead: Any = prospects(at_work(self.learner_), rows)
-        for margin, (row, total) in zip(margins, ahead, strict=True):
-            margin[:] = total.scores(row, None, 0, 0.0)
-            margin *= -math.sqrt(total.hint_weight(row, 1.0))
+        learner = at_work(self.learner_)
+        for margin, row in zip(margins, rows, strict=True):
+            context, past, _ = learner.outlook(row)
+            margin[:] = past.scores(context, None, 0, 0.0)
+            margin *= -math.sqrt(past.hint_weight(context, 1.0))
         if len(self.classes_) == 2:
             return np.asarray(margins[:, 1] - margins[:, 0])
         return np.asarray(margins - margins.mean(axis=1, keepdims=True))

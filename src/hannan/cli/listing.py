@@ -10,8 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from hannan.cli.output import as_json, print_json
-from hannan.experiments.catalogue import KINDS, entries, short_name
-from hannan.experiments.plugins import describe, registered, unknown_groups
+from hannan.experiments.catalogue import (
+    KINDS,
+    describe,
+    entries,
+    registered,
+    short_name,
+    unknown_groups,
+)
 
 
 @click.command(name="list")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, Environment, Learner, OrderError
+from hannan.core import Environment, Learner, OpenRound, OrderError
 from hannan.core.validation import check_integer
 
 
@@ -17,10 +17,10 @@ class Always(Learner):
         super().__init__()
         self.action = check_integer(self, "action", action, 0)
 
-    def _act(self, context: Any) -> Action:
-        return self.action
+    def _act(self, opened: OpenRound) -> None:
+        opened.play(self.action)
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
+    def _update(self, opened: OpenRound, loss: Any) -> None:
         """Nothing is learned."""
 
 
@@ -41,13 +41,13 @@ class Taken(Learner):
         self.horizon = check_integer(self, "horizon", horizon, 1)
         self._rounds: Any = None
 
-    def _act(self, context: Any) -> Action:
+    def _act(self, opened: OpenRound) -> None:
         if self._rounds is None:
             self._rounds = self.environment.rounds(self.horizon, np.random.default_rng(0))
         try:
-            return int(next(self._rounds).current)
+            opened.action = int(next(self._rounds).current)
         except StopIteration:
             raise OrderError("The file tells of no further action.") from None
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
+    def _update(self, opened: OpenRound, loss: Any) -> None:
         """Nothing is learned."""

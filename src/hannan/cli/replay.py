@@ -100,7 +100,7 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
 )
 @click.option(
     "--format",
-    type=click.Choice(["cb", "cb_adf", "dsjson", "csoaa"]),
+    type=click.Choice(["cb", "cb_adf", "dsjson"]),
     help="Of a file of Vowpal Wabbit. [default: as its name and first lines look]",
 )
 @click.option(

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters.vw.files import format_of, is_vw
-from hannan.adapters.vw.from_vw import FromCsoaa, FromVW
+from hannan.adapters.vw.files import FromVW, format_of, is_vw
 from hannan.core import ParameterError
 from hannan.core.validation import FloatArray
 from hannan.environments import FromFile, FromLog
@@ -59,7 +58,7 @@ class Stream:
     """
 
     table: dict[str, Any]
-    environment: FromFile | FromLog | FromCsoaa
+    environment: FromFile | FromLog
     rounds: int
     constant: int
     current: float | None
@@ -91,7 +90,7 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
         How many rows to take, or None for all.
     """
     options = {name: value for name, value in given.items() if value is not None}
-    environment: FromFile | FromLog | FromCsoaa
+    environment: FromFile | FromLog
     unused: list[str] = []
     if is_vw(path):
         environment = _vw(path, options)
@@ -126,16 +125,14 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, lis
     return FromLog(**table) if "action" in options else FromFile(**table), unused
 
 
-def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromCsoaa:
+def _vw(path: Path, options: dict[str, Any]) -> FromVW:
     """The environment of a file of Vowpal Wabbit."""
     format = format_of(path, options.get("format"), "--format")
-    known = {"context": "columns", "hash": "columns", "value_range": "value_range"}
-    if format != "csoaa":
-        known |= {"format": "format", "method": "method", "floor": "floor"}
-    for name in options.keys() - known.keys() - {"format"}:
+    same = ("format", "method", "floor", "value_range")
+    known = {"context": "columns", "hash": "columns"} | {name: name for name in same}
+    for name in options.keys() - known.keys():
         raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
-    table = {known[name]: value for name, value in options.items() if name in known}
-    return FromCsoaa(str(path), **table) if format == "csoaa" else FromVW(str(path), **table)
+    return FromVW(str(path), **{known[name]: value for name, value in options.items()})
 
 
 def _numeric_columns(
@@ -164,7 +161,7 @@ def _looks_numeric(values: Sequence[Any]) -> bool:
 
 
 def _totals(
-    environment: FromFile | FromLog | FromCsoaa, rows: int
+    environment: FromFile | FromLog, rows: int
 ) -> tuple[FloatArray, float | None, tuple[float, float]]:
     """The losses of each action and of what was done, added up; and the extremes of all losses."""
     totals = np.zeros(environment.n_actions)
@@ -182,13 +179,11 @@ def _totals(
     return totals, done if known else None, (low, high)
 
 
-def _described(
-    environment: FromFile | FromLog | FromCsoaa, categorical: Sequence[str]
-) -> dict[str, Any]:
+def _described(environment: FromFile | FromLog, categorical: Sequence[str]) -> dict[str, Any]:
     """The environment as a table, with all that it has looked up."""
     table = {name: value for name, value in environment.params.items() if value is not None}
     kind = type(environment).__name__
-    if isinstance(environment, FromVW | FromCsoaa):
+    if isinstance(environment, FromVW):
         kind = f"{type(environment).__module__}:{kind}"
         if not isinstance(environment.columns, int):
             table["columns"] = environment.features or None

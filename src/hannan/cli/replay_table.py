@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 Rows = Mapping[str, Mapping[str, Any]]
 
@@ -55,10 +56,11 @@ def replay_table(title: str, units: str, rows: Rows, width: int) -> Table:
     for heading in _SPARE:
         if _width(rows, columns) > width:
             columns.pop(heading, None)
+    # Rich would fold a title at the width of the table, which may be far less than the terminal's.
+    fits = len(title) <= width
     table = Table(
-        title=escape(title),
+        title=Text(title, "bold", no_wrap=fits, overflow="ignore" if fits else "fold"),
         title_justify="left",
-        title_style="bold",
         box=SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),

@@ -21,13 +21,14 @@ class Punisher(DrawnContexts):
 
     def __init__(
         self,
-        oracle: Oracle | None,
-        contexts: Contexts | None,
-        n_actions: int | None,
-        n_contexts: int,
-        features: int | None,
-        low: float,
-        seed: int | None,
+        oracle: Oracle | None = None,
+        contexts: Contexts | None = None,
+        *,
+        n_actions: int | None = None,
+        n_contexts: int = 20,
+        features: int | None = None,
+        low: float = 0.2,
+        seed: int | None = 0,
     ) -> None:
         self.oracle = oracle
         self._given = {"contexts": contexts, "n_actions": n_actions}

@@ -70,7 +70,15 @@ class CopyPunisher(Punisher):
         low: float = 0.2,
         seed: int | None = 0,
     ) -> None:
-        super().__init__(oracle, contexts, n_actions, n_contexts, features, low, seed)
+        super().__init__(
+            oracle,
+            contexts,
+            n_actions=n_actions,
+            n_contexts=n_contexts,
+            features=features,
+            low=low,
+            seed=seed,
+        )
         self.copies = check_integer(self, "copies", copies, 1)
         self._learner: Any = None
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hannan.core import Oracle, Round
-from hannan.core.arrays import Contexts
+from hannan.core import Round
 from hannan.environments._punisher import Punisher, Tally
 
 
@@ -47,19 +46,6 @@ class FrequencyPunisher(Punisher):
     >>> round(float(hn.play(chance, world, horizon=3000, seed=0).losses.mean()), 1)
     0.5
     """
-
-    def __init__(
-        self,
-        oracle: Oracle | None = None,
-        contexts: Contexts | None = None,
-        *,
-        n_actions: int | None = None,
-        n_contexts: int = 20,
-        features: int | None = None,
-        low: float = 0.2,
-        seed: int | None = 0,
-    ) -> None:
-        super().__init__(oracle, contexts, n_actions, n_contexts, features, low, seed)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Rounds that look back at what was played."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from hannan.core import Environment, InputTypeError, LossError, ParameterError, Round
 from hannan.core.arrays import as_array, as_floats, as_rows, is_frame
-from hannan.core.available import IntArray, check_available
+from hannan.core.availability import check_available
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, refuse
 
 

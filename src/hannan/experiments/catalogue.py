@@ -1,19 +1,51 @@
-"""What there is: every public class by kind and name."""
+"""Classes by name, and objects from tables: `{type = "Mean", alpha = 0.1}` is `Mean(alpha=0.1)`.
+
+Names mean Hannan's own classes first, then those that other packages register as entry points
+`hannan.oracles`, `hannan.learners`, …:
+
+    [project.entry-points."hannan.oracles"]
+    Shifts = "shifts.oracle:Shifts"
+
+A package that cannot be loaded does not affect the others: what went wrong is kept with its entry,
+and reported to those who ask for it.
+"""
 
 from __future__ import annotations
 
 import difflib
 import importlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from hannan.core import ParameterError
-from hannan.experiments.plugins import BASES, Registered, registered
+from hannan.core import Environment, HannanError, Learner, Oracle, ParameterError, Predictor
+
+BASES: dict[str, type] = {
+    "learners": Learner,
+    "baselines": Learner,
+    "environments": Environment,
+    "oracles": Oracle,
+    "predictors": Predictor,
+    "detectors": object,
+    "networks": object,
+}
+"""What the classes of each kind are subclasses of."""
 
 KINDS = tuple(BASES)
+
+# Where to look first for the type of an argument of this name.
+_KINDS_OF_ARGUMENT = {
+    "oracle": ("oracles",),
+    "base": ("oracles", "learners"),
+    "predictor": ("predictors",),
+    "detector": ("detectors",),
+    "environment": ("environments",),
+    "learner": ("learners", "baselines"),
+    "network": ("networks",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +58,89 @@ class Entry:
     """The first line of its docstring."""
     made: Any
     """The class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What a package says it has."""
+
+    kind: str
+    name: str
+    package: str
+    """The distribution that registered it."""
+    version: str
+    point: EntryPoint
+
+    @property
+    def qualified(self) -> str:
+        """The name that no other package has."""
+        return f"{self.package}.{self.name}"
+
+    def load(self) -> type:
+        """The class.
+
+        Raises
+        ------
+        ImportError
+            Saying why it cannot be had, whatever the package itself raised.
+        """
+        try:
+            made = self.point.load()
+        except Exception as error:
+            raise ImportError(
+                f"{self.point.value} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
+        base = BASES[self.kind]
+        if not inspect.isclass(made) or not issubclass(made, base):
+            what = "a class" if base is object else f"a subclass of hannan.{base.__name__}"
+            raise ImportError(f"{self.point.value} is {made!r}, not {what}")
+        if inspect.isabstract(made):
+            lacking = ", ".join(sorted(getattr(made, "__abstractmethods__", ())))
+            raise ImportError(f"{self.point.value} is abstract: it lacks {lacking}")
+        return made
+
+
+@cache
+def registered(kind: str) -> tuple[Registered, ...]:
+    """What the packages at hand have registered of a kind, by name and package; nothing is loaded.
+
+    Examples
+    --------
+    >>> all(entry.package != "hannan" for entry in registered("oracles"))
+    True
+    """
+    found: dict[tuple[str, str], Registered] = {}
+    for point in entry_points(group=f"hannan.{kind}"):
+        package = "?" if point.dist is None else point.dist.name
+        version = "" if point.dist is None else point.dist.version
+        entry = Registered(kind, point.name, package, version, point)
+        found.setdefault((entry.name, entry.package), entry)  # the first on the path is imported
+    return tuple(entry for _, entry in sorted(found.items()))
+
+
+def unknown_groups() -> list[str]:
+    """Groups of entry points that look like Hannan's and are none, with the packages they are of.
+
+    What they register is never found, so somebody should be told.
+    """
+    known = [f"hannan.{kind}" for kind in BASES]
+    lines = []
+    for group in sorted(entry_points().groups):
+        if group.startswith("hannan.") and group not in known:
+            dists = {point.dist.name for point in entry_points(group=group) if point.dist}
+            close = difflib.get_close_matches(group, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}."
+            lines.append(f"{group} ({', '.join(sorted(dists))}) is no group of Hannan's: {hint}")
+    return lines
+
+
+def describe(entry: Registered) -> tuple[str, str | None]:
+    """The first line of a class's docstring, and what is wrong with it if it cannot be loaded."""
+    try:
+        made: Any = entry.load()
+    except ImportError as error:
+        return "", str(error)
+    return (inspect.getdoc(made) or "").partition("\n")[0], None
 
 
 @cache
@@ -56,17 +171,24 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     """
     if ":" in name:
         return _outside(name)
+    order = [*kinds, *(kind for kind in KINDS if kind not in kinds)]
     kind, _, rest = name.partition(".")
-    order = [kind] if kind in KINDS else [*kinds, *(k for k in KINDS if k not in kinds)]
-    wanted, _, constructor = (rest if kind in KINDS else name).partition(".")
-    for place in order:
-        for entry in entries(place):
-            if entry.name == wanted:
-                return _constructor(entry.made, wanted, constructor)
-    theirs = _registered_as(rest if kind in KINDS else name, order)
+    if kind in KINDS:
+        order, name = [kind], rest
+    wanted, _, constructor = name.partition(".")
+    for entry in (entry for place in order for entry in entries(place)):
+        if entry.name == wanted:
+            return _constructor(entry.made, wanted, constructor)
+    theirs = _registered_as(name, order)
     if theirs is not None:
-        return _constructor(_loaded(theirs[0]), theirs[0].name, theirs[1])
-    _refuse_unregistered(rest if kind in KINDS else name)
+        other, constructor = theirs
+        try:
+            return _constructor(other.load(), other.name, constructor)
+        except ImportError as error:
+            raise ParameterError(
+                f"{other.name!r} of the package {other.package!r} cannot be had: {error}."
+            ) from None
+    _refuse_unregistered(name)
     known = [entry.name for place in order for entry in entries(place)]
     known += [entry.name for place in order for entry in registered(place)]
     raise ParameterError(f"there is no {wanted!r}{nearest(wanted, known)}")
@@ -101,6 +223,101 @@ def nearest(wrong: str, known: Iterable[str]) -> str:
     if len(listed) <= 12:
         return f"; there are {', '.join(listed)}." if listed else "; none are known."
     return "; `hannan list` shows all names."
+
+
+def build(
+    table: Mapping[str, Any],
+    place: str,
+    kinds: tuple[str, ...],
+    *,
+    names: Mapping[str, Any] | None = None,
+    supplied: Mapping[str, Any] | None = None,
+) -> Any:
+    """The object that a table describes.
+
+    Parameters
+    ----------
+    table
+        `type` and the arguments of its constructor. An argument that is a table with a type is
+        made first; a text "$name" stands for what `names` has under that name.
+    place
+        Where the table stands, for error messages.
+    kinds
+        Kinds of things to look for the type in.
+    names
+        What "$name" stands for.
+    supplied
+        Arguments for learners and environments that take them, where the table does not give
+        them; inner learners and environments too.
+    """
+    names, supplied = names or {}, supplied or {}
+    kind = table.get("type")
+    if not isinstance(kind, str):
+        got = "none" if kind is None else repr(kind)
+        raise ParameterError(f"{place}: type must name what to make; got {got}.")
+    try:
+        make = find(kind, kinds)
+    except HannanError as error:
+        raise ParameterError(f"{place}: {error}") from None
+    parameters = inspect.signature(make).parameters
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        if key == "type":
+            continue
+        if key not in parameters:
+            raise ParameterError(
+                f"{place}: {kind} has no argument {key!r}{nearest(key, parameters)}"
+            )
+        given[key] = made(
+            value,
+            f"{place}.{key}",
+            _KINDS_OF_ARGUMENT.get(key, ()),
+            names=names,
+            supplied=supplied,
+        )
+    owner = getattr(make, "__self__", make)
+    if inspect.isclass(owner) and issubclass(owner, Learner | Environment):
+        given = {k: v for k, v in supplied.items() if k in parameters} | given
+    missing = [
+        p.name
+        for p in parameters.values()
+        if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+        if p.name not in given
+    ]
+    if missing:
+        # Learners find their class in the environment's table.
+        policies = {"oracle", "actions"} & set(missing) and place.startswith("learners")
+        hint = " (or policies in the table of its environment)" if policies else ""
+        raise ParameterError(f"{place}: {kind} needs {' and '.join(missing)}{hint}.")
+    try:
+        return make(**given)
+    except HannanError as error:
+        raise type(error)(f"{place}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{place}: {kind} cannot be made: {error}") from None
+
+
+def made(
+    value: Any,
+    place: str,
+    kinds: tuple[str, ...],
+    *,
+    names: Mapping[str, Any],
+    supplied: Mapping[str, Any] | None = None,
+) -> Any:
+    """What a value of a table stands for: a thing to build, a name, a list of such, or itself."""
+    if isinstance(value, Mapping) and "type" in value:
+        return build(value, place, kinds, names=names, supplied=supplied)
+    if isinstance(value, list):
+        return [
+            made(v, f"{place}[{i}]", kinds, names=names, supplied=supplied)
+            for i, v in enumerate(value)
+        ]
+    if isinstance(value, str) and value.startswith("$"):
+        if value[1:] not in names:
+            raise ParameterError(f"{place}: nothing is called {value}{nearest(value[1:], names)}")
+        return names[value[1:]]
+    return value
 
 
 def _is_contract(made: type) -> bool:
@@ -148,15 +365,6 @@ def _refuse_unregistered(name: str) -> None:
             raise ParameterError(
                 f"the package {package!r} has registered no {wanted!r}{nearest(wanted, known)}"
             )
-
-
-def _loaded(entry: Registered) -> type:
-    try:
-        return entry.load()
-    except ImportError as error:
-        raise ParameterError(
-            f"{entry.name!r} of the package {entry.package!r} cannot be had: {error}."
-        ) from None
 
 
 def _outside(name: str) -> Any:

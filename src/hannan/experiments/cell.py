@@ -18,10 +18,9 @@ from threadpoolctl import threadpool_limits
 from hannan._version import __version__
 from hannan.core import Environment, Learner, Oracle, ParameterError
 from hannan.core.policy import loss_of
-from hannan.experiments.build import build, made
+from hannan.experiments.catalogue import build, made
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
-from hannan.oracles import FinitePolicies
 
 OF_ENVIRONMENTS = ("name", "title", "horizon", "policies")
 OF_LEARNERS = ("name", "title", "environments")
@@ -91,9 +90,7 @@ class Cell:
         environment, names, policies = self._world
         supplied: dict[str, Any] = {"seed": self.seed, "n_actions": environment.n_actions}
         if policies is not None:
-            supplied["oracle"] = policies
-        if isinstance(policies, FinitePolicies):
-            supplied["actions"] = policies
+            supplied |= policies.supplies
         place = f"learners.{self.learner['name']}"
         learner = build(
             _without(self._located(self.learner), OF_LEARNERS),
@@ -119,6 +116,8 @@ class Cell:
         if self.policies is not None:
             wanted = self._located(self.policies)
             policies = made(wanted, f"{place}.policies", ("oracles",), names=names)
+            if not isinstance(policies, Oracle):
+                raise ParameterError(f"{place}.policies: {policies!r} is not an oracle.")
             names["policies"] = policies
         environment = build(
             _without(self._located(self.environment), OF_ENVIRONMENTS),

@@ -60,19 +60,15 @@ class Game:
                     learner.update(told)
             while late and late[0][0] <= t:
                 _, _, told, decision = heapq.heappop(late)
-                learner.update(told, decision=decision)  # type: ignore[call-arg]
+                learner.update(told, decision=decision)
             self.seconds += perf_counter() - started
             yield this_round
 
     def _decide(self, t: int, this_round: Round) -> None:
-        unable = next((part for part in _nested(self.learner) if not hasattr(part, "decide")), None)
-        if unable is not None:
-            raise ParameterError(
-                f"{_called(self.learner)} cannot learn late: {type(unable).__name__} has no "
-                f"decide(context), and the feedback of round {t + 1} comes {this_round.delay} "
-                "rounds later."
-            )
-        learner: Any = self.learner
+        learner = self.learner
+        if learner.late is not None:
+            delay = f"The feedback of round {t + 1} comes {this_round.delay} rounds later."
+            raise ParameterError(f"{delay} {learner.late}")
         decision = learner.decide(this_round.context, **_restriction(this_round))
         told = this_round.reveal(decision.action, self.feedback)
         if told is None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InputTypeError, LossError, ParameterError
 from hannan.core.arrays import as_array, as_floats, as_list, as_rows
-from hannan.core.available import check_available
+from hannan.core.availability import check_available
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_integer
 from hannan.off_policy import tables

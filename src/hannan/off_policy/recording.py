@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError
+from hannan.core import (
+    Action,
+    Decision,
+    InputTypeError,
+    Learner,
+    OpenRound,
+    ParameterError,
+    Propensities,
+)
+from hannan.core.availability import PassedOn
 from hannan.core.policy import loss_of
-from hannan.core.stored import Stored
-from hannan.core.validation import check_integer, refuse
-from hannan.off_policy.law import Law, law
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.off_policy.log import Log
 
-
-@dataclass(slots=True)
-class _Entry(Stored):
-    """A round: what was decided, under which law, and, later, what it cost."""
-
-    context: Any
-    action: int
-    law: Law
-    available: Any = None
-    weight: float | None = None
-    loss: float | None = None
+_NOTHING = Propensities(np.empty(0), np.empty(0), 0)
 
 
 class Recorder(Learner):
     r"""Plays as a learner does and keeps a `Log` that others can evaluate policies with.
 
-    Before each decision the law q of the learner's action is asked for, with coins of its own: the
+    Before each decision the learner's `propensities` are asked for, which changes nothing: the
     play is that of the learner alone. Where the learner knows q, it is written down as it is.
     Where q can only be sampled, the share :math:`\bar q` of an action in m draws would not do:
     :math:`1/\bar q` is too large on average, or infinite. But counted together with the action
@@ -49,7 +45,8 @@ class Recorder(Learner):
     Parameters
     ----------
     learner
-        What plays, from the state it is in: one action a round.
+        What plays, from the state it is in: one action a round. Decisions that it made before are
+        answered by itself.
     draws
         m, for learners that do not know their law.
 
@@ -76,6 +73,20 @@ class Recorder(Learner):
     [neu2016]
     """
 
+    class Round(OpenRound):
+        """A round of the learner, and what the log says of it."""
+
+        inner: Decision | None = None  # of the learner; None for the round that its `act` opened
+        known: Propensities = _NOTHING  # the law of the action, before it was drawn
+        place: int = 0  # in the order of decisions
+        weight: float | None = None
+        loss: float = np.nan
+
+        @property
+        def inverse(self) -> FloatArray:
+            """The weights of the learner's decision."""
+            return super().inverse if self.inner is None else self.inner.weights
+
     def __init__(self, learner: Learner, draws: int = 1000) -> None:
         super().__init__()
         if not isinstance(learner, Learner):
@@ -85,12 +96,12 @@ class Recorder(Learner):
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
         self.learns = learner.learns  # type: ignore[misc]
+        self.rounds = learner.rounds
+        self.oracle_calls = learner.oracle_calls
+        self._availability = PassedOn()
         self._K = _n_actions(learner)
-        self._count()
-        self._made = 0
-        self._entries: list[_Entry] = []
-        self._tickets: dict[int, _Entry] = {}
-        self._acted: _Entry | None = None
+        self._opened = 0
+        self._answered: list[Recorder.Round] = []
 
     def log(self) -> Log:
         """The rounds answered so far, in the order of their decisions.
@@ -98,23 +109,23 @@ class Recorder(Learner):
         Decisions that still wait for their loss, or were forgotten, are left out: unless that has
         to do with the losses, the others are as good as all.
         """
-        kept = [entry for entry in self._entries if entry.loss is not None]
-        weights = [entry.weight for entry in kept]
-        found = [entry.law.given(entry.action) for entry in kept]
+        kept = sorted(self._answered, key=lambda opened: opened.place)
+        weights = [opened.weight for opened in kept]
+        found = [opened.known.given(int(opened.action)) for opened in kept]
         table = np.array(found, dtype=np.float64).reshape(len(kept), self._K)
-        actions = np.array([entry.action for entry in kept], dtype=np.intp)
-        draws = max((entry.law.draws for entry in kept), default=0)
-        some = [entry.available for entry in kept]
+        actions = np.array([opened.action for opened in kept], dtype=np.intp)
+        draws = max((opened.known.draws for opened in kept), default=0)
+        some = [opened.available for opened in kept]
         all_of_them = np.arange(self._K)
         return Log(
-            contexts=[entry.context for entry in kept],
+            contexts=[opened.context for opened in kept],
             actions=actions,
-            losses=[entry.loss for entry in kept],
+            losses=[opened.loss for opened in kept],
             propensities=np.minimum(table[np.arange(len(kept)), actions], 1.0),
             n_actions=self._K,
             available=None
-            if all(there is None for there in some)
-            else [all_of_them if there is None else there for there in some],
+            if all(these is None for these in some)
+            else [all_of_them if these is None else these for these in some],
             distribution=table,
             weights=None if None in weights or not weights else weights,
             draws=draws + 1 if draws else None,
@@ -122,68 +133,59 @@ class Recorder(Learner):
 
     # The round --------------------------------------------------------------------------
 
-    def act(self, context: Any = None, available: Any = None) -> Action:
-        """The learner's action."""
-        some = self._among(available)
-        found = self._law(context, some)
-        checked = self._check_context(context)
-        action: Action = self.learner.act(context, **some)
-        self._acted = self._entry(checked, action, found, some)
-        self._count()
-        return action
+    def _act(self, opened: Round) -> None:
+        """The learner's action, and the law that it was drawn from."""
+        learner, some = self.learner, opened.available
+        if isinstance(opened.context, np.ndarray):
+            opened.context = opened.context.copy()  # callers may use theirs again
+        known: Propensities = learner.propensities(opened.context, self.draws, some)
+        if opened.number is None:
+            opened.play(_single(learner.act(opened.context, some)))
+        else:
+            made = opened.inner = learner.decide(opened.context, some)
+            opened.play(_single(made.action))
+            opened.weight = float(made.weights[0]) if len(made.weights) == 1 else None
+        opened.known = known
+        opened.place, self._opened = self._opened, self._opened + 1
+        opened.calls = learner.oracle_calls - self.oracle_calls
 
-    def decide(self, context: Any = None, available: Any = None) -> Decision:
-        """An action as a ticket, to be answered by `update(loss, decision=…)` at any time."""
-        if not hasattr(self.learner, "decide"):
-            raise InputTypeError(f"{type(self.learner).__name__} has no decide(): use act().")
-        some = self._among(available)
-        found = self._law(context, some)
-        made: Decision = self.learner.decide(context, **some)
-        entry = self._entry(made.context, made.action, found, some)
-        entry.weight = float(made.weights[0]) if len(made.weights) == 1 else None
-        self._entries.append(entry)
-        self._tickets[made.id] = entry
-        self._count()
-        return made
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Let the learner learn, and write down what the action cost."""
+        self.learner.update(loss, opened.inner)
+        opened.loss = _cost(loss, int(opened.action))
+        opened.inner = None
+        self._answered.append(opened)
+        self.rounds = self.learner.rounds - 1  # it may have answered others itself
+        opened.calls = self.learner.oracle_calls - self.oracle_calls
 
     def decide_many(
         self, contexts: Iterable[Any], available: Iterable[Any] | None = None
     ) -> list[Decision]:
         """A decision for each of several contexts, all from the same state."""
-        checked = [self._check_context(context, i) for i, context in enumerate(contexts)]
-        there = [None] * len(checked) if available is None else list(available)
-        return [self.decide(*pair) for pair in zip(checked, there, strict=True)]
-
-    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
-        """Learn the losses of a round, and write down what the action cost."""
-        if decision is None:
-            self.learner.update(loss)
-            if self._acted is not None:
-                self._acted.loss = _cost(loss, self._acted.action)
-                self._entries.append(self._acted)
-                self._acted = None
-        else:
-            self.learner.update(loss, decision=decision)
-            entry = self._ticket(decision)
-            if entry is not None:
-                entry.loss = _cost(loss, entry.action)
-        self._count()
+        before = set(self.learner.open_decisions)
+        try:
+            return super().decide_many(contexts, available)
+        except BaseException:
+            for number in set(self.learner.open_decisions) - before:  # nobody has seen them
+                self.learner.forget(number)
+            raise
 
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss; the round is not logged."""
-        self.learner.forget(decision)
-        self._ticket(decision)
+        opened: Any = self._ledger.find(decision, self._context_key)
+        self.learner.forget(opened.inner)
+        self._ledger.forget(opened)
 
     @property
-    def open_decisions(self) -> list[int]:
-        """Ids of the decisions not answered yet."""
-        found: list[int] = self.learner.open_decisions
+    def late(self) -> str | None:
+        """Why the learner refuses `decide`, or None."""
+        found: str | None = self.learner.late
         return found
 
     # As the learner ---------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        """What else the learner can do: `best_policy`, `certificate`, `propensities`, …"""
+        """What else the learner can do: `best_policy`, `certificate`, …"""
         if name.startswith("_") or name == "learner":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.learner, name)
@@ -205,9 +207,14 @@ class Recorder(Learner):
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
         """What copies of the learner would play on a context now."""
-        found: list[Action] = self.learner.would_play(
-            context, copies, seed, **self._among(available)
-        )
+        found: list[Action] = self.learner.would_play(context, copies, seed, available)
+        return found
+
+    def propensities(
+        self, context: Any = None, draws: int = 1000, available: Any = None
+    ) -> Propensities:
+        """The learner's."""
+        found: Propensities = self.learner.propensities(context, draws, available)
         return found
 
     def regret_bound(self) -> float | None:
@@ -215,44 +222,34 @@ class Recorder(Learner):
         found: float | None = self.learner.regret_bound()
         return found
 
-    # Parts ------------------------------------------------------------------------------
+    def worst_case(self, rounds: int, restarts: int) -> float | None:
+        """That of the learner."""
+        found: float | None = self.learner.worst_case(rounds, restarts)
+        return found
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        found: float = self.learner.loss_suffered(action, loss)
+        return found
 
     @property
-    def _clock(self) -> int:
-        found: int = self.learner._clock
+    def clock(self) -> int:
+        """The number of the learner's next round."""
+        found: int = self.learner.clock
         return found
 
-    def _check_context(self, context: Any, ahead: int = 0) -> Any:
-        return self.learner._check_context(context, ahead)
+    def _propensity(self, opened: Round) -> tuple[Any, Any]:
+        assert opened.inner is not None
+        return opened.inner.propensity, opened.inner.propensity_error
 
-    def _act(self, context: Any) -> Action:
-        found: Action = self.learner._act(context)
-        return found
+    @property
+    def action_count(self) -> int | None:
+        """K."""
+        return self._K
 
-    def _update(self, context: Any, action: Action, loss: Any) -> None:
-        self.learner._update(context, action, loss)
-
-    def _among(self, available: Any) -> dict[str, Any]:
-        """`available=`, where some actions are missing: learners from outside may not take it."""
-        there = None if available is None else self.learner._check_available(available)
-        return {} if there is None else {"available": there}
-
-    def _law(self, context: Any, some: dict[str, Any]) -> Law:
-        return law(self.learner, context, self._K, self.draws, seed=self._made, **some)
-
-    def _entry(self, context: Any, action: Action, found: Law, some: dict[str, Any]) -> _Entry:
-        self._made += 1
-        if isinstance(context, np.ndarray):
-            context = context.copy()  # callers may use theirs again
-        return _Entry(context, _single(action), found, some.get("available"))
-
-    def _ticket(self, decision: Decision | int) -> _Entry | None:
-        """The entry of a decision; None for one that was made before recording began."""
-        return self._tickets.pop(decision.id if isinstance(decision, Decision) else decision, None)
-
-    def _count(self) -> None:
-        self.rounds = self.learner.rounds
-        self.oracle_calls = self.learner.oracle_calls
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context as the learner takes it."""
+        return self.learner.check_context(context, ahead)
 
 
 def _n_actions(learner: Learner) -> int:
@@ -265,7 +262,7 @@ def _n_actions(learner: Learner) -> int:
         )
     if getattr(learner, "noise", None) == "once":
         raise ParameterError(
-            "A Recorder needs coins that are drawn afresh each round: use noise='fresh'."
+            "A Recorder needs noise that is drawn anew in each round: use noise='fresh'."
         )
     found = getattr(learner, "n_actions", None) or getattr(oracle, "n_actions", None)
     if found is None:

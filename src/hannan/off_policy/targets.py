@@ -11,10 +11,9 @@ import numpy as np
 
 from hannan.core import InputTypeError, Learner, ParameterError
 from hannan.core.arrays import as_array
-from hannan.core.decision import context_key
 from hannan.core.params import short
+from hannan.core.rounds import context_key
 from hannan.core.validation import FloatArray
-from hannan.off_policy.law import law
 from hannan.off_policy.log import IntArray, Log
 
 _TOLERANCE = 1e-5
@@ -67,15 +66,19 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
 
 def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], FloatArray]:
     """The law of a learner's next action, asked for once on each context and set of actions."""
-    told = getattr(learner, "n_actions", None) or getattr(learner.oracle, "n_actions", None)
-    _check_number(learner, told or K, K)
+    if learner.oracle is not None and learner.oracle.max_chosen > 1:
+        raise InputTypeError(
+            f"Logs are for single actions; {type(learner).__name__} chooses sets of elements."
+        )
+    own = getattr(learner, "n_actions", None) or getattr(learner.oracle, "n_actions", None)
+    _check_number(learner, own or K, K)
     known: dict[Hashable, FloatArray] = {}
 
     def answer(context: Any, available: IntArray) -> FloatArray:
         key = context_key(context), available.tobytes()
         if key not in known:
-            some: dict[str, Any] = {} if len(available) == K else {"available": available}
-            known[key] = law(learner, context, K, draws, **some).probabilities
+            some = None if len(available) == K else available
+            known[key] = learner.propensities(context, draws, some).probabilities
             _check_number(learner, len(known[key]), K)
         return known[key]
 

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.bounds import laplace_complexity
-from hannan.core import Environment, Learner, Oracle, Predictor, Round
+from hannan.core import Action, Draw, Environment, Learner, Objective, Oracle, Predictor, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
+from hannan.learners import Resampling
 from hannan.verify.claim import Effort
 
 SIGMAS = 5.5
@@ -28,6 +28,28 @@ def traces(
 ) -> list[Trace]:
     """The same world against learners that differ in their coins only."""
     return [play(make(seed), world, horizon, seed=seeds[0]) for seed in seeds]
+
+
+class Separate(Resampling):
+    """Weights as printed in Algorithm 3: one success, and draws of its own for each element."""
+
+    def __init__(self) -> None:
+        super().__init__(successes=1, exact=False)
+
+    def weights(
+        self, total: Objective, context: Any, action: Action, draw: Draw, limit: int, needed: Any
+    ) -> tuple[Any, int]:
+        """One element after the other."""
+        if isinstance(action, int):
+            return super().weights(total, context, action, draw, limit, needed)
+        noise, first, scale = draw
+        weights, used = np.zeros(len(action)), 0
+        for i in range(len(action)) if needed is None else np.flatnonzero(needed):
+            weights[i], more = total.resample_one(
+                context, int(action[i]), noise, first + used, limit, 1, scale
+            )
+            used += more
+        return weights, used
 
 
 def pseudo_regret(played: Sequence[Trace], oracle: Oracle) -> float:
@@ -48,19 +70,6 @@ def best_total(oracle: Oracle, games: Sequence[tuple[Sequence[Any], FloatArray]]
     for context, losses in sums.values():
         total.add(context, losses)
     return float(total.minima(None, 0, 1, 0.0)[0])
-
-
-def sizes(oracle: Oracle, contexts: Sequence[Any]) -> dict[str, Any]:
-    """What bounds ask about a class on a context set."""
-    known = oracle.check_contexts(contexts)
-    return {
-        "d": len(known),
-        "n_actions": oracle.n_actions,
-        "m": oracle.max_chosen,
-        "log_size": oracle.log_size(known),
-        "antichain": oracle.antichain,
-        "complexity": laplace_complexity(oracle, known, pairs=2000),
-    }
 
 
 def steady(oracle: Oracle, contexts: Sequence[Any], horizon: int, good: float) -> FromArrays:

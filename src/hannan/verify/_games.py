@@ -8,18 +8,39 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, Learner, Round
+from hannan.bounds import Sizes, laplace_complexity, sizes_of
+from hannan.core import Environment, Learner, Oracle, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
+from hannan.learners import ContextFTPL, SelfTuned
+from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.oracles import FinitePolicies
-from hannan.verify.claim import Check, Effort
+from hannan.verify.claim import Check, Effort, Series
 
 
 def seeds(effort: Effort, name: str, quick: int, full: int) -> list[int]:
     """As many seeds as the effort allows."""
     found: list[int] = effort.rng(name).integers(2**31, size=effort.pick(quick, full)).tolist()
     return found
+
+
+def seeded(kind: Callable[..., Any], *args: Any, **options: Any) -> Callable[[int], Any]:
+    """How to make a learner from a seed."""
+    return lambda seed: kind(*args, seed=seed, **options)
+
+
+def sizes(
+    oracle: Oracle,
+    contexts: Sequence[Any] | None = None,
+    separator: Sequence[Any] | None = None,
+    pairs: int | None = None,
+) -> Sizes:
+    """What bounds need to know of a class, its complexity G included."""
+    X = contexts if separator is None else separator
+    setting = "transductive" if separator is None else "separator"
+    G = laplace_complexity(oracle, X, pairs=pairs)
+    return sizes_of(oracle, X, setting=setting, complexity=G)
 
 
 def games(
@@ -59,6 +80,17 @@ def room(values: FloatArray, limit: float) -> float:
     return float((limit - values.mean()) / error) if error > 0.0 else np.inf
 
 
+def room_note(*rooms: float, what: str = "their bounds") -> str:
+    """The smallest of several, in words."""
+    return f"means lie at least {min(rooms):.0f} standard errors below {what}"
+
+
+def mean_curve(label: str, played: Sequence[tuple[Any, Trace]], every: int) -> Series:
+    """Regret as it grows, on average over games."""
+    curves = [trace.regret_curve(every) for _, trace in played]
+    return Series(label, curves[0][0], np.mean([y for _, y in curves], axis=0))
+
+
 def turns(
     horizon: int,
     last: int,
@@ -81,6 +113,28 @@ def turns(
     losses[horizon - last :] = 1.0
     losses[horizon - last :, 0] = 0.0
     return FromArrays(order, losses)
+
+
+class Recorded(SelfTuned):
+    """Self-tuning, with a record of what instability cost."""
+
+    def __init__(self, eagerness: float | None = None) -> None:
+        super().__init__(eagerness)
+        self.found: list[tuple[int, float]] = []
+
+    def after(self, leader: PerturbedLeader, instability: float) -> None:
+        """Note it with the number of the round, and tune."""
+        self.found.append((leader.number - 1, instability))
+        super().after(leader, instability)
+
+
+def instability(learner: ContextFTPL) -> FloatArray:
+    """What it cost a learner in each round, where that was recorded."""
+    costs = np.zeros(learner.rounds)
+    if isinstance(learner.step, Recorded):
+        for t, cost in learner.step.found:
+            costs[t] = cost
+    return costs
 
 
 class Listed(Environment):

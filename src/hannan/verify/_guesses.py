@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.bounds import Bound, laplace_complexity, predictable, self_tuned
+from hannan.bounds import Bound, Sizes, predictable, self_tuned
 from hannan.core import Oracle, Predictor
 from hannan.core.policy import Action
 from hannan.core.validation import FloatArray
@@ -17,7 +17,7 @@ from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies, Subsets
 from hannan.predictors import Last, Mean
-from hannan.verify._games import regrets, turns
+from hannan.verify._games import regrets, sizes, turns
 
 TWO = FinitePolicies([[0], [1]])
 
@@ -76,23 +76,22 @@ class Problem:
         )
 
     def errors(self, trust: str) -> Errors:
-        """What a learner makes of the guesses; with full information no coin enters."""
+        """What a learner makes of the guesses; with full information noise does not matter."""
         learner = self.learner(1.0, trust, seed=0)
         norms = used = offered = none = step = 0.0
         for this in self.world.rounds(self.world.horizon, np.random.default_rng(0)):
-            action = learner.act(this.context)
-            forecast = learner._forecast
-            assert forecast is not None
-            losses = np.asarray(this.reveal(action))
-            Q = np.zeros(len(losses)) if forecast.guess is None else forecast.guess
+            opened: Any = learner.begin_round(learner.check_context(this.context))
+            learner.keep_round(opened)
+            losses = np.asarray(this.reveal(opened.action))
+            Q = np.zeros(len(losses)) if opened.guess is None else opened.guess
             gap = self._of_actions(losses - Q)
             norms += float(np.abs(gap).max()) ** 2
             used += float(np.ptp(gap)) ** 2
-            ranges = [np.ptp(self._of_actions(losses - each)) for each in (forecast._offered, 0.0)]
+            ranges = [np.ptp(self._of_actions(losses - each)) for each in (opened.offered, 0.0)]
             offered += float(ranges[0]) ** 2
             none += float(ranges[1]) ** 2
             step = max(step, float(max(ranges)) ** 2)
-            learner.update(losses)
+            learner.end_round(opened, losses)
         return Errors(norms, used, offered, none, step)
 
     def _of_actions(self, losses: FloatArray) -> FloatArray:
@@ -101,18 +100,9 @@ class Problem:
         return np.array([sum(some) for some in combinations(losses, m)])
 
     @property
-    def sizes(self) -> dict[str, Any]:
+    def sizes(self) -> Sizes:
         """What the bounds need to know."""
-        X = self.separator if self.separator is not None else self.oracle.contexts
-        assert X is not None
-        return {
-            "d": len(X),
-            "n_actions": self.oracle.n_actions,
-            "m": self.oracle.max_chosen,
-            "log_size": self.oracle.log_size(X),
-            "setting": "transductive" if self.separator is None else "separator",
-            "complexity": laplace_complexity(self.oracle, X, seed=0),
-        }
+        return sizes(self.oracle, separator=self.separator)
 
     def bound(self, errors: Errors, form: str, epsilon: float | None = None) -> Bound:
         """Theorem 5."""
@@ -122,21 +112,14 @@ class Problem:
 
     def self_tuned(self, squares: float) -> float:
         """Theorem 5 for a learner that tunes itself."""
-        return self_tuned(
-            self.world.horizon,
-            squares=squares,
-            nonnegative=False,
-            loss_range=(-1.0, 1.0),
-            **self.sizes,
-        ).value
+        signed: dict[str, Any] = {"nonnegative": False, "loss_range": (-1.0, 1.0)}
+        return self_tuned(self.world.horizon, squares=squares, **signed, **self.sizes).value
 
     def regrets(self, epsilon: float | str, trust: str, numbers: list[int]) -> FloatArray:
         """One for each seed."""
+        world = self.world
         return regrets(
-            lambda seed: self.learner(epsilon, trust, seed),
-            self.world,
-            self.world.horizon,
-            numbers,
+            lambda seed: self.learner(epsilon, trust, seed), world, world.horizon, numbers
         )
 
 

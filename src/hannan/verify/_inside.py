@@ -9,32 +9,30 @@ from numpy.typing import NDArray
 
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
-from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners import ContextFTPL
 
 
-def noise_of(learner: PerturbedLeader) -> tuple[Noise, float]:
+def noise_of(learner: ContextFTPL) -> tuple[Noise, float]:
     """Its unit noise, and the scale it is used at."""
-    assert learner._fakes is not None
-    return learner._fakes, learner._scale
+    assert learner.leader.noise is not None
+    return learner.leader.noise, learner.step.scale
 
 
-def fake_losses(learner: PerturbedLeader, first: int, count: int) -> FloatArray:
+def fake_losses(learner: ContextFTPL, first: int, count: int) -> FloatArray:
     """The fake losses of some draws as they enter the total, [count, d, K]."""
     noise, scale = noise_of(learner)
     return scale * np.array([noise.unit(first + i) for i in range(count)])
 
 
-def leader_counts(learner: PerturbedLeader, first: int, count: int) -> NDArray[np.int64]:
+def leader_counts(learner: ContextFTPL, first: int, count: int) -> NDArray[np.int64]:
     """How often each policy of a table leads under the next total, over some draws."""
     noise, scale = noise_of(learner)
     table: Any = learner.oracle
-    total: Any = learner._history
-    # `leaders` without the policy objects, of which there would be hundreds of thousands.
-    indices = total._leader_indices(noise, first, count, scale)
-    return np.bincount(indices, minlength=table.n_policies)
+    leaders: Any = learner.leader.total.leaders(noise, first, count, scale)
+    return np.bincount([leader.index for leader in leaders], minlength=table.n_policies)
 
 
-def let_play(learner: PerturbedLeader, context: Any, losses: Any) -> None:
+def let_play(learner: ContextFTPL, context: Any, losses: Any) -> None:
     """One round."""
     learner.act(context)
     learner.update(losses)

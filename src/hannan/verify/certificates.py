@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from hannan.core import Learner, Oracle
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import games, mean_check, room, seeds, turns
+from hannan.verify._games import games, mean_check, room, room_note, seeded, seeds, turns
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 _Z = 4.5  # standard errors; one-sided, 3e-6 for each check
@@ -28,7 +26,7 @@ def coverage(effort: Effort) -> Finding:
     T = effort.pick(100, 400)
     numbers = seeds(effort, "coverage", 300, 3000)
     oracle = AllPolicies(1, 2)
-    played = games(lambda seed: ContextFTPL(oracle, seed=seed), turns(T, T // 2), T, numbers)
+    played = games(seeded(ContextFTPL, oracle), turns(T, T // 2), T, numbers)
     regret = np.array([trace.regret() for _, trace in played])
     checks = []
     x = np.sort(regret)
@@ -80,7 +78,7 @@ def above_regret(effort: Effort) -> Finding:
     checks: list[Check] = []
     means, values, left = [], [], math.inf
     for where, (options, world) in cases.items():
-        played = games(_make(ContextFTPL, oracle, options), world, T, numbers)
+        played = games(seeded(ContextFTPL, oracle, **options), world, T, numbers)
         found = [learner.certificate() for learner, _ in played]
         regret = np.array([trace.regret() for _, trace in played])
         silent = sum(
@@ -97,7 +95,7 @@ def above_regret(effort: Effort) -> Finding:
             means.append(float(regret.mean()))
             values.append(float(stated.mean()))
         checks.append(Check(f"{where}: statements without a sentence", silent, 0.0))
-    return Finding(checks, _scatter(values, means), _room_note(left))
+    return Finding(checks, _scatter(values, means), room_note(left, what="what was stated"))
 
 
 def semi_bandit(effort: Effort) -> Finding:
@@ -112,12 +110,8 @@ def semi_bandit(effort: Effort) -> Finding:
     checks: list[Check] = []
     means, values = [], []
     for where, options in cases.items():
-        played = games(
-            _make(ContextSemiBanditFTPL, oracle, options),
-            turns(T, T // 2, K=3),
-            T,
-            numbers,
-        )
+        make = seeded(ContextSemiBanditFTPL, oracle, **options)
+        played = games(make, turns(T, T // 2, K=3), T, numbers)
         found = [learner.certificate() for learner, _ in played]
         regret = np.array([trace.regret() for _, trace in played])
         statements = {
@@ -138,10 +132,6 @@ def semi_bandit(effort: Effort) -> Finding:
     return Finding(checks, _scatter(values, means))
 
 
-def _make(kind: Any, oracle: Oracle, options: dict[str, Any]) -> Callable[[int], Learner]:
-    return lambda seed: kind(oracle, seed=seed, **options)  # type: ignore[no-any-return]
-
-
 def _standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1)) / math.sqrt(len(values))
 
@@ -156,10 +146,6 @@ def _scatter(values: list[float], means: list[float]) -> Plot:
             Series("equality", top, top, "dashed"),
         ],
     )
-
-
-def _room_note(left: float) -> str:
-    return f"means lie at least {left:.0f} standard errors below what was stated"
 
 
 CLAIMS = (

@@ -14,7 +14,8 @@ from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays, LeaderPunisher, PlantedPolicy
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import SIGMAS, best_total, coins, sizes
+from hannan.verify._bandits import SIGMAS, best_total, coins
+from hannan.verify._games import sizes
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 
@@ -62,12 +63,12 @@ def weights(effort: Effort) -> Finding:
 
 def _totals(learner: ContextSemiBanditFTPL) -> FloatArray:
     """The totals of all actions where there is one context: policies that always play one."""
-    history = learner._history
-    K = history.n_actions
+    total = learner.leader.total
+    K = total.n_actions
     # Tilted so far towards an action that it leads, the minimum is its total.
     far = 1e9
     return np.array(
-        [history.tilted(0, far * (np.arange(K) != k)).minima(None, 0, 1, 0.0)[0] for k in range(K)]
+        [total.tilted(0, far * (np.arange(K) != k)).minima(None, 0, 1, 0.0)[0] for k in range(K)]
     )
 
 
@@ -112,7 +113,7 @@ def price(effort: Effort) -> Finding:
     """Fixed and random delays in three worlds, none of which reacts to what is played."""
     T, seeds = effort.pick(2000, 12_000), coins(effort, effort.pick(2, 5))
     oracle = FinitePolicies(list(product(range(2), repeat=2)), n_actions=2)
-    known = sizes(oracle, list(oracle.contexts))
+    known = sizes(oracle, pairs=2000)
     delays = {
         "none": [0] * T,
         "5 rounds": [5] * T,

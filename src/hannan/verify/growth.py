@@ -13,7 +13,7 @@ from hannan.baselines import FollowTheLeader
 from hannan.core import Environment, Learner
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, PlayoutFTPL
 from hannan.oracles import Disjunctions, FinitePolicies, Switching
 from hannan.separators import conjunctions, disjunctions
 from hannan.verify._games import regrets, seeds, turns
@@ -194,12 +194,11 @@ def switching(effort: Effort) -> Finding:
     return Finding(checks, _plot(fit, lambda T: bound(T).value, *others), fit.note)
 
 
-def _sequences(T: int, epsilon: float | None) -> Callable[[int], ContextFTPL]:
+def _sequences(T: int, epsilon: float | None) -> Callable[[int], Learner]:
     oracle = Switching(_PAIR, 1, sequence=[0] * T)
-    options: dict[str, Any] = {"epsilon": epsilon}
     if epsilon is None:
-        options = {"perturbation": "playout"}
-    return lambda seed: ContextFTPL(oracle, seed=seed, **options)
+        return lambda seed: PlayoutFTPL(oracle, seed=seed)
+    return lambda seed: ContextFTPL(oracle, epsilon=epsilon, seed=seed)
 
 
 def _halves(T: int) -> FromArrays:

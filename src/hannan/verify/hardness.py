@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +34,7 @@ from hannan.learners import (
     ContextFTPL,
     ContextSemiBanditFTPL,
     Discounted,
+    Pool,
     Restarting,
     StronglyAdaptive,
 )
@@ -48,16 +48,16 @@ _VOTES, _WITNESSES = 3, 8
 class Bisection(Environment):
     """Shows the midpoint of what is still open, and labels it as the learner does not expect.
 
-    It knows the learner and all that has happened but no coin still to be tossed. So it asks
-    copies of the learner in its present state, with other coins, what they would play: given the
-    past these are independent of the learner's own action and have its law, and the majority of
-    three agrees with it at least half of the time. Others tell how often it agrees. Points are
-    fractions: floats would run out after 52 rounds.
+    It knows the learner and all that has happened but no random number still to be drawn. So it
+    asks copies of the learner in its present state, with other randomness, what they would play:
+    given the past these are independent of the learner's own action and have its law, and the
+    majority of three agrees with it at least half of the time. Others tell how often it agrees.
+    Points are fractions: floats would run out after 52 rounds.
 
     Parameters
     ----------
     learner
-        The victim.
+        The learner that is played against.
     name
         What the learner calls a point.
     """
@@ -69,7 +69,7 @@ class Bisection(Environment):
         self.learner = learner
         self.name = name
         self.expected: list[float] = []
-        """What each round costs the learner, on average over its coins."""
+        """What each round costs the learner, on average over its randomness."""
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Points between those labelled 0 and those labelled 1."""
@@ -87,33 +87,9 @@ class Bisection(Environment):
 
     def _ask(self, context: Any, rng: np.random.Generator) -> list[int]:
         """What copies of the learner play."""
-        # What never changes need not be copied.
-        fixed = (self.learner.oracle, getattr(self.learner, "_columns", None))
-        twin: Any = copy.deepcopy(self.learner, {id(each): each for each in fixed})
-        played = []
-        jump = int(rng.integers(2**30, 2**31))
-        for _ in range(_VOTES + _WITNESSES):
-            toss_anew(twin, jump, rng)
-            played.append(int(twin.act(context)))
-            jump = 1
+        seed = int(rng.integers(2**31))
+        played: list[Any] = self.learner.would_play(context, _VOTES + _WITNESSES, seed)
         return played
-
-
-def toss_anew(learner: Any, jump: int, rng: np.random.Generator) -> None:
-    """Replace the coins that a learner has not tossed yet, and leave its state as it is.
-
-    Noise is numbered, and different numbers are independent: it is enough to jump.
-    """
-    if hasattr(learner, "_rng"):
-        learner._rng = np.random.default_rng(rng.integers(2**63))
-    if hasattr(learner, "_draw"):
-        learner._draw += jump
-    if isinstance(learner, StronglyAdaptive):
-        learner._key = np.uint64(rng.integers(2**63))
-        learner.learner = learner.learner.fresh(int(rng.integers(2**31)))
-    within = [part for name, part in vars(learner).items() if name in ("_inner", "_player")]
-    for part in [*within, *(each.learner for each in getattr(learner, "_awake", ()))]:
-        toss_anew(part, jump, rng)
 
 
 def solve_exactly(contexts: list[Any], losses: np.ndarray) -> Callable[[Any], int]:
@@ -141,9 +117,9 @@ def on_a_line(seed: int) -> dict[str, Learner]:
     plain = ContextFTPL(line, seed=seed)
     return {
         "ContextFTPL": plain,
-        "ContextFTPL, pool": ContextFTPL(line, pool=_GRID, epsilon="anytime", seed=seed),
+        "ContextFTPL, pool": ContextFTPL(line, Pool(_GRID), epsilon="anytime", seed=seed),
         "ContextFTPL, own optimiser": ContextFTPL(
-            FunctionOracle(solve_exactly, n_actions=2), pool=_GRID, epsilon=0.5, seed=seed
+            FunctionOracle(solve_exactly, n_actions=2), Pool(_GRID), epsilon=0.5, seed=seed
         ),
         "ContextSemiBanditFTPL": ContextSemiBanditFTPL(line, seed=seed),
         "FTPL": FTPL(line, _fakes, seed=seed),
@@ -232,7 +208,7 @@ def forced_regret(effort: Effort) -> Finding:
         ],
         _picture(line, listed, told),
         note=f"{T} rounds on the line, {n} on a list of {2**n} thresholds; regret is an average "
-        "over coins given the past, except that of the learner who was told",
+        "over the randomness given the past, except that of the learner who was told",
     )
 
 

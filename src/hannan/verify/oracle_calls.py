@@ -9,9 +9,9 @@ import numpy as np
 
 from hannan.core import Oracle
 from hannan.core.validation import FloatArray
-from hannan.learners import ContextSemiBanditFTPL
+from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import SIGMAS
+from hannan.verify._bandits import SIGMAS, Separate
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 LIMITS = (2, 4, 12, 120)
@@ -20,7 +20,7 @@ LIMITS = (2, 4, 12, 120)
 def draws(
     oracle: Oracle,
     L: int,
-    mode: str,
+    mode: str | Resampling,
     losses: FloatArray,
     T: int,
     seed: int,
@@ -53,7 +53,7 @@ def price(effort: Effort) -> Finding:
     ones = np.ones(K)
     foreseen = [draws(single, L, "shared", ones, T, effort.seed, foresee=True) for L in LIMITS]
     alone = [calls for calls, _ in foreseen]
-    separate = [draws(sets, L, "separate", ones, T, effort.seed)[0] for L in LIMITS]
+    separate = [draws(sets, L, Separate(), ones, T, effort.seed)[0] for L in LIMITS]
     shared = [draws(sets, L, "shared", ones, T, effort.seed)[0] for L in LIMITS]
     gaps = [_standard_errors(calls - expected) for calls, expected in foreseen]
     saved = [float(a.mean() / b.mean()) for a, b in zip(shared, separate, strict=True)]
@@ -105,11 +105,11 @@ def _most(found: list[FloatArray], m: int) -> float:
 
 def _free(effort: Effort, sets: Oracle, K: int, T: int) -> list[Check]:
     """What costs nothing: no losses, and elements without a loss beside one that has one."""
-    nothing, _ = draws(sets, 120, "separate", np.zeros(K), T, effort.seed)
+    nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
     with_first: Oracle = FinitePolicies(
         [[(0, *pair)] for pair in combinations(range(1, K), 2)], n_actions=K
     )
-    some, _ = draws(with_first, 120, "separate", np.eye(K)[0], T, effort.seed)
+    some, _ = draws(with_first, 120, Separate(), np.eye(K)[0], T, effort.seed)
     return [
         Check("no losses: calls in all rounds", float(nothing.sum()), 0.0),
         Check("an element in all sets, the only one that costs: most in a round",

@@ -10,7 +10,7 @@ import numpy as np
 
 from hannan import bounds
 from hannan.core import Environment, Learner, Oracle
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
+from hannan.learners import PlayoutBandit, PlayoutFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._games import Repeats, games, mean_check, room, seeds, turns
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
@@ -19,7 +19,7 @@ _Z = 5.0  # standard errors; two-sided, 6e-7
 
 
 def _learner(kind: Any, oracle: Oracle, order: list[int]) -> Callable[[int], Learner]:
-    return lambda seed: kind(oracle, contexts=order, perturbation="playout", seed=seed)
+    return lambda seed: kind(oracle, order, seed=seed)
 
 
 def _table(effort: Effort) -> FinitePolicies:
@@ -59,7 +59,7 @@ def full_information(effort: Effort) -> Finding:
     thirty = bounds.playout(T, log_size=math.log(30)).value
     checks, plot, left = _games(
         effort,
-        ContextFTPL,
+        PlayoutFTPL,
         {
             "turns": (pair, turns(T, T // 2), [0] * T, two),
             "settled": (pair, turns(T, T), [0] * T, two),
@@ -83,7 +83,7 @@ def _no_noise_on_the_past(effort: Effort) -> list[Check]:
     late: list[bool] = []
     early: list[bool] = []
     for seed in seeds(effort, "last visits", 5, 40):
-        learner = ContextFTPL(AllPolicies(d, 2), contexts=order, perturbation="playout", seed=seed)
+        learner = PlayoutFTPL(AllPolicies(d, 2), order, seed=seed)
         for t, x in enumerate(order):
             leader = learner.best_policy()(x)
             moved = learner.act(x) != leader
@@ -106,7 +106,7 @@ def bandit(effort: Effort) -> Finding:
     thirty = bounds.playout_bandit(T, n_actions=3, log_size=math.log(30)).value
     checks, plot, left = _games(
         effort,
-        ContextSemiBanditFTPL,
+        PlayoutBandit,
         {
             "turns": (pair, turns(T, T // 2), [0] * T, two),
             "settled": (pair, turns(T, T), [0] * T, two),
@@ -127,7 +127,7 @@ def _propensities(effort: Effort, oracle: FinitePolicies) -> list[Check]:
     T = effort.pick(1000, 12_000)
     order = [t % 8 for t in range(T)]
     (seed,) = seeds(effort, "propensities", 1, 1)
-    learner = ContextSemiBanditFTPL(oracle, contexts=order, perturbation="playout", seed=seed)
+    learner = PlayoutBandit(oracle, order, seed=seed)
     losses = np.asarray(turns(T, T // 2, range(8), 3, together=True).losses)
     surplus, spread, weighed, variance = (np.zeros(3) for _ in range(4))
     gap = 0.0

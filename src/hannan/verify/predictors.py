@@ -12,10 +12,10 @@ from hannan.bounds import Complexity, hinted, kappa, laplace_complexity
 from hannan.core import Environment, Feedback, Oracle, Round
 from hannan.core.validation import FloatArray
 from hannan.experiments import Trace
-from hannan.learners import ContextSemiBanditFTPL
-from hannan.learners.resampling import second_moment
+from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import Prompted, Told, best_total, coins, sizes, traces
+from hannan.verify._bandits import Prompted, Told, best_total, coins, traces
+from hannan.verify._games import sizes
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 # Baselines -----------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class Setting:
         T, K = losses.shape
         r = np.maximum(losses - Q, 0.0)
         self.L = math.ceil(math.sqrt(K * T))
-        slope = second_moment(1, exact=False) * kappa() * float((r**2).sum())
+        slope = Resampling(1, exact=False).second_moment * kappa() * float((r**2).sum())
         self.epsilon = math.sqrt(G.upper / slope)
         truncation = K * float(r.max(axis=1).sum()) / (math.e * self.L)
         self.limit = slope * self.epsilon + G.upper / self.epsilon + truncation
@@ -228,8 +228,7 @@ def budget(effort: Effort) -> Finding:
     """Hints of five kinds: the budget on every path, and regret against its bound."""
     T, seeds = effort.pick(3000, 12_000), coins(effort, effort.pick(2, 6))
     oracle = FinitePolicies(effort.rng("hints").integers(3, size=(10, 3)), n_actions=3)
-    known = sizes(oracle, list(oracle.contexts))
-    known = {name: known[name] for name in ("d", "n_actions", "complexity", "log_size")}
+    known = sizes(oracle, pairs=2000)
     checks, curves = [], []
     overdrawn, refused = -math.inf, {}
     for voice in Advised.VOICES:
@@ -265,20 +264,19 @@ def _hinted_game(
     learner = ContextSemiBanditFTPL(
         oracle, predictor=told, trust="strict", resampling="shared", seed=seed
     )
-    advice = learner._advice
-    assert advice is not None
+    hint: Any = learner.hint
     spent = np.empty(T)
     contexts, outcomes, suffered, unhinted = [], [], 0.0, 0
     world = Advised(told, oracle, voice)
     for t, this in enumerate(world.rounds(T, np.random.default_rng(world_seed))):
-        action = learner.act(this.context)
-        assert learner._current is not None
-        unhinted += learner._current.hint is None
-        learner.update(this.reveal(action, Feedback.SEMI))
+        opened: Any = learner.begin_round(learner.check_context(this.context))
+        learner.keep_round(opened)
+        unhinted += opened.hint is None
+        learner.end_round(opened, this.reveal(opened.action, Feedback.SEMI))
         contexts.append(this.context)
         outcomes.append(this.losses)
         suffered += this.loss
-        spent[t] = max(advice.S, 0.0) + 2.0 * advice.over
+        spent[t] = max(hint.S, 0.0) + 2.0 * hint.instability
     K, G, n = oracle.n_actions, learner.complexity.value, np.arange(1, T + 1)
     allowed = np.sqrt(2.0 * K * G * n)
     step = 2.0 * np.maximum(2.0, np.ceil(np.sqrt(K * n)))

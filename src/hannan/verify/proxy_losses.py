@@ -11,19 +11,18 @@ import numpy as np
 from hannan.bounds import semi_bandit
 from hannan.core import Oracle
 from hannan.core.validation import FloatArray
-from hannan.learners import ContextSemiBanditFTPL
-from hannan.learners.resampling import second_moment
+from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.perturbation import seed_key
-from hannan.verify._bandits import SIGMAS
+from hannan.verify._bandits import SIGMAS, Separate
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
-MODES: dict[str, dict[str, Any]] = {
-    "separate": {"resampling": "separate"},
-    "shared": {"resampling": "shared"},
-    "rao-blackwell, r = 2": {"resampling": "rao-blackwell", "successes": 2},
-    "rao-blackwell, r = 4": {"resampling": "rao-blackwell", "successes": 4},
-    "exact": {"resampling": "exact"},
+MODES: dict[str, Any] = {
+    "separate": Separate(),
+    "shared": "shared",
+    "rao-blackwell, r = 2": 2,
+    "rao-blackwell, r = 4": 4,
+    "exact": "exact",
 }
 LIMITS = (2, 8)
 
@@ -83,14 +82,18 @@ def _at_a_state(
     effort: Effort,
     oracle: Oracle,
     L: int,
-    mode: dict[str, Any],
+    mode: Any,
     warm: FloatArray,
     state: int,
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """For each element q, mean estimate / loss and its standard error; and the largest weight."""
     K = int(oracle.n_actions or 0)
     learner = ContextSemiBanditFTPL(
-        oracle, epsilon=0.5, max_resamples=L, seed=100 * effort.seed + state, **mode
+        oracle,
+        epsilon=0.5,
+        max_resamples=L,
+        resampling=mode,
+        seed=100 * effort.seed + state,
     )
     for t, losses in enumerate(warm[:, :K]):
         learner.update(losses[learner.act(t % 2)])
@@ -141,7 +144,7 @@ def moments(effort: Effort) -> Finding:
     first: FloatArray = np.zeros(0)
     for r in (1, 2, 4):
         q, mean, square, error = _weights(oracle, noise, levels, L, r, n)
-        c = second_moment(r, exact=False)
+        c = Resampling(r, exact=False).second_moment
         ratio = q * square / mean
         i = int(np.argmax(ratio))
         slack = SIGMAS * float((q * error / mean).max())

@@ -8,41 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from hannan.bounds import anytime, complete_information, laplace_complexity, self_tuned
+from hannan.bounds import anytime, complete_information, self_tuned
 from hannan.core import Environment, Oracle
-from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays, LeaderPunisher, PlantedPolicy
-from hannan.experiments import Trace
 from hannan.learners import ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import Repeats, games, mean_check, regrets, room, seeds, turns
+from hannan.verify._games import (
+    Recorded,
+    Repeats,
+    games,
+    instability,
+    mean_check,
+    mean_curve,
+    regrets,
+    room,
+    room_note,
+    seeded,
+    seeds,
+    sizes,
+    turns,
+)
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 
-class _Watched(ContextFTPL):
-    """The learner itself, with a record of what instability cost in each round."""
-
-    def __init__(self, oracle: Oracle, **options: Any) -> None:
-        super().__init__(oracle, **options)
-        self.instability: list[float] = []
-
-    def _tune(self, instability: float) -> None:
-        self.instability.append(instability)
-        super()._tune(instability)
-
-
-def _watched(oracle: Oracle, **options: Any) -> Callable[[int], _Watched]:
-    return lambda seed: _Watched(oracle, seed=seed, **options)
-
-
-def _sizes(oracle: Oracle) -> dict[str, Any]:
-    assert oracle.contexts is not None
-    return {
-        "d": len(oracle.contexts),
-        "n_actions": oracle.n_actions,
-        "log_size": oracle.log_size(oracle.contexts),
-        "complexity": laplace_complexity(oracle),
-    }
+def _watched(oracle: Oracle, **options: Any) -> Callable[[int], ContextFTPL]:
+    """Learners with a record of what instability cost in each round."""
+    return seeded(ContextFTPL, oracle, **{"epsilon": Recorded(), **options})
 
 
 def _table(effort: Effort) -> FinitePolicies:
@@ -71,13 +62,13 @@ def measured_instability(effort: Effort) -> Finding:
         played = games(_watched(oracle), world, T, numbers[: len(numbers) // part])
         regret = np.array([trace.regret() for _, trace in played])
         measured = np.array([learner.certificate().measured for learner, _ in played])
-        D = np.array([sum(learner.instability) for learner, _ in played])
-        worst = self_tuned(T, **_sizes(oracle)).value
+        D = np.array([sum(instability(learner)) for learner, _ in played])
+        worst = self_tuned(T, **sizes(oracle)).value
         checks += [
             mean_check(f"{where}: regret, as measured", regret, float(measured.mean())),
             mean_check(f"{where}: 2D, worst case", 2.0 * D, worst),
         ]
-        smallest = min(smallest, *(min(learner.instability) for learner, _ in played))
+        smallest = min(smallest, *(min(instability(learner)) for learner, _ in played))
         left = min(left, room(regret - measured, 0.0), room(2.0 * D, worst))
     checks.append(Check("what instability cost in a round, at the least", smallest, -1e-9, False))
     return Finding(
@@ -98,18 +89,13 @@ def _compared(table: FinitePolicies, T: int, numbers: list[int]) -> Plot:
             ("the paper's ε", {"epsilon": "theorem", "horizon": T}),
         ):
             played = games(_watched(table, **options), world, T, numbers)
-            series.append(Series(f"{where}, {label}", *_mean_curve([t for _, t in played], every)))
+            series.append(mean_curve(f"{where}, {label}", played, every))
             if not options:
-                paths = np.cumsum([learner.instability for learner, _ in played], axis=1)
+                paths = np.cumsum([instability(learner) for learner, _ in played], axis=1)
                 x = np.asarray(series[-1].x)
                 y = 2.0 * paths.mean(axis=0)[x - 1]
                 series.append(Series(f"{where}, 2D as measured", x, y, "dashed"))
     return Plot("round", "mean regret", series)
-
-
-def _mean_curve(traces: list[Trace], every: int) -> tuple[Any, FloatArray]:
-    curves = [trace.regret_curve(every) for trace in traces]
-    return curves[0][0], np.mean([y for _, y in curves], axis=0)
 
 
 def any_scale(effort: Effort) -> Finding:
@@ -126,7 +112,7 @@ def any_scale(effort: Effort) -> Finding:
         same = FromArrays(world.contexts, losses)
         played = games(_watched(oracle, loss_range=None), same, T, numbers)
         regret = np.array([trace.regret() for _, trace in played])
-        worst = self_tuned(T, loss_bound=unit, **_sizes(oracle)).value
+        worst = self_tuned(T, loss_bound=unit, **sizes(oracle)).value
         shares.append(float(regret.mean()) / worst)
         if math.log2(unit) % 1.0:
             checks.append(mean_check(f"losses times {unit:g}: regret", regret, worst))
@@ -159,15 +145,14 @@ def schedule(effort: Effort) -> Finding:
     means, limits, checks, left = [], [], [], math.inf
     for horizon in horizons.tolist():
         world = turns(horizon, horizon // 4)
-        found = regrets(
-            lambda seed: ContextFTPL(oracle, epsilon="anytime", seed=seed), world, horizon, numbers
-        )
-        limit = anytime(horizon, **_sizes(oracle)).value
+        make = seeded(ContextFTPL, oracle, epsilon="anytime")
+        found = regrets(make, world, horizon, numbers)
+        limit = anytime(horizon, **sizes(oracle)).value
         checks.append(mean_check(f"regret after {horizon} rounds", found, limit))
         left = min(left, room(found, limit))
         means.append(found.mean())
         limits.append(limit)
-    known = complete_information(T, form="sharp", **_sizes(oracle)).value
+    known = complete_information(T, form="sharp", **sizes(oracle)).value
     checks.append(Check("the bound over that for a known horizon", limits[-1] / known, 1.4143))
     return Finding(
         checks,
@@ -181,7 +166,7 @@ def schedule(effort: Effort) -> Finding:
             log_x=True,
             log_y=True,
         ),
-        f"means lie at least {left:.0f} standard errors below their bounds",
+        room_note(left),
     )
 
 

@@ -14,7 +14,7 @@ from hannan.core import Oracle, ParameterError, Policy
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import play
-from hannan.learners import ContextFTPL
+from hannan.learners import ContextFTPL, Pool
 from hannan.oracles import Conjunctions, Disjunctions, FinitePolicies, InterceptClassifiers
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
@@ -155,18 +155,12 @@ def repairs(effort: Effort) -> Finding:
     whole = separators.intercept_classifiers(1, 1 / steps)
     printed = whole[whole[:, 0] < 1.0]
     game = _coin(oracle, T)
-    bound = bounds.complete_information(
-        T,
-        d=len(whole),
-        n_actions=2,
-        log_size=np.log(oracle.n_policies),
-        setting="separator",
-        form="sharp",
-    )
+    sizes = bounds.sizes_of(oracle, whole, setting="separator")
+    bound = bounds.complete_information(T, form="sharp", **sizes)
     n = effort.pick(6, 30)
     # A pool may be any points, so both can be tried.
     learners = [
-        ContextFTPL(oracle, pool=list(points), epsilon=bound.epsilon, seed=effort.seed)
+        ContextFTPL(oracle, contexts=Pool(list(points)), epsilon=bound.epsilon, seed=effort.seed)
         for points in (printed, whole)
     ]
     stuck, free = (
@@ -250,7 +244,7 @@ def _regrets(learner: ContextFTPL, game: FromArrays, oracle: Oracle) -> FloatArr
     """Regret after each round."""
     trace = play(learner, game)
     total, best = oracle.objective(), []
-    for context, loss in zip(game._contexts, np.asarray(game.losses), strict=True):
+    for context, loss in zip(trace.contexts, trace.outcomes, strict=True):
         total.add(oracle.check_context(context), loss)
         best.append(total.minima(None, 0, 1, 0.0)[0])
     return np.asarray(np.cumsum(trace.losses) - np.array(best))

@@ -21,7 +21,7 @@ from hannan.core import Environment
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.learners import ContextFTPL
+from hannan.learners import ContextFTPL, PlayoutFTPL
 from hannan.oracles import FinitePolicies, Switching
 from hannan.verify._games import Repeats, mean_check, regrets, seeds
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
@@ -62,11 +62,11 @@ class Problem:
         """What self-tuning may cost at most."""
         return self_tuned(self.T, d=self.T, log_size=self.log_size, **self.sizes).value
 
-    def regrets(self, numbers: list[int], **how: Any) -> FloatArray:
+    def regrets(self, numbers: list[int], kind: Any = ContextFTPL, **how: Any) -> FloatArray:
         """Regret against the best sequence with k switches, for each seed."""
         options = {"oracle": self.oracle, "horizon": self.T, **how}
         return regrets(
-            lambda seed: ContextFTPL(seed=seed, **options),
+            lambda seed: kind(seed=seed, **options),
             self.world,
             self.T,
             numbers,
@@ -107,7 +107,7 @@ def regret_to_sequences(effort: Effort) -> Finding:
         same = problem.sharp(printed.epsilon)
         best = problem.regrets(numbers, epsilon=sharp.epsilon)
         own = problem.regrets(numbers)
-        future = problem.regrets(numbers, perturbation="playout")
+        future = problem.regrets(numbers, PlayoutFTPL)
         found = [
             mean_check(f"{name}: regret, printed bound", theorem, printed.value),
             mean_check(f"{name}: regret, sharp bound at the same ε", theorem, same),
@@ -253,7 +253,7 @@ def _solved(oracle: Switching, losses: FloatArray, scale: float, key: int) -> tu
     pairs = oracle.contexts
     noise = oracle.noise(pairs, np.uint64(key), 0, 2**20)
     total = oracle.objective()
-    total.expect(pairs)
+    total.prepare(pairs)
     for pair, row in zip(pairs, losses, strict=True):
         total.add(pair, row)
     leader = total.leaders(noise, 0, 1, scale)[0]

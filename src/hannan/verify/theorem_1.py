@@ -66,7 +66,7 @@ def decomposition(effort: Effort) -> Finding:
     oracle = FinitePolicies(table, n_actions=K)
     world = turns(T, T // 2, range(d), K)
     game = (world.contexts or [], np.asarray(world.losses))
-    sizes: dict[str, Any] = {"d": d, "n_actions": K, "log_size": oracle.log_size(range(d))}
+    sizes = bounds.sizes_of(oracle)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(rng.integers(2**31)))
     terms = _terms(learner, *game, effort.pick(1000, 4000))
     printed = bounds.stability_plus_error(epsilon, T, **sizes)
@@ -111,15 +111,9 @@ def one_sided_error(effort: Effort) -> Finding:
     game = (list(np.arange(T) % d), losses)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(effort.rng("race").integers(2**31)))
     terms = _terms(learner, *game, effort.pick(1000, 4000))
-    bound = bounds.stability_plus_error(
-        epsilon,
-        T,
-        d=d,
-        n_actions=K,
-        loss_bound=pace,
-        complexity=bounds.laplace_complexity(oracle),
-        form="sharp",
-    )
+    G = bounds.laplace_complexity(oracle)
+    sizes = bounds.sizes_of(oracle, log_size=False, complexity=G)
+    bound = bounds.stability_plus_error(epsilon, T, loss_bound=pace, form="sharp", **sizes)
     error = bound.terms["error"]
     mean, spread = float(terms.excess.mean()), _standard_error(terms.excess)
     chance = _SIGMAS * spread

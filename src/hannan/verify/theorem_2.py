@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.bounds import Bound, complete_information, laplace_complexity
+from hannan.bounds import Bound, complete_information
 from hannan.core import Environment, Oracle
 from hannan.core.validation import FloatArray
 from hannan.environments import LeaderPunisher
@@ -21,9 +21,13 @@ from hannan.verify._games import (
     Repeats,
     games,
     mean_check,
+    mean_curve,
     regrets,
     room,
+    room_note,
+    seeded,
     seeds,
+    sizes,
     turns,
 )
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
@@ -44,33 +48,20 @@ class _Problem:
         self.oracle = oracle
         self.horizon = horizon
         self.options: dict[str, Any] = {"separator": separator, "loss_range": loss_range}
-        X = oracle.check_contexts(oracle.contexts if separator is None else separator)
-        # A function's range is that of whole sets, the bounds ask for that of an element.
+        # A function's range is that of whole sets, the bounds need that of an element.
         share = oracle.max_chosen if oracle.takes_functions else 1
         self.sizes: dict[str, Any] = {
-            "d": len(X),
-            "n_actions": oracle.n_actions,
-            "m": oracle.max_chosen,
-            "log_size": oracle.log_size(X),
+            **sizes(oracle, separator=separator),
             "loss_range": (loss_range[0] / share, loss_range[1] / share),
-            "setting": "transductive" if separator is None else "separator",
             "nonnegative": loss_range[0] >= 0.0,
-            "antichain": oracle.antichain,
-            "complexity": laplace_complexity(oracle, X),
         }
 
     def bound(self, form: str, epsilon: float | None = None) -> Bound:
         return complete_information(self.horizon, form=form, epsilon=epsilon, **self.sizes)
 
     def learner(self, epsilon: float | str, noise: str = "fresh") -> Callable[[int], ContextFTPL]:
-        return lambda seed: ContextFTPL(
-            self.oracle,
-            epsilon=epsilon,
-            horizon=self.horizon,
-            noise=noise,
-            seed=seed,
-            **self.options,
-        )
+        options = {"epsilon": epsilon, "horizon": self.horizon, "noise": noise, **self.options}
+        return seeded(ContextFTPL, self.oracle, **options)
 
     def checks(
         self, world: Environment, numbers: list[int], where: str
@@ -124,7 +115,7 @@ def linear_losses(effort: Effort) -> Finding:
     swept, plot, least = pair.sweep(world, numbers)
     sets = _Problem(Subsets(4, 2), T)
     more, also = sets.checks(LeaderPunisher(sets.oracle), numbers[::3], "two of four elements")
-    return Finding([*checks, swept, *more], plot, _note(left, least, also))
+    return Finding([*checks, swept, *more], plot, room_note(left, least, also))
 
 
 def any_losses(effort: Effort) -> Finding:
@@ -140,7 +131,7 @@ def any_losses(effort: Effort) -> Finding:
     functions = [(fors, against)[t % 2] for t in range(3 * T // 4)] + [fors] * (T // 4)
     sets = _Problem(Submodular(2), T, (-1.0, 1.0))
     more, also = sets.checks(Listed(functions, 2), numbers[::2], "functions of sets")
-    return Finding([*checks, swept, *more], plot, _note(left, least, also))
+    return Finding([*checks, swept, *more], plot, room_note(left, least, also))
 
 
 def small_separator(effort: Effort) -> Finding:
@@ -151,7 +142,7 @@ def small_separator(effort: Effort) -> Finding:
     world = turns(T, T // 2, [(1, 1, 1)], first=1)  # most formulas play 1 there
     checks, left = formulas.checks(world, numbers, "disjunctions")
     swept, plot, least = formulas.sweep(world, numbers)
-    return Finding([*checks, swept], plot, _note(left, least))
+    return Finding([*checks, swept], plot, room_note(left, least))
 
 
 def adaptive_adversaries(effort: Effort) -> Finding:
@@ -178,7 +169,7 @@ def adaptive_adversaries(effort: Effort) -> Finding:
         limit = problem.bound("sharp", problem.bound("printed").epsilon).value
         what = f"{where}: regret with noise drawn once, beyond the sharp bound"
         checks.append(Check(what, float(stale.mean()), limit, at_most=False))
-    return Finding(checks, _over_time(*cases["linear losses"], numbers), _note(left))
+    return Finding(checks, _over_time(*cases["linear losses"], numbers), room_note(left))
 
 
 def _over_time(problem: _Problem, world: Environment, numbers: list[int]) -> Plot:
@@ -187,16 +178,11 @@ def _over_time(problem: _Problem, world: Environment, numbers: list[int]) -> Plo
     every = problem.horizon // 50
     for label, noise in (("fresh noise", "fresh"), ("noise drawn once", "once")):
         played = games(problem.learner("theorem", noise), world, problem.horizon, numbers[:4])
-        curves = [trace.regret_curve(every) for _, trace in played]
-        series.append(Series(label, curves[0][0], np.mean([y for _, y in curves], axis=0)))
-    x = curves[0][0]
+        series.append(mean_curve(label, played, every))
+    x = np.asarray(series[-1].x)
     limit = problem.bound("printed").value
     series.append(Series("Theorem 2 for the whole game", x, np.full(len(x), limit), "dashed"))
     return Plot("round", "mean regret", series)
-
-
-def _note(*rooms: float) -> str:
-    return f"means lie at least {min(rooms):.0f} standard errors below their bounds"
 
 
 _CONFIDENCE = "mean regrets; false alarms below 1e-4"

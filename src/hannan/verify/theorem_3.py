@@ -12,10 +12,11 @@ import numpy as np
 from hannan.bounds import self_tuned, semi_bandit
 from hannan.core import Environment, Oracle
 from hannan.environments import PlantedPolicy
-from hannan.learners import ContextSemiBanditFTPL
+from hannan.learners import ContextSemiBanditFTPL, SelfTuned
 from hannan.oracles import Disjunctions, FinitePolicies
 from hannan.separators import disjunctions
-from hannan.verify._bandits import Habits, coins, pseudo_regret, sizes, steady, traces
+from hannan.verify._bandits import Habits, coins, pseudo_regret, steady, traces
+from hannan.verify._games import seeded, sizes
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 
@@ -49,11 +50,8 @@ def regrets(
     oracle: Oracle, contexts: Sequence[Any], T: int, seeds: Sequence[int], **learner: Any
 ) -> dict[str, float]:
     """Pseudo-regret in each world of learners that differ in their seeds."""
-
-    def make(seed: int) -> ContextSemiBanditFTPL:
-        # One success: the second moment then has the constant 2 of the theorem.
-        return ContextSemiBanditFTPL(oracle, resampling="shared", seed=seed, **learner)
-
+    # One success: the second moment then has the constant 2 of the theorem.
+    make = seeded(ContextSemiBanditFTPL, oracle, resampling="shared", **learner)
     return {
         name: pseudo_regret(traces(make, world, T, seeds), oracle)
         for name, world in worlds(oracle, contexts, T).items()
@@ -69,8 +67,7 @@ def theorem(
     separator: Any = None,
 ) -> tuple[list[Check], list[Series]]:
     """Printed and sharp bound, each against a learner tuned for it."""
-    known = sizes(oracle, contexts if separator is None else separator)
-    known["setting"] = "transductive" if separator is None else "separator"
+    known = sizes(oracle, contexts, separator, pairs=2000)
     found: dict[str, list[float]] = {}
     limits: dict[str, list[float]] = {"printed": [], "sharp": []}
     checks: list[Check] = []
@@ -126,7 +123,7 @@ def small_separator(effort: Effort) -> Finding:
     checks, series = theorem(
         "disjunctions", oracle, contexts, horizons, coins(effort, effort.pick(2, 6)), separator
     )
-    known = {**sizes(oracle, separator), "setting": "separator"}
+    known = sizes(oracle, separator=separator, pairs=2000)
     far = 10**6
 
     def exponent(**form: Any) -> float:
@@ -159,9 +156,8 @@ def untuned(effort: Effort) -> Finding:
         ("sets of two", slates(), [0], None),
         ("separator", small, contexts, separator),
     ):
-        known = sizes(oracle, arriving if X is None else X)
-        setting = "transductive" if X is None else "separator"
-        bound = self_tuned(T, feedback="semi-bandit", setting=setting, **known).value
+        known = sizes(oracle, arriving, X, pairs=2000)
+        bound = self_tuned(T, feedback="semi-bandit", **known).value
         for name, world in worlds(oracle, arriving, T).items():
             regret, estimate = _measured(oracle, X, world, T, seeds)
             rows.append((regret, estimate, bound))
@@ -189,7 +185,11 @@ def _measured(
     """Pseudo-regret, and the mean of what the learners' certificates say of it."""
     learners = {
         seed: ContextSemiBanditFTPL(
-            oracle, separator=separator, resampling="shared", eagerness=1.0, seed=seed
+            oracle,
+            separator=separator,
+            epsilon=SelfTuned(1.0),
+            resampling="shared",
+            seed=seed,
         )
         for seed in seeds
     }

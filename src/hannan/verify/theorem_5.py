@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL
-from hannan.learners.forecast import TRUST
+from hannan.learners.prediction import TRUST
 from hannan.oracles import FinitePolicies
-from hannan.verify._games import mean_check, seeds
+from hannan.verify._games import Recorded, instability, mean_check, seeds
 from hannan.verify._guesses import TWO, Problem, Script, problems
+from hannan.verify.be_the_leader import foreseeing, lemma
 from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
 
 _LEVEL = 1e-6
@@ -96,16 +95,6 @@ def _right_guesses(tried: list[Problem], numbers: list[int]) -> list[Check]:
     ]
 
 
-class Recorder(ContextFTPL):
-    """Notes what each round's surprise cost."""
-
-    surprises: list[float]
-
-    def _tune(self, instability: float) -> None:
-        self.surprises.append(instability)
-        super()._tune(instability)
-
-
 def on_every_path(effort: Effort) -> Finding:
     r"""Be the leader with predictors, for realised noise and every policy as the comparator.
 
@@ -114,66 +103,29 @@ def on_every_path(effort: Effort) -> Finding:
     loss. Each surprise :math:`(f-Q)(a) - (f-Q)(b)` is paid and never earned.
     """
     rng = effort.rng("optimistic leader")
-    excess, allowed, least = [], [], [0.0]
+    gaps, least = [], [0.0]
     for _ in range(effort.pick(60, 1500)):
         N, d, K, T = (int(n) for n in rng.integers([2, 1, 2, 1], [12, 5, 5, 30]))
         table = rng.integers(K, size=(N, d))
         oracle = FinitePolicies(table, n_actions=K)
-        x = rng.integers(d, size=T)
+        x = rng.integers(d, size=T).tolist()
         f, Q = rng.integers(-3, 4, size=(2, T, K)).astype(float)
         scale = float(rng.choice([0.0, 0.3, 3.0, 30.0]))
-        gap = _foreseeing(oracle, x, f, Q, scale, rng)
-        excess.append(gap[0])
-        allowed.append(gap[1])
-        learner = Recorder(oracle, predictor=Script(Q), trust="always", loss_range=(-3.0, 3.0))
-        learner.surprises = []
-        for context, losses in zip(x.tolist(), f, strict=True):
+        key = int(rng.integers(2**63))
+        gaps.append(foreseeing(oracle, key, scale, zip(x, f, Q, strict=True)))
+        learner = ContextFTPL(
+            oracle,
+            epsilon=Recorded(),
+            predictor=Script(Q),
+            trust="always",
+            loss_range=(-3.0, 3.0),
+        )
+        for context, losses in zip(x, f, strict=True):
             learner.act(context)
             learner.update(losses)
-        least.append(min(learner.surprises))
-    over = float(np.max(np.array(excess) - allowed))
-    return Finding(
-        [
-            Check("largest excess over what the lemma allows, all games and policies", over, 1e-3),
-            Check("smallest cost of a surprise, self-tuned learners", min(least), 0.0, False),
-        ],
-        Plot(
-            "allowed: z(π*) - z(π₁)",
-            "foreseeing learner's loss less that of π*",
-            [
-                Series("games, hardest comparator", allowed, excess, "points"),
-                Series("the lemma", np.sort(allowed), np.sort(allowed), "dashed"),
-            ],
-        ),
-        note="noise is held in single precision, hence 0.001",
-    )
-
-
-def _foreseeing(
-    oracle: FinitePolicies,
-    x: Any,
-    f: FloatArray,
-    Q: FloatArray,
-    scale: float,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """What the foreseeing learner lost more than the hardest policy, and what it may."""
-    table, d = oracle.table, oracle.table.shape[1]
-    noise = oracle.noise(range(d), np.uint64(rng.integers(2**63)), 0, 2**20)
-    fakes = scale * noise.unit(0)
-    of_policy = fakes[np.arange(d), table].sum(axis=1)
-    total = oracle.objective()
-    first = total.leaders(noise, 0, 1, scale)[0]
-    z_first = sum(fakes[i, first(i)] for i in range(d))
-    lost, losses = 0.0, np.zeros(len(table))
-    for context, loss, guess in zip(x.tolist(), f, Q, strict=True):
-        a = total.tilted(context, guess).action(context, noise, 0, scale)
-        b = total.settle(context, loss, noise, 0, scale)
-        lost += guess[a] + (loss - guess)[b]
-        losses += loss[table[:, context]]
-    allowed = of_policy - z_first
-    worst = int(np.argmax(lost - losses - allowed))
-    return float(lost - losses[worst]), float(allowed[worst])
+        least.append(float(instability(learner).min()))
+    what = "smallest cost of a surprise, self-tuned learners"
+    return lemma(gaps, Check(what, min(least), 0.0, False))
 
 
 def trust_is_earned(effort: Effort) -> Finding:

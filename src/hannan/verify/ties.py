@@ -111,7 +111,7 @@ def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
 def _told(listed: Listed, places: Iterable[Any], losses: FloatArray) -> Objective:
     oracle = listed.oracle
     total = oracle.objective()
-    total.expect(oracle.check_contexts(listed.contexts))
+    total.prepare(oracle.check_contexts(listed.contexts))
     for x, loss in zip(places, losses, strict=True):
         total.add(oracle.check_context(listed.contexts[x]), loss)
     return total

@@ -15,6 +15,7 @@ LOW, HIGH = (RNG.random(600) < 0.1).astype(float), (RNG.random(600) < 0.8).astyp
 
 DETECTORS = {
     "ADWIN": drift.ADWIN(),
+    "ADWIN, other": drift.ADWIN(delta=0.1, clock=1, grace_period=40),
     "PageHinkley": drift.PageHinkley(threshold=20.0),
     "KSWIN": drift.KSWIN(alpha=1e-4, seed=0),
     "DDM": drift.binary.DDM(),
@@ -49,7 +50,7 @@ def test_a_fall_is_no_drift(name):
     assert not alarms(RiverDetector(DETECTORS[name]), np.concatenate([HIGH, LOW]))
 
 
-@pytest.mark.parametrize("name", ["ADWIN", "PageHinkley", "KSWIN", "HDDM_A"])
+@pytest.mark.parametrize("name", ["ADWIN", "ADWIN, other", "PageHinkley", "KSWIN", "HDDM_A"])
 def test_a_fall_would_be_found_and_a_rise_after_it_is(name):
     stream = np.concatenate([HIGH, LOW, HIGH])
     own = rivers_own(DETECTORS[name], stream)
@@ -115,8 +116,9 @@ def test_learners_do_not_restart_where_nothing_changes(name):
     assert learner.restarts == []
 
 
-def test_a_copy_reads_on_like_the_original():
-    original = RiverDetector(drift.KSWIN(seed=3))
+@pytest.mark.parametrize("inner", [drift.KSWIN(seed=3), drift.ADWIN()], ids=["KSWIN", "ADWIN"])
+def test_a_copy_reads_on_like_the_original(inner):
+    original = RiverDetector(inner)
     alarms(original, LOW)
     twins = [copy.deepcopy(original), pickle.loads(pickle.dumps(original))]
     expected = alarms(original, HIGH)

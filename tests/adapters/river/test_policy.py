@@ -29,9 +29,10 @@ def linear(n=3, **options):
 
 
 class Spy(hn.Learner):
-    """Plays the first action that is there and keeps what it is told."""
+    """Plays the first action that is available and keeps what it is shown."""
 
     feedback = hn.Feedback.SEMI
+    late = "Spy cannot decide."
 
     def __init__(self, n_actions=3, loss_range=(0.0, 1.0)):
         super().__init__()
@@ -41,13 +42,13 @@ class Spy(hn.Learner):
 
     def act(self, context=None, available=None):
         self.asked.append((context, available))
-        self._open = (context, 0 if available is None else available[0])
-        return self._open[1]
+        self._first = 0 if available is None else available[0]
+        return super().act(context, available)
 
-    def _act(self, context):
-        raise NotImplementedError
+    def _act(self, opened):
+        opened.play(self._first)
 
-    def _update(self, context, action, loss):
+    def _update(self, opened, loss):
         self.losses.append(loss)
 
 
@@ -261,7 +262,7 @@ def test_who_learns_nothing_may_play():
         ({"features": "x"}, "features"),
         ({"features": 0}, "features"),
         ({"pending": 0}, "pending"),
-        ({"learner": Spy(), "pending": 2}, "decide"),
+        ({"learner": Spy(), "pending": 2}, "pending=2.*Spy cannot decide"),
         ({"burn_in": -1}, "burn_in"),
         ({"arms": [1, 2, 3, 4]}, "actions"),
         ({"reward_obj": metrics.Accuracy()}, "reward_obj"),

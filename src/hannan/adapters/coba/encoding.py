@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters._ranges import check_range
 from hannan.core import ContextError, LossError, MissingPackageError, ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, LossRange, check_integer, refuse
@@ -127,14 +128,7 @@ class Rewards:
     r"""Rewards in [low, high] as losses in [0, 1]: :math:`(high - r)/(high - low)`."""
 
     def __init__(self, owner: object, reward_range: Any) -> None:
-        try:
-            low, high = (float(end) for end in reward_range)
-        except (TypeError, ValueError):
-            low = high = math.nan
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            accepted = "a pair (lowest, highest) of finite numbers, the first one smaller"
-            raise refuse(owner, "reward_range", accepted, reward_range)
-        self._low, self._high = low, high
+        self._low, self._high = check_range(owner, "reward_range", reward_range)
 
     def loss(self, reward: Any) -> float:
         """The loss in [0, 1] of a reward."""

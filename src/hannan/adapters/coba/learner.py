@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
-
-import numpy as np
 
 from hannan.adapters.coba.encoding import (
     Actions,
@@ -18,18 +15,23 @@ from hannan.adapters.coba.encoding import (
     Rewards,
     action_key,
 )
-from hannan.core import Decision, Feedback, Learner, OrderError, ParameterError
+from hannan.core import (
+    Feedback,
+    Learner,
+    OpenRound,
+    OrderError,
+    ParameterError,
+    Propensities,
+)
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.core.validation import check_integer, refuse
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What `predict` gives to `learn`: a round, its action, and its ticket if it has one."""
+class _Round(OpenRound):
+    """What `predict` gives to `learn`: a round of the learner, and coba's name of its action."""
 
-    round: int
-    action: Any
-    ticket: Decision | None
+    label: Any = None
+    place: int = 0  # in the order of rounds, for copies must know it too
 
 
 class CobaLearner:
@@ -39,8 +41,8 @@ class CobaLearner:
     :math:`(high - r)/(high - low)`, moved to the learner's own `loss_range`.
 
     coba also wants the probability q of the action that was chosen. Where the learner knows the
-    law of its action it is told exactly. Else m = `draws` copies of the learner, with its past and
-    coins of their own, decide on the same context, H of them for the same action, and
+    law of its action that is exact. Else m = `draws` copies of the learner, with its past and
+    randomness of their own, decide on the same context, H of them for the same action, and
 
     .. math:: \hat p = \frac{H + 1}{m + 1}, \qquad
               E\Bigl[\frac{1}{\hat p}\Bigr] = \frac{1 - (1 - q)^{m+1}}{q}.
@@ -75,7 +77,7 @@ class CobaLearner:
 
     Notes
     -----
-    Feedback may come late and in any order, as with batches, if the learner has `decide`.
+    Feedback may come late and in any order, as with batches, unless the learner refuses `decide`.
     Actions that another policy took teach it nothing: SequentialCB(learn="off") and RejectionCB
     are refused.
 
@@ -111,7 +113,7 @@ class CobaLearner:
         self._player: Any = None
         self._range = (0.0, 1.0)
         self._made = 0
-        self._waiting: int | None = None  # the round that `act` opened
+        self._waiting: int | None = None  # the place of the round that `act` opened
         if isinstance(learner, Learner):
             _check_bandit(learner)
         elif not callable(learner):
@@ -141,32 +143,33 @@ class CobaLearner:
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, ...]:
         """One of the actions, its probability, and what `learn` needs to know of the round."""
-        player, mine, numbers, offered = self._read(context, actions)
-        law = None if self.draws is None else self._law(player, mine, offered)
-        decision: Decision | None = None
-        if self._waiting is not None and hasattr(player, "decide"):
-            # A round waits for its reward, as in a batch: this one is decided on a ticket.
-            decision = player.decide(mine, **offered)
-        number: Any = player.act(mine, **offered) if decision is None else decision.action
-        self._keep(player, actions)
-        chosen = actions[numbers.index(number)]
-        told = {"decision": _Told(self._made, chosen, decision)}
-        if decision is None:
-            self._waiting = self._made
+        player, mine, numbers, some = self._read(context, actions)
+        law = None if self.draws is None else self._law(player, mine, some)
+        opened = _Round(mine)
+        opened.place = self._made
+        if self._waiting is not None and player.late is None:  # another reward comes first
+            decision = player.decide(mine, some)
+            opened.action, opened.number = decision.action, decision.id
+        else:
+            opened.action = player.act(mine, some)
+            self._waiting = opened.place
         self._made += 1
+        self._keep(player, actions)
+        number = int(opened.action)
+        opened.label = actions[numbers.index(number)]
+        info = {"decision": opened}
         if law is None:
-            return chosen, told
-        q, m = law
-        return chosen, float((q[number] * m + 1) / (m + 1) if m else q[number]), told
+            return opened.label, info
+        return opened.label, float(law.given(number)[number]), info
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
         """The probability of an action now, without playing."""
         if self.draws is None:
             raise ParameterError("The score of an action needs draws=, a number of them.")
-        player, mine, numbers, offered = self._read(context, actions)
+        player, mine, numbers, some = self._read(context, actions)
         asked = action_key(action)
         place = next((i for i, one in enumerate(actions) if action_key(one) == asked), None)
-        q = self._law(player, mine, offered)[0]
+        q = self._law(player, mine, some).probabilities
         self._keep(player, actions)
         return 0.0 if place is None else float(q[numbers[place]])
 
@@ -180,26 +183,25 @@ class CobaLearner:
     ) -> None:
         """What the action of a decision has earned."""
         _check_single(context, action, reward)
-        if not isinstance(decision, _Told) or self._player is None:
+        if not isinstance(decision, _Round) or self._player is None:
             raise OrderError(
                 "CobaLearner.learn() needs the decision that predict() returned. Actions another "
                 "policy took, as with learn='off' or RejectionCB, teach a learner with bandit "
                 "feedback nothing: use SequentialCB(learn='on')."
             )
-        if action_key(action) != action_key(decision.action):
+        if action_key(action) != action_key(decision.label):
             raise OrderError(
-                f"Round {decision.round} of CobaLearner was decided for {short(decision.action)}; "
+                f"Round {decision.place} of CobaLearner was decided for {short(decision.label)}; "
                 f"got the reward of {short(action)}."
             )
         low, high = self._range
         loss = min(high, low + (high - low) * self._rewards.loss(reward))  # whatever rounding does
-        if decision.ticket is not None:
-            self._player.update(loss, decision=decision.ticket)
+        if decision.number is not None:
+            self._player.update(loss, decision=decision.number)
             return
-        if self._waiting != decision.round:
-            able = hasattr(self._player, "decide")
-            why = "" if able else f": {type(self._player).__name__} cannot learn late"
-            raise OrderError(f"Round {decision.round} of CobaLearner is over or was dropped{why}.")
+        if self._waiting != decision.place:
+            why = "" if self._player.late is None else f" {self._player.late}"
+            raise OrderError(f"Round {decision.place} of CobaLearner is over or was dropped.{why}")
         self._player.update(loss)
         self._waiting = None
 
@@ -210,7 +212,7 @@ class CobaLearner:
 
     def _read(
         self, context: Any, actions: Sequence[Any]
-    ) -> tuple[Any, Any, list[int], dict[str, Any]]:
+    ) -> tuple[Any, Any, list[int], list[int] | None]:
         """Who plays, the context, the numbers of the actions, and which of them if not all."""
         _check_single(context, actions)
         if actions is None or len(actions) == 0:
@@ -224,8 +226,8 @@ class CobaLearner:
         n_actions = _n_actions(player)
         numbers = self._numbers.of(actions, n_actions)
         available = sorted(set(numbers))
-        some = len(available) < n_actions
-        return player, self._encode(context), numbers, {"available": available} if some else {}
+        some = available if len(available) < n_actions else None
+        return player, self._encode(context), numbers, some
 
     def _make(self, offered: int) -> Any:
         if isinstance(self.learner, Learner):
@@ -241,14 +243,10 @@ class CobaLearner:
             ranges = (getattr(part, "loss_range", None) for part in _parts(player))
             self._range = next(filter(None, ranges), (0.0, 1.0))
 
-    def _law(self, player: Any, context: Any, offered: dict[str, Any]) -> tuple[FloatArray, int]:
-        """The probability of each action now, and from how many draws; 0 if it is exact."""
+    def _law(self, player: Learner, context: Any, some: list[int] | None) -> Propensities:
+        """The probability of each action now."""
         assert self.draws is not None
-        if all(hasattr(part, "propensities") for part in _parts(player)):
-            found = player.propensities(context, draws=self.draws, **offered)
-            return found.probabilities, found.draws
-        plays = player.would_play(context, self.draws, seed=self._made, **offered)
-        return np.bincount(plays, minlength=_n_actions(player)) / self.draws, self.draws
+        return player.propensities(context, self.draws, some)
 
 
 def _check_bandit(learner: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters._ranges import check_inside
 from hannan.adapters.coba.encoding import (
     Actions,
     Contexts,
@@ -108,11 +109,8 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
     True
     """
     rewards = Rewards("log_to_coba", reward_range)
-    if len(log) and not (log.losses.min() >= 0.0 and log.losses.max() <= 1.0):
-        raise ParameterError(
-            "log_to_coba needs losses in [0, 1]; got values from "
-            f"{log.losses.min():g} to {log.losses.max():g}. Rescale them first."
-        )
+    accepted = "log_to_coba needs losses in [0, 1]"
+    check_inside(log.losses, (0.0, 1.0), accepted, "Rescale them first.")
     return LoggedEnvironment(log, rewards)
 
 

@@ -18,7 +18,7 @@ Names = Sequence[Hashable] | None
 
 
 def check_model(owner: object, model: Any) -> bool:
-    """Whether a model classifies; it must do that or regress, and draw no coins of its own."""
+    """Whether a model classifies; it must do that or regress, and needs its seed set."""
     base = load("base")
     last = _last_step(model)
     classifies = isinstance(last, base.Classifier)

@@ -28,7 +28,7 @@ class RiverDetector(Detector):
     Parameters
     ----------
     detector
-        Such as `river.drift.PageHinkley()`; it is cloned and never changed. One that draws coins
+        Such as `river.drift.PageHinkley()`; it is cloned and never changed. A random one
         (`KSWIN`) needs its `seed`.
     recent
         How many values count as the last ones; about what the detector takes to notice.

@@ -70,7 +70,7 @@ class RiverPolicies(FeatureOracle):
     ----------
     model
         A regressor, a classifier with `predict_proba_one` whose `learn_one` takes a weight `w`,
-        or a pipeline that ends in one. It is cloned and never changed; models that draw coins
+        or a pipeline that ends in one. It is cloned and never changed; random models
         need their `seed`. Binary classifiers will do for K = 2 only.
     n_actions
         K.

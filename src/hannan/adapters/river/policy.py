@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters._ranges import check_range
 from hannan.adapters.river._package import load
 from hannan.adapters.river._rows import Features, Rows
 from hannan.core import Decision, Feedback, InputTypeError, Learner, LossError, ParameterError
@@ -100,13 +101,10 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self.arms = arms
         self.pending = check_integer(self, "pending", pending, 1)
         self._n_actions = _check_learner(self, learner)
-        if pending > 1 and not hasattr(learner, "decide"):
-            raise ParameterError(
-                f"pending={pending} takes a learner with decide(); {type(learner).__name__} "
-                "answers one round at a time."
-            )
+        if pending > 1 and learner.late is not None:
+            raise ParameterError(f"pending={pending} takes a learner with decide(): {learner.late}")
         _check_reward_obj(self, self.reward_obj)
-        self._rewards_in = _check_range(self, reward_range)
+        self._rewards_in = check_range(self, "reward_range", reward_range)
         span = getattr(learner, "loss_range", None)
         self._losses: tuple[float, float] = (0.0, 1.0) if span is None else span
         self._rows = Rows(self, features)
@@ -245,13 +243,3 @@ def _check_learner(owner: object, learner: Any) -> int:
 def _check_reward_obj(owner: object, given: Any) -> None:
     if not isinstance(given, (load("stats.base").Univariate, load("proba.base").Distribution)):
         raise refuse(owner, "reward_obj", "a statistic or distribution of one number", given)
-
-
-def _check_range(owner: object, given: Any) -> tuple[float, float]:
-    try:
-        low, high = (float(v) for v in given)
-    except (TypeError, ValueError):
-        raise refuse(owner, "reward_range", "a pair (low, high)", given) from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise refuse(owner, "reward_range", "a pair of finite numbers with low < high", given)
-    return low, high

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters._ranges import check_range
 from hannan.adapters.river._models import (
     Names,
     as_dict,
@@ -16,7 +17,7 @@ from hannan.adapters.river._models import (
     takes_weight,
 )
 from hannan.core import Action, InputTypeError, LossFunction, Predictor
-from hannan.core.validation import FloatArray, check_loss_range, refuse
+from hannan.core.validation import FloatArray, refuse
 
 
 class RiverPredictor(Predictor):
@@ -39,7 +40,7 @@ class RiverPredictor(Predictor):
     ----------
     model
         A regressor, a classifier with `predict_proba_one`, or a pipeline that ends in one. It is
-        cloned for each element and never changed; models that draw coins need their `seed`.
+        cloned for each element and never changed; random models need their `seed`.
     alpha
         How far below the estimate to guess.
     features
@@ -74,14 +75,12 @@ class RiverPredictor(Predictor):
         self._classifies = check_model(self, model)
         if not is_finite(alpha) or alpha < 0.0:
             raise refuse(self, "alpha", "a finite number >= 0", alpha)
-        if loss_range is None:
-            raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
         self.model = model
         self.alpha = alpha
         self.features = features
         self.loss_range = loss_range
         self._names = check_names(self, features)
-        self._low, self._high = check_loss_range(self, loss_range)
+        self._low, self._high = check_range(self, "loss_range", loss_range)
         self._weighted = takes_weight(model)
         self._models: list[Any] = []
         self._counts: FloatArray = np.zeros(0)
