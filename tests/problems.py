@@ -1,11 +1,35 @@
 """Small policy classes to try things on, each with its list of rows for the slow twins."""
 
+from pathlib import Path
+
 import numpy as np
 
 import hannan as hn
 from tests import naive
 
 KINDS = ("FinitePolicies", "AllPolicies", "FunctionOracle")
+
+
+def pairs(contexts, losses):
+    """The two cheapest elements, the same on all contexts."""
+    chosen = np.argsort(losses.sum(axis=0), kind="stable")[:2]
+    return lambda context: chosen
+
+
+# What the cases of the contract checks share.
+TABLE = np.random.default_rng(0).integers(0, 3, size=(9, 4))
+FINITE = hn.oracles.FinitePolicies(TABLE, n_actions=3)
+ALL = hn.oracles.AllPolicies(4, 3)
+FUNCTION = hn.oracles.FunctionOracle(naive.solver(TABLE.tolist()), n_actions=3)
+PAIRS = hn.oracles.FunctionOracle(pairs, n_actions=4, max_chosen=2)
+SLATES = hn.oracles.FinitePolicies(
+    [[[0, 1], [1, 2]], [[2, 3], [0, 3]], [[0, 2], [1, 3]]], n_actions=4
+)
+PATHS = hn.oracles.Paths([(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)], 0, 3)
+ROWS = np.random.default_rng(1).random((9, 3)).round(1)
+ADS = str(Path(__file__).parent / "data" / "ads.csv")
+PUNISHER = hn.environments.LeaderPunisher(FINITE)
+PLANTED = hn.environments.PlantedPolicy(FINITE, good=0.1, bad=0.9)
 
 
 def make(kind, d=3, K=3, N=7, seed=0):

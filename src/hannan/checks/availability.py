@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hannan.checks._require import require
 from hannan.checks.environments import AlwaysFirst
-from hannan.core import Environment, HannanError, InputTypeError, Learner, ParameterError, Round
+from hannan.core import Environment, HannanError, Learner, ParameterError, Round
 
 Rounds = list[tuple[Any, NDArray[np.float64], NDArray[np.intp]]]
 
@@ -22,8 +22,8 @@ def check_only_what_is_there_is_played(
     Refused calls change nothing, and all actions are the same as no restriction. Learners that
     choose sets refuse `available`.
     """
-    rounds = _restricted_rounds(environment, horizon)
-    if environment.n_actions == 1 or not _takes_available(learner, rounds[0][0]):
+    rounds = restricted_rounds(environment, horizon)
+    if environment.n_actions == 1 or not takes_available(learner, rounds[0][0]):
         return
     quiet, asked = learner.clone(), learner.clone()
     expected = [_step(quiet, *this) for this in rounds]
@@ -37,7 +37,7 @@ def check_only_what_is_there_is_played(
     _require_late_play(learner, rounds)
 
 
-def _restricted_rounds(environment: Environment, horizon: int) -> Rounds:
+def restricted_rounds(environment: Environment, horizon: int) -> Rounds:
     environment.meet(AlwaysFirst())
     coins = np.random.default_rng(0)
     listed: Rounds = []
@@ -51,7 +51,7 @@ def _restricted_rounds(environment: Environment, horizon: int) -> Rounds:
     return listed
 
 
-def _takes_available(learner: Learner, context: Any) -> bool:
+def takes_available(learner: Learner, context: Any) -> bool:
     oracle = learner.oracle
     try:
         learner.clone().act(context, available=[0])
@@ -100,18 +100,15 @@ def _require_no_restriction(learner: Learner, rounds: Rounds) -> None:
 
 def _require_late_play(learner: Learner, rounds: Rounds) -> None:
     """In pairs, the later one answered first."""
+    if learner.late is not None:
+        return
     late: Any = learner.clone()
-    try:
-        if not hasattr(late, "decide"):
-            return
-        late.forget(late.decide(rounds[0][0]))
-    except (InputTypeError, ParameterError):
-        return  # not in the mode it is in
+    late.forget(late.decide(rounds[0][0]))
     for one, two in zip(rounds[1::2], rounds[2::2], strict=False):
         made = late.decide_many([one[0], two[0]], available=[one[2], two[2]])
         for decision, (_, losses, there) in ((made[1], two), (made[0], one)):
             require(
-                decision.action in there and np.array_equal(decision.available, there),
+                decision.action in there and np.array_equal(np.asarray(decision.available), there),
                 f"{learner!r} decides on {decision.action}; there are only {there}.",
             )
             seen = Round(None, losses, available=there).reveal(decision.action, late.feedback)

@@ -18,10 +18,8 @@ from hannan.core import (
     Environment,
     Feedback,
     HannanError,
-    InputTypeError,
     Learner,
     OrderError,
-    ParameterError,
     Round,
 )
 from hannan.core.policy import same_action
@@ -70,7 +68,7 @@ def check_acts_before_any_update(learner: Learner, environment: Environment, hor
     fresh = learner.clone()
     context, _ = _rounds(environment, 1)[0]
     fresh.act(context)
-    require(fresh.rounds == 0, f"{learner!r} counts a round before it was told the loss.")
+    require(fresh.rounds == 0, f"{learner!r} counts a round before its loss was shown.")
 
 
 def check_actions_are_feasible(learner: Learner, environment: Environment, horizon: int) -> None:
@@ -218,10 +216,10 @@ def check_late_losses_are_learned_once(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
     """Decisions may be answered late and in any order, once; what is refused changes nothing."""
-    if not _learns_late(learner, environment):
+    rounds = _rounds(environment, horizon)
+    if learner.late is not None:
         return
     who = repr(learner)
-    rounds = _rounds(environment, horizon)
     tried: Any = learner.clone()
     expected = [action for action, _ in _late_plays(learner.clone(), rounds)]
     found = []
@@ -243,14 +241,14 @@ def check_late_losses_are_learned_once(
 def check_saving_changes_nothing(learner: Learner, environment: Environment, horizon: int) -> None:
     """A learner that was saved in the middle of a game, with rounds open, goes on bit for bit.
 
-    One that holds what no file can hold, such as a predictor of another library, is let off.
+    One that holds what no file can hold, such as a predictor of another library, is skipped.
     """
     rounds = _rounds(environment, horizon)
     half = len(rounds) // 2
     player: Any = learner.clone()
     _plays(player, rounds[:half])
     waiting = []
-    if _learns_late(learner, environment):
+    if learner.late is None:
         waiting = [player.decide(context) for context, _ in rounds[half : half + 2]]
     player.act(rounds[half][0])
     if not storable(player):
@@ -346,18 +344,6 @@ def _step(learner: Learner, context: Any, losses: FloatArray) -> Any:
 
 def _plays(learner: Learner, rounds: list[tuple[Any, FloatArray]]) -> list[Any]:
     return [_step(learner, context, losses) for context, losses in rounds]
-
-
-def _learns_late(learner: Learner, environment: Environment) -> bool:
-    """Whether it has `decide`, and in the mode it is in."""
-    decide = getattr(learner.clone(), "decide", None)
-    if decide is None:
-        return False
-    try:
-        decide(_rounds(environment, 1)[0][0])
-    except (InputTypeError, ParameterError):
-        return False
-    return True
 
 
 def _late_plays(learner: Any, rounds: list[tuple[Any, FloatArray]]) -> Iterator[tuple[Any, Any]]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from hannan.checks._require import require
 from hannan.checks.parameters import PARAMETER_CHECKS
-from hannan.core import Noise, Objective, Oracle, Policy, StorageError
+from hannan.core import Draw, Noise, Objective, Oracle, Policy, StorageError
 from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of, same_action
-from hannan.core.storage import reread
+from hannan.core.storage import reread, storable
 from hannan.core.validation import FloatArray
 from hannan.perturbation import seed_key
 
@@ -206,6 +206,22 @@ def check_fast_paths_agree(case: Case) -> None:
             _require_same(case, settled, after.action(context, noise, draw, _SCALE))
 
 
+def check_foreseeing_is_settling_a_copy(case: Case) -> None:
+    """`foresee` returns what `settle` returns on a copy, and leaves the total as it was."""
+    noise, total = case.noise(), case.total(case.rounds())
+    before = total.copy()
+    for draw, (context, losses) in enumerate(case.rounds(salt=2)):
+        for scale in (0.0, _SCALE):
+            drawn = Draw(noise if scale else None, draw, scale)
+            action = total.foresee(context, losses, *drawn)
+            _require_same(case, action, total.copy().settle(context, losses, *drawn))
+    for several in ((None, 0, 1, 0.0), (noise, 0, _DRAWS, _SCALE)):
+        same = np.array_equal(total.minima(*several), before.minima(*several), equal_nan=True)
+        for found, kept in zip(total.leaders(*several), before.leaders(*several), strict=True):
+            same = same and _all_same(case.plays(found), case.plays(kept))
+        require(same, f"{case}: foresee() changes the total.")
+
+
 def check_zero_losses_change_nothing(case: Case) -> None:
     """A round without loss leaves the leader as it was, where the oracle is exact."""
     if not case.oracle.exact:
@@ -266,11 +282,14 @@ def check_copies_are_independent(case: Case) -> None:
 
 
 def check_totals_survive_a_file(case: Case) -> None:
-    """A total that was saved and loaded in the middle of a game goes on bit for bit."""
-    if case.oracle._unstorable is not None:
+    """A total that was saved and loaded in the middle of a game goes on bit for bit.
+
+    One of an oracle that no file can hold is let off.
+    """
+    if not storable(case.oracle):
         return
     total, noise = case.oracle.objective(), case.noise()
-    total.expect(case.contexts)
+    total.prepare(case.contexts)
     early, late = np.array_split(np.arange(16), 2)
     rounds = [(x, 0.1 * losses) for x, losses in case.rounds(16)]
     for t in early:
@@ -288,7 +307,7 @@ def check_totals_survive_a_file(case: Case) -> None:
         require(
             same_action(played, again) and np.array_equal(*values, equal_nan=True),
             f"{case}: a total that was saved and loaded goes on otherwise. What it keeps beside "
-            "what `objective()` makes must be in plain attributes; `_scratch` names the others.",
+            "what `objective()` makes must be in plain attributes; `_derived` names the others.",
         )
 
 
@@ -350,6 +369,7 @@ ORACLE_CHECKS: tuple[OracleCheck, ...] = (
     check_noisy_leaders_are_optimal,
     check_minima_are_the_leaders_values,
     check_fast_paths_agree,
+    check_foreseeing_is_settling_a_copy,
     check_zero_losses_change_nothing,
     check_rescaling_keeps_the_leader,
     check_ties_break_the_same_way,

@@ -45,7 +45,7 @@ def check_repr_evaluates_back(thing: Parametrised) -> None:
     )
     if "<" in text or "..." in text:
         return
-    names = {type(part).__name__: type(part) for part in _parts(thing)}
+    names = {type(part).__name__: type(part) for part in parts(thing)}
     twin = eval(text, {"np": np, "array": np.array, "range": range, "inf": np.inf, **names})
     require(repr(twin) == text, f"{text} evaluates to {twin!r}.")
 
@@ -86,11 +86,11 @@ PARAMETER_CHECKS = (
 )
 
 
-def _parts(thing: Parametrised) -> Iterator[Parametrised]:
+def parts(thing: Parametrised) -> Iterator[Parametrised]:
     yield thing
     for value in thing.params.values():
         if isinstance(value, Parametrised):
-            yield from _parts(value)
+            yield from parts(value)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -1,0 +1,259 @@
+"""What holds for every learner whose oracle or predictor fails."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hannan.checks._require import require
+from hannan.checks.availability import restricted_rounds, takes_available
+from hannan.checks.parameters import parts
+from hannan.core import (
+    Decision,
+    Environment,
+    HannanError,
+    Learner,
+    Objective,
+    Oracle,
+    Predictor,
+    Round,
+)
+
+_BLOCK = 5  # rounds, of which two are decisions, answered while the round after them is open
+_FAILING = 10  # rounds in which everything fails once
+_AFTER = 10  # rounds in which nothing fails any more
+# They only look at a context, and one that they have accepted they accept again.
+_NEVER_FAIL = frozenset({"at", "check_context", "check_contexts", "key"})
+
+
+# Where a predictor learns too, one of the two has to come last: adding losses that were checked,
+# which takes no optimiser.
+_ADDING = frozenset({"add", "observe"})
+
+
+class _Failure(Exception):
+    """What a part raises when it is told to fail; nobody else does."""
+
+
+def check_a_failing_oracle_changes_nothing(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """An oracle that fails leaves the learner as it was before the call.
+
+    A short game is played again and again; in game n the n-th call that reaches the oracle, its
+    totals or its noise fails. The call of `act`, `decide` or `update` that was under way is
+    repeated. From then on play, weights, counts, certificate and bound have to be those of a game
+    in which nothing failed. Calls of one method of a total by another are its own business.
+    """
+    if learner.oracle is not None:
+        totals = type(learner.oracle.objective())
+        watched = {type(learner.oracle): Oracle, totals: Objective}
+        predicts = any(part.params.get("predictor") is not None for part in parts(learner))
+        never = _ADDING if predicts else frozenset()
+        _require_nothing_changes(learner, environment, horizon, watched, never)
+
+
+def check_a_failing_predictor_changes_nothing(
+    learner: Learner, environment: Environment, horizon: int
+) -> None:
+    """The same with a predictor, the learner's own or one that it makes, that fails."""
+    kinds: set[type] = set(_subclasses(Predictor))
+    for part in parts(learner):
+        if (given := part.params.get("predictor")) is not None:
+            kinds.add(type(given))
+    _require_nothing_changes(learner, environment, horizon, dict.fromkeys(kinds, Predictor))
+
+
+FAILURE_CHECKS = (check_a_failing_oracle_changes_nothing, check_a_failing_predictor_changes_nothing)
+
+
+def _require_nothing_changes(
+    learner: Learner,
+    environment: Environment,
+    horizon: int,
+    watched: Mapping[type, type],
+    never: frozenset[str] = frozenset(),
+) -> None:
+    game, first = _script(learner, environment, min(horizon, _FAILING + _AFTER))
+    watch = _Watch(_NEVER_FAIL | never)
+    try:
+        for made, base in watched.items():
+            watch.watch(made, base)
+        expected, calls = _played(learner, game, first, watch, failing=0)
+        for number in range(1, calls + 1):
+            found, _ = _played(learner, game, first, watch, failing=number)
+            _require_same(learner, found, expected, watch)
+    finally:
+        watch.restore()
+
+
+def _subclasses(base: type[Any]) -> Iterator[type[Any]]:
+    for made in base.__subclasses__():
+        yield made
+        yield from _subclasses(made)
+
+
+# The game -----------------------------------------------------------------------------------
+
+Step = Callable[[Any, list[Any]], Any]
+"""A call, given the learner and what earlier calls have returned."""
+
+
+def _script(learner: Learner, environment: Environment, horizon: int) -> tuple[list[Step], int]:
+    """The calls of a game, and how many of them belong to the rounds in which parts fail.
+
+    Some rounds are restricted, and some are answered late, where the learner allows it.
+    """
+    rounds = restricted_rounds(environment, horizon)
+    restricts = environment.n_actions > 1 and takes_available(learner, rounds[0][0])
+    late = learner.late is None
+    steps: list[Step] = []
+    waiting: list[tuple[int, Any, Any]] = []
+    first = 0
+    for t, (context, losses, there) in enumerate(rounds):
+        available = there if restricts and t % _BLOCK in (1, 2) else None
+        decides = late and t % _BLOCK in (2, 3)
+        this = (len(steps), losses, available)
+        steps.append(_opening("decide" if decides else "act", context, available))
+        if decides:
+            waiting.append(this)
+        else:
+            steps += [_answer(*one) for one in (*reversed(waiting), this)]
+            waiting.clear()
+        if t < _FAILING:
+            first = len(steps)
+    return steps, first
+
+
+def _opening(name: str, context: Any, available: Any) -> Step:
+    def step(learner: Any, returned: list[Any]) -> Any:
+        given = {} if available is None else {"available": available}
+        return getattr(learner, name)(context, **given)
+
+    return step
+
+
+def _answer(opened: int, losses: Any, available: Any) -> Step:
+    def step(learner: Any, returned: list[Any]) -> Any:
+        made = returned[opened]
+        late = isinstance(made, Decision)
+        seen = Round(None, losses.copy(), available=available)
+        loss = seen.reveal(made.action if late else made, learner.feedback)
+        learner.update(loss, **({"decision": made} if late else {}))
+
+    return step
+
+
+def _played(
+    learner: Learner, game: list[Step], first: int, watch: _Watch, failing: int
+) -> tuple[list[Any], int]:
+    """What is seen of a clone after every step, and how many calls the first ones took."""
+    player: Any = learner.clone()
+    watch.calls, watch.failing, calls = 0, failing, 0
+    returned: list[Any] = []
+    seen: list[Any] = []
+    for t, step in enumerate(game):
+        before = _progress(player)
+        try:
+            found = step(player, returned)
+        except _Failure:
+            require(
+                _progress(player) == before,
+                f"{watch.said} and {learner!r} counts rounds and open decisions as "
+                f"{_progress(player)}, before that as {before}.",
+            )
+            found = step(player, returned)
+        returned.append(found)
+        # Calls are compared when an action has been chosen: what is found only once, such as G, may
+        # be kept from a call that failed later on, and copies that failed to learn a round catch up
+        # before the next one.
+        calls_so_far = None if found is None else player.oracle_calls
+        seen.append((_plain(found), _progress(player), calls_so_far))
+        if t == first - 1:
+            calls = watch.calls
+    return [*seen, _stated(player)], calls
+
+
+def _progress(learner: Any) -> tuple[int, list[int]]:
+    return learner.rounds, list(getattr(learner, "open_decisions", ()))
+
+
+def _plain(found: Any) -> Any:
+    """An action or a decision as values that can be compared."""
+    if isinstance(found, Decision):
+        return found.id, np.asarray(found.action).tolist(), np.asarray(found.weights).tolist()
+    return np.asarray(found).tolist()
+
+
+def _stated(learner: Any) -> tuple[str, str]:
+    """The certificate and the bound, where there are any."""
+    try:
+        certificate = str(learner.certificate()) if hasattr(learner, "certificate") else ""
+    except HannanError:  # of a wrapper whose learner has none
+        certificate = ""
+    return certificate, repr(learner.regret_bound())
+
+
+def _require_same(learner: Any, found: list[Any], expected: list[Any], watch: _Watch) -> None:
+    for t, (here, there) in enumerate(zip(found, expected, strict=True)):
+        what = "at the end states" if t == len(expected) - 1 else f"after call {t} shows"
+        require(
+            here == there,
+            f"{watch.said} and {learner!r} {what} {here}; undisturbed it is {there}.",
+        )
+
+
+# Parts that fail ----------------------------------------------------------------------------
+
+
+@dataclass
+class _Watch:
+    """Counts the calls that reach a part from outside, and lets one of them fail."""
+
+    never: frozenset[str]
+    calls: int = 0
+    failing: int = 0
+    said: str = "Nothing failed"
+    _inside: int = 0
+    _undo: dict[tuple[type, str], Any] = field(default_factory=dict)
+
+    def watch(self, made: type, base: type) -> None:
+        """Watch all methods that a class of parts must have, wherever they are defined."""
+        for name, declared in vars(base).items():
+            method = getattr(made, name, None)
+            if name.startswith("_") or name in self.never or (made, name) in self._undo:
+                continue
+            if inspect.isfunction(declared) and method is not None:
+                self._undo[made, name] = vars(made).get(name)
+                setattr(made, name, self._watched(method, f"{made.__name__}.{name}"))
+
+    def restore(self) -> None:
+        """Put all methods back."""
+        for (made, name), own in self._undo.items():
+            if own is None:
+                delattr(made, name)
+            else:
+                setattr(made, name, own)
+
+    def _watched(self, method: Callable[..., Any], name: str) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def call(*given: Any, **options: Any) -> Any:
+            self.calls += self._inside == 0
+            if self._inside == 0 and self.calls == self.failing:
+                self.said = f"{name} failed, number {self.calls} of the calls of such parts,"
+                raise _Failure(name)
+            self._inside += 1
+            try:
+                found = method(*given, **options)
+            finally:
+                self._inside -= 1
+            if isinstance(found, Objective):
+                self.watch(type(found), Objective)
+            return found
+
+        return call

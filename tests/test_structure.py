@@ -1,0 +1,221 @@
+"""The shape of the code: few ancestors, parts that keep to themselves, no method for one heir."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan import baselines, learners
+
+SOURCE = Path(hn.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+PACKAGES = sorted({path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in FILES})
+LEARNERS = [
+    getattr(family, name)
+    for family in (learners, baselines)
+    for name in family.__all__
+    if issubclass(getattr(family, name), hn.Learner)
+]
+
+# Others' names that begin with an underscore and are meant to be used.
+MEANT = {
+    "os._exit": "ends a worker without cleaning up, and is documented",
+    "model._multiclass": "what river's own checks ask a classifier",
+    "thing._get_params": "how river itself clones a model",
+}
+
+
+def ours(kind: type) -> list[str]:
+    """The classes of this package that a class is made from, itself among them."""
+    return [base.__name__ for base in kind.__mro__ if base.__module__.startswith("hannan.")]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda kind: kind.__name__)
+def test_a_learner_is_made_from_four_classes_at_most(learner):
+    assert len(ours(learner)) <= 4, ours(learner)
+
+
+@pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+def test_a_learner_has_thirty_attributes_at_most(kind):
+    learner = kind(hn.oracles.AllPolicies(2, 3), predictor=hn.predictors.Mean(), seed=0)
+    for t, losses in enumerate(np.random.default_rng(0).random((50, 3))):
+        available = [0, 2] if t % 5 == 1 else None
+        this_round = hn.Round(t % 2, losses, available=available)
+        action = learner.act(this_round.context, available)
+        learner.update(this_round.reveal(action, learner.feedback))
+    slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+    held = sorted({*vars(learner), *(name for name in slots if hasattr(learner, name))})
+    assert len(held) <= 30, held
+
+
+# Names that begin with an underscore ---------------------------------------------------------
+
+
+def package_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def is_own(value: ast.expr) -> bool:
+    """Whether it is self, cls or super()."""
+    if isinstance(value, ast.Call):
+        value = value.func
+    return isinstance(value, ast.Name) and value.id in ("self", "cls", "super")
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """The private names of functions, classes, variables and attributes that a file defines."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found |= {node.attr} if is_own(node.value) else set()
+    return found
+
+
+def reads_of_others(sources: dict[str, dict[str, str]]) -> dict[str, list[str]]:
+    """Where each package reads a private name that nothing in it defines.
+
+    `sources` has the text of every file of every package. A name that the package defines itself
+    is taken to be its own, whatever the object.
+    """
+    found = defaultdict(list)
+    for package, files in sources.items():
+        trees = {name: ast.parse(text) for name, text in files.items()}
+        own = set().union(*map(defined, trees.values()))
+        for name, tree in trees.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and private(node.attr):
+                    read = ast.unparse(node)
+                    if node.attr not in own and not is_own(node.value) and read not in MEANT:
+                        found[package].append(f"{name}:{node.lineno} {read}")
+                elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hannan."):
+                    home = str(node.module).split(".")[1]
+                    taken = [each.name for each in node.names if private(each.name)]
+                    if taken and home != package:
+                        found[package].append(f"{name}:{node.lineno} from {node.module}: {taken}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def reads() -> dict[str, list[str]]:
+    sources: dict[str, dict[str, str]] = defaultdict(dict)
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        sources[package_of(path)][str(path.relative_to(SOURCE))] = text
+    return reads_of_others(sources)
+
+
+@pytest.mark.parametrize(
+    "package",
+    PACKAGES,
+)
+def test_no_package_reads_private_names_of_another(package, reads):
+    assert not reads[package], "\n".join(reads[package])
+
+
+def test_reads_of_private_names_are_found():
+    sources = {
+        "there": {
+            "a.py": "class A:\n    _left = 1\n    def f(self):\n        self._right = 2\n",
+            "b.py": "from hannan.there import _left\ndef g(a):\n    return a._left + a._right\n",
+        },
+        "here": {
+            "c.py": "from hannan.there import _left\n"
+            "def g(a):\n    a._right = 1\n    return a._left + a.__class__\n",
+            "d.py": "class B:\n    _own = 1\n"
+            "    def f(self):\n        return self._left, super()._right\n",
+            "e.py": "def h(b):\n    return b._own\n",
+        },
+    }
+    assert reads_of_others(sources) == {
+        "here": [
+            "c.py:1 from hannan.there: ['_left']",
+            "c.py:3 a._right",
+            "c.py:4 a._left",
+        ]
+    }
+
+
+# Abstract methods ------------------------------------------------------------------------------
+
+
+def everything() -> set[type]:
+    """All classes of the package."""
+    found = set()
+    for module in pkgutil.walk_packages(hn.__path__, "hannan."):
+        if not module.name.endswith("__main__"):
+            loaded = importlib.import_module(module.name)
+            found |= {item for item in vars(loaded).values() if isinstance(item, type)}
+    return {item for item in found if item.__module__.startswith("hannan.")}
+
+
+def for_one_heir(classes: set[type]) -> list[str]:
+    """Abstract methods that exactly one class writes: there is nothing to be abstract about."""
+    found = []
+    for base in classes:
+        for name, method in vars(base).items():
+            if not getattr(method, "__isabstractmethod__", False):
+                continue
+            writers = [
+                heir.__name__
+                for heir in classes
+                if issubclass(heir, base)
+                and name in vars(heir)
+                and not getattr(vars(heir)[name], "__isabstractmethod__", False)
+            ]
+            if len(writers) == 1:
+                found.append(f"{base.__module__}.{base.__name__}.{name}: {writers[0]}")
+    return sorted(found)
+
+
+def test_no_method_is_abstract_for_a_single_heir():
+    found = for_one_heir(everything())
+    assert not found, "\n".join(found)
+
+
+def test_methods_for_a_single_heir_are_found():
+    class Base(ABC):
+        @abstractmethod
+        def walk(self): ...
+
+        @abstractmethod
+        def fly(self): ...
+
+    class Duck(Base):
+        def walk(self): ...
+
+        def fly(self): ...
+
+    class Duckling(Duck): ...
+
+    class Cat(Base):
+        def walk(self): ...
+
+    assert for_one_heir({Base, Duck, Duckling, Cat}) == [f"{__name__}.Base.fly: Duck"]
+
+
+# Nothing is left out ---------------------------------------------------------------------------
+
+
+def test_every_test_is_run_before_a_change_is_green():
+    root = Path(__file__).parents[1]
+    commands = (root / "Makefile").read_text(encoding="utf-8").splitlines()
+    chosen = [line.partition(" -m pytest ")[2] for line in commands if " -m pytest " in line]
+    assert {line.partition("-m ")[2] for line in chosen} >= {'"not slow"', "slow"}
+    called = (root / ".ci" / "run").read_text(encoding="utf-8").split("\n")
+    assert called[-4:] == ["make check", "make test", "make test-slow", ""]
