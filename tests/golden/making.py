@@ -1,0 +1,171 @@
+"""The one place where learners are constructed: a change of their parameters is made here."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import hannan as hn
+
+SEED = 3
+
+
+def full_information(
+    oracle: hn.Oracle,
+    *,
+    contexts: Any = None,
+    separator: Any = None,
+    pool: Any = None,
+    epsilon: float | str = "adaptive",
+    eagerness: float | None = None,
+    horizon: int | None = None,
+    predictor: Any = None,
+    trust: str = "earned",
+    noise: str = "fresh",
+    seed: int = SEED,
+    loss_range: tuple[float, float] | None = (0.0, 1.0),
+) -> hn.Learner:
+    """Algorithm 2, with Laplace noise on a known set of contexts."""
+    return hn.ContextFTPL(
+        oracle,
+        contexts if pool is None else hn.Pool(pool),
+        separator,
+        epsilon=epsilon if eagerness is None else hn.SelfTuned(eagerness),
+        horizon=horizon,
+        predictor=predictor,
+        trust=trust,
+        noise=noise,
+        seed=seed,
+        loss_range=loss_range,
+    )
+
+
+def semi_bandit(
+    oracle: hn.Oracle,
+    *,
+    contexts: Any = None,
+    separator: Any = None,
+    pool: Any = None,
+    epsilon: float | str = "adaptive",
+    eagerness: float | None = None,
+    horizon: int | None = None,
+    resampling: str = "auto",
+    successes: int = 2,
+    max_resamples: int | None = None,
+    predictor: Any = None,
+    trust: str = "strict",
+    residual: str = "clipped",
+    hint_strength: float | None = None,
+    seed: int = SEED,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+) -> hn.Learner:
+    """Algorithm 3, with Laplace noise on a known set of contexts.
+
+    `resampling` is "auto" (the law itself where it is known, else two successes), "shared" (one
+    success), "rao-blackwell" (`successes` of them) or "exact".
+    """
+    ways = {
+        "auto": hn.Resampling(successes),
+        "shared": 1,
+        "rao-blackwell": successes,
+        "exact": "exact",
+    }
+    hints = {"strict": 30.0, "balanced": 10.0, "baseline": None}
+    baselines = {"strict": None, "balanced": "low", "baseline": "guess"}
+    believed = hn.Trust(
+        hint=None if trust == "baseline" else hint_strength or hints[trust],
+        baseline=baselines[trust],
+        signed=residual == "signed" or trust == "balanced",
+    )
+    return hn.ContextSemiBanditFTPL(
+        oracle,
+        contexts if pool is None else hn.Pool(pool),
+        separator,
+        epsilon=epsilon if eagerness is None else hn.SelfTuned(eagerness),
+        horizon=horizon,
+        resampling=ways[resampling],
+        max_resamples=max_resamples,
+        predictor=predictor,
+        trust=believed,
+        seed=seed,
+        loss_range=loss_range,
+    )
+
+
+def playout_full(
+    oracle: hn.Oracle,
+    *,
+    sequence: Sequence[Any] | None = None,
+    pool: Sequence[Any] | None = None,
+    horizon: int | None = None,
+    epsilon: float | str = "adaptive",
+    seed: int = SEED,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+) -> hn.Learner:
+    """Full information with noise on the contexts to come: all of them in order, or their law."""
+    return hn.PlayoutFTPL(
+        oracle,
+        sequence if pool is None else hn.Pool(pool),
+        horizon=horizon,
+        epsilon=None if isinstance(epsilon, str) else epsilon,
+        seed=seed,
+        loss_range=loss_range,
+    )
+
+
+def playout_bandit(
+    oracle: hn.Oracle,
+    *,
+    sequence: Sequence[Any] | None = None,
+    pool: Sequence[Any] | None = None,
+    horizon: int | None = None,
+    epsilon: float | str = "adaptive",
+    seed: int = SEED,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+) -> hn.Learner:
+    """Bandit feedback with noise on the contexts to come."""
+    return hn.PlayoutBandit(
+        oracle,
+        sequence if pool is None else hn.Pool(pool),
+        horizon=horizon,
+        epsilon=None if isinstance(epsilon, str) else epsilon,
+        seed=seed,
+        loss_range=loss_range,
+    )
+
+
+def ftpl(
+    oracle: hn.Oracle,
+    fake_outcomes: Callable[[Any], Iterable[tuple[Any, Any]]],
+    *,
+    predictor: Any = None,
+    trust: str = "earned",
+    seed: int = SEED,
+) -> hn.Learner:
+    """Algorithm 1."""
+    return hn.FTPL(oracle, fake_outcomes, predictor=predictor, trust=trust, seed=seed)
+
+
+def restarting(
+    learner: hn.Learner,
+    *,
+    detector: Any = None,
+    predictor: Any = None,
+    max_restarts: int | None = None,
+) -> hn.Learner:
+    """A learner that starts anew when a detector reports drift."""
+    return hn.Restarting(learner, detector, predictor=predictor, max_restarts=max_restarts)
+
+
+def discounted(learner: hn.Learner, discount: float) -> hn.Learner:
+    """Discounted losses."""
+    return hn.Discounted(learner, discount)
+
+
+def strongly_adaptive(learner: hn.Learner, *, shortest: int = 8, seed: int = SEED) -> hn.Learner:
+    """Copies on covering intervals."""
+    return hn.StronglyAdaptive(learner, shortest=shortest, seed=seed)
+
+
+def baseline(name: str, *given: Any, **options: Any) -> hn.Learner:
+    """One of `hn.baselines`."""
+    learner: hn.Learner = getattr(hn.baselines, name)(*given, **options)
+    return learner

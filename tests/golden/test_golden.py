@@ -1,0 +1,73 @@
+"""Plays stay as they were, bit for bit."""
+
+import numpy as np
+import pytest
+
+from tests.golden import comparing
+from tests.golden.playing import FIELDS, Trace, exact
+from tests.golden.settings import settings
+
+
+def compare(names):
+    found = comparing.differences(names)
+    then, now = comparing.stored()[comparing.MACHINE], comparing.machine()
+    if found and then != now:
+        pytest.skip(
+            f"{len(found)} of {len(names)} traces differ, but they were made on {then} and this "
+            f"is {now}: run `make golden` here on code that is known to be good"
+        )
+    assert not found, "\n".join(["these settings play differently:", *found])
+
+
+def test_a_sample_of_all_families_plays_as_before():
+    names = comparing.sample()
+    assert {name.partition("/")[0] for name in names} == comparing.families().keys()
+    compare(names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", sorted(comparing.families()))
+def test_every_setting_plays_as_before(family):
+    compare([name for name in comparing.families()[family] if name not in set(comparing.sample())])
+
+
+def test_no_setting_has_gone_missing():
+    assert comparing.gone() == []
+
+
+def test_a_difference_is_told_by_setting_and_field(monkeypatch):
+    name = "bandit/finite/adaptive/shared/late"
+    changed = comparing.stored()
+    assert comparing.differences([name]) == [] or changed[comparing.MACHINE] != comparing.machine()
+    changed[name] = {**settings()[name]().hashes(), "state": "another"}
+    monkeypatch.setattr(comparing, "stored", lambda: changed)
+    assert comparing.differences([name]) == [f"{name}: state"]
+    changed[name] = {"refused": "ParameterError"}
+    assert comparing.differences([name]) == [f"{name}: refused (ParameterError -> None)"]
+
+
+def test_a_crash_is_told_and_the_next_setting_is_played(monkeypatch):
+    def crash():
+        raise ZeroDivisionError("by nothing")
+
+    name = "baseline/uniform-random"
+    known = {"one": crash, name: settings()[name]}
+    monkeypatch.setattr(comparing, "settings", lambda: known)
+    monkeypatch.setattr(comparing, "stored", lambda: {})
+    assert comparing.differences(known) == [
+        "one: crashed with ZeroDivisionError: by nothing",
+        f"{name}: not on file",
+    ]
+
+
+def test_hashes_tell_the_last_bit_of_a_float():
+    one, other = Trace(), Trace()
+    one.note("state", {"D": 0.1})
+    other.note("state", {"D": np.nextafter(0.1, 1.0)})
+    differ = [field for field in FIELDS if one.hashes()[field] != other.hashes()[field]]
+    assert differ == ["state"]
+
+
+def test_values_are_written_without_the_kind_of_their_container():
+    assert exact(np.array([0.5, 1.0])) == exact([np.float64(0.5), 1.0]) == "[0.5, 1.0]"
+    assert exact({"b": None, "a": np.int64(3)}) == "{a: 3, b: None}"
