@@ -4,13 +4,18 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test check bench lock clean
+.PHONY: run test test-slow check bench golden lock clean
 
 run: $(READY)
 	$(BIN)/hannan run examples/quickstart.toml
 
+# The everyday suite; a file stays on one worker, so that what its tests share is made once.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+# Fuzzing, kills, clusters, all golden traces, the whole quickstart, typing of user code.
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -22,6 +27,10 @@ check: $(READY)
 bench: $(READY)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group peers
 	$(BIN)/python -m benchmarks
+
+# Plays all settings of tests/golden and writes down what they show; --check compares instead.
+golden: $(READY)
+	$(BIN)/python -m tests.golden
 
 # constraints.txt pins the whole tree to versions known to work together; `make lock` renews it.
 $(READY): pyproject.toml constraints.txt

@@ -127,7 +127,7 @@ def switchers(
     return [
         hn.ContextFTPL(sequences, seed=seed),
         hn.ContextFTPL(sequences.clone(reluctance=0.0), seed=seed),
-        hn.ContextFTPL(sequences, perturbation="playout", seed=seed),
+        hn.PlayoutFTPL(sequences, seed=seed),
     ]
 
 

@@ -19,9 +19,9 @@ WORLDS = (
 )
 MODES: dict[str, dict[str, Any]] = {
     "default": {},
-    "one success": {"successes": 1},
-    "four successes": {"successes": 4},
-    "four successes, eagerness 4": {"successes": 4, "eagerness": 4.0},
+    "one success": {"resampling": 1},
+    "four successes": {"resampling": 4},
+    "four successes, eagerness 4": {"resampling": 4, "epsilon": hn.SelfTuned(4.0)},
 }
 
 Found = dict[str, tuple[float, float]]

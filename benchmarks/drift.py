@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from river.drift import ADWIN
 
 import hannan as hn
 from benchmarks.measure import Line
@@ -23,7 +24,8 @@ def run() -> list[Line]:
     steady = [restless(digits(seed, ROUNDS), seed) for seed in range(SEEDS)]
     false = sum(len(restarts) for _, restarts, _ in steady)
     without = [play(permuted(seed), "strict", seed)[0] for seed in range(SEEDS)]
-    adwin = [restless(permuted(seed), seed, hn.detectors.Adwin()) for seed in range(SEEDS)]
+    windows = hn.adapters.RiverDetector(ADWIN())
+    adwin = [restless(permuted(seed), seed, windows.clone()) for seed in range(SEEDS)]
     rate = float(np.median([rate for *_, rate in moving]))
     return [
         _mean("Permuted digits, restarts by the Bernstein test: mean loss", losses, 0.09),

@@ -40,14 +40,14 @@ def run() -> list[Line]:
 class _Nothing(hn.Learner):
     """Two empty methods."""
 
-    def act(self, context: object = None) -> int:
+    def act(self, context: object = None, available: object = None) -> int:
         return 0
 
-    def update(self, loss: object) -> None:
+    def update(self, loss: object, decision: object = None) -> None:
         pass
 
-    def _act(self, context: object) -> int:
-        return 0
+    def _act(self, opened: hn.OpenRound) -> None:
+        pass
 
-    def _update(self, context: object, action: object, loss: object) -> None:
+    def _update(self, opened: hn.OpenRound, loss: object) -> None:
         pass

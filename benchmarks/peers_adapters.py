@@ -13,8 +13,8 @@ import hannan as hn
 class Foreign(hn.Learner):
     """A learner with bandit feedback that takes feature rows and is made elsewhere.
 
-    Rewards are 1 - loss. What it would play is asked of the library itself, whose own coins are
-    then spent: its next action has the same law, but not the same value.
+    Rewards are 1 - loss. What it would play is asked of the library itself, which then goes on in
+    its own random numbers: its next action has the same law, but not the same value.
     """
 
     feedback = hn.Feedback.SEMI
@@ -24,12 +24,11 @@ class Foreign(hn.Learner):
         self.n_actions = n_actions
         self.seed = seed
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Any]:
-        """What the library says now, so many times."""
-        return self._ask(context, copies)
+    def _act(self, opened: hn.OpenRound) -> None:
+        opened.play(self._ask(opened.context, 1)[0])
 
-    def _act(self, context: Any) -> Any:
-        return self._ask(context, 1)[0]
+    def _replay(self, opened: hn.OpenRound, copies: int, rng: np.random.Generator) -> list[Any]:
+        return self._ask(opened.context, copies)
 
     @abstractmethod
     def _ask(self, context: Any, copies: int) -> list[Any]:
@@ -49,8 +48,9 @@ class ContextualBandits(Foreign):
     def _ask(self, context: Any, copies: int) -> list[Any]:
         return self._model.predict(np.repeat(context[None], copies, axis=0)).tolist()
 
-    def _update(self, context: Any, action: Any, loss: Any) -> None:
-        self._model.partial_fit(context[None], np.array([action]), np.array([1.0 - loss]))
+    def _update(self, opened: hn.OpenRound, loss: Any) -> None:
+        action = np.array([opened.action])
+        self._model.partial_fit(opened.context[None], action, np.array([1.0 - loss]))
 
 
 class Mabwiser(Foreign):
@@ -73,9 +73,9 @@ class Mabwiser(Foreign):
         found = self._model.predict(np.repeat(_with_constant(context), copies, axis=0))
         return found if copies > 1 else [found]
 
-    def _update(self, context: Any, action: Any, loss: Any) -> None:
+    def _update(self, opened: hn.OpenRound, loss: Any) -> None:
         learn = self._model.fit if self.rounds == 0 else self._model.partial_fit
-        learn([action], [1.0 - loss], _with_constant(context))
+        learn([opened.action], [1.0 - loss], _with_constant(opened.context))
 
 
 class River(Foreign):
@@ -92,12 +92,14 @@ class River(Foreign):
         row = _named(context)
         return [self._model.pull(self._arms, row) for _ in range(copies)]
 
-    def _update(self, context: Any, action: Any, loss: Any) -> None:
-        self._model.update(action, _named(context), 1.0 - loss)
+    def _update(self, opened: hn.OpenRound, loss: Any) -> None:
+        self._model.update(opened.action, _named(opened.context), 1.0 - loss)
 
 
 class OnRows(hn.Learner):
     """Hands row number i of a table to a learner that takes features, where the context is i."""
+
+    late = "OnRows is for feedback that comes at once."
 
     def __init__(self, learner: Any, rows: np.ndarray) -> None:
         super().__init__()
@@ -106,14 +108,14 @@ class OnRows(hn.Learner):
         self.feedback = learner.feedback  # type: ignore[misc]
         self._rows = list(rows)
 
-    def would_play(self, context: Any = None, copies: int = 1, seed: int = 0) -> list[Any]:
-        """What the learner would on that row."""
-        return self.learner.would_play(self._rows[context], copies, seed)
+    def _act(self, opened: hn.OpenRound) -> None:
+        opened.play(self.learner.act(self._rows[opened.context]))
 
-    def _act(self, context: Any) -> Any:
-        return self.learner.act(self._rows[context])
+    def _replay(self, opened: hn.OpenRound, copies: int, rng: np.random.Generator) -> list[Any]:
+        row = self._rows[opened.context]
+        return self.learner.would_play(row, copies, int(rng.integers(2**31)))
 
-    def _update(self, context: Any, action: Any, loss: Any) -> None:
+    def _update(self, opened: hn.OpenRound, loss: Any) -> None:
         self.learner.update(loss)
 
 

@@ -38,7 +38,7 @@ def run() -> list[Line]:
         ("FinitePolicies, N=1000", hn.oracles.FinitePolicies(_table(1000), n_actions=K)),
         ("AllPolicies", hn.oracles.AllPolicies(D, K)),
     ):
-        for kind in (hn.ContextFTPL, hn.ContextSemiBanditFTPL):
+        for kind in (hn.PlayoutFTPL, hn.PlayoutBandit):
             lines.append(growth(name, oracle, kind))
     return lines
 
@@ -47,12 +47,14 @@ def one_seed(world: type[hn.Environment], feedback: str, seed: int) -> tuple[flo
     """Regret, bound, and the regret of the usual learner."""
     oracle = hn.oracles.FinitePolicies(_table(N, seed), n_actions=K)
     environment = world(oracle)
-    kind = hn.ContextFTPL if feedback == "full information" else hn.ContextSemiBanditFTPL
+    full = feedback == "full information"
+    kind = hn.PlayoutFTPL if full else hn.PlayoutBandit
+    plain = hn.ContextFTPL if full else hn.ContextSemiBanditFTPL
     sequence = [r.context for r in environment.rounds(HORIZON, np.random.default_rng(seed))]
-    learner = kind(oracle, sequence, perturbation="playout", seed=seed)
+    learner = kind(oracle, sequence, seed=seed)
     trace = hn.play(learner, environment, HORIZON, seed=seed)
     assert trace.oracle_calls == HORIZON
-    usual = hn.play(kind(oracle, seed=seed), environment, HORIZON, seed=seed)
+    usual = hn.play(plain(oracle, seed=seed), environment, HORIZON, seed=seed)
     return trace.regret(), float(learner.certificate().a_priori), usual.regret()
 
 
@@ -60,12 +62,12 @@ def growth(name: str, oracle: hn.Oracle, kind: type[hn.Learner]) -> Line:
     """The time of a round late in a long game over that early."""
     rng = np.random.default_rng(0)
     sequence = rng.integers(D, size=LONG).tolist()
-    full = kind is hn.ContextFTPL
+    full = kind is hn.PlayoutFTPL
     losses = rng.random((LONG, K)) if full else rng.random(LONG)
     rounds: Rounds = list(zip(sequence, losses, strict=True))
 
     def started(at: int) -> hn.Learner:
-        learner = kind(oracle, sequence, perturbation="playout", seed=0)
+        learner = kind(oracle, sequence, seed=0)
         timed(learner, rounds[:at])
         return learner
 

@@ -13,11 +13,11 @@ from benchmarks.measure import Line
 
 N, D, K, HORIZON, SEEDS = 50, 20, 3, 10_000, 10
 MODES: dict[str, dict[str, Any]] = {
-    "one success, no extra eagerness": {"successes": 1, "eagerness": 1.0},
-    "four successes, no extra eagerness": {"successes": 4, "eagerness": 1.0},
-    "four successes, eagerness 4": {"successes": 4, "eagerness": 4.0},
+    "one success, no extra eagerness": {"resampling": 1, "epsilon": hn.SelfTuned(1.0)},
+    "four successes, no extra eagerness": {"resampling": 4, "epsilon": hn.SelfTuned(1.0)},
+    "four successes, eagerness 4": {"resampling": 4, "epsilon": hn.SelfTuned(4.0)},
     "default": {},
-    "strict, hint strength 1": {"hint_strength": 1.0},
+    "strict, hint strength 1": {"trust": hn.Trust(hint=1.0)},
     "strict": {},
     "balanced": {"trust": "balanced"},
 }
@@ -106,7 +106,7 @@ def one_game(stream: str, mode: str, seed: int) -> tuple[float, float]:
     options = dict(MODES[mode])
     if mode.startswith(("strict", "balanced")):
         options["predictor"] = hn.predictors.Mean(alpha=0.1)
-        options.setdefault("successes", 1)
+        options["resampling"] = 1
     learner = hn.ContextSemiBanditFTPL(oracle, seed=seed, **options)
     world = Bait(oracle) if stream == "bait" else MostLikely(learner)
     trace = hn.play(learner, world, HORIZON, seed=seed)

@@ -25,15 +25,16 @@ def _listed() -> list[Line]:
     oracle = hn.oracles.Switching(
         hn.oracles.FinitePolicies(table, n_actions=K), SWITCHES, sequence=[x for x, _ in rounds]
     )
+    learner = hn.ContextFTPL(oracle, seed=0)
     settings = {
-        "fresh noise, self-tuned": ({}, 300.0),
-        "noise drawn once, fixed ε": ({"noise": "once", "epsilon": 0.1}, 5000.0),
-        "noise on the future": ({"perturbation": "playout"}, None),
+        "fresh noise, self-tuned": (learner, 300.0),
+        "noise drawn once, fixed ε": (learner.clone(noise="once", epsilon=0.1), 5000.0),
+        "noise on the future": (hn.PlayoutFTPL(oracle, seed=0), None),
     }
     found = take_turns(
         [
-            lambda given=given: seconds_per_round(hn.ContextFTPL(oracle, seed=0, **given), rounds)
-            for given, _ in settings.values()
+            lambda learner=learner: seconds_per_round(learner.clone(), rounds)
+            for learner, _ in settings.values()
         ],
         repetitions=5,
     )

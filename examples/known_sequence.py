@@ -16,9 +16,7 @@ rota = rng.integers(KINDS, size=CALLS).tolist()
 plans = rng.integers(TEAMS, size=(200, KINDS))  # plans the managers would consider
 failing = rng.uniform(0.2, 0.7, size=(KINDS, TEAMS))
 
-desk = hn.ContextSemiBanditFTPL(
-    hn.oracles.FinitePolicies(plans), contexts=rota, perturbation="playout", seed=0
-)
+desk = hn.PlayoutBandit(hn.oracles.FinitePolicies(plans), contexts=rota, seed=0)
 loss, worth = 0.0, np.zeros(len(plans))
 for kind in rota:
     decision = desk.decide(kind)

@@ -1,7 +1,7 @@
 """Feedback that comes late: loans, where it takes months to see whether the offer failed.
 
-An applicant belongs to one of eight groups and gets one of four offers. The learner draws a ticket
-for every decision (`decide`) and is told the loss of that ticket when it is known, in any order;
+An applicant belongs to one of eight groups and gets one of four offers. The learner keeps
+every decision (`decide`) open until its loss is known; feedback may come in any order;
 `hn.play` does so wherever a round has a delay. The schedule that has a theorem under delay pays for
 it; the self-tuned learner hardly notices, but promises nothing then. (Nor is a promise above the
 number of rounds worth anything.)

@@ -20,7 +20,7 @@ losses = np.where(fits, -1.0, 1.0)
 
 oracle = hn.oracles.MultiLabel(hn.oracles.Stumps(n_actions=2), n_labels=len(MOODS))
 known = np.unique(songs, axis=0)[::8]
-learner = hn.ContextFTPL(oracle, pool=known, epsilon=1.0, loss_range=(-1.0, 1.0), seed=0)
+learner = hn.ContextFTPL(oracle, hn.Pool(known), epsilon=1.0, loss_range=(-1.0, 1.0), seed=0)
 trace = hn.play(learner, hn.environments.FromArrays(songs, losses))
 
 best = trace.losses.sum() - trace.regret()

@@ -21,7 +21,7 @@ switching = hn.oracles.Switching(policies, switches=3, sequence=calendar)
 learners = {
     "plain": hn.ContextFTPL(policies, seed=0),
     "switching": hn.ContextFTPL(switching, seed=0),
-    "switching, noise on the future": hn.ContextFTPL(switching, perturbation="playout", seed=0),
+    "switching, noise on the future": hn.PlayoutFTPL(switching, seed=0),
 }
 for name, learner in learners.items():
     trace = hn.play(learner, world)

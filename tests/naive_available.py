@@ -1,4 +1,4 @@
-"""Games in which actions come and go, played by hand from the definition."""
+"""Games in which action sets change, played by hand from the definition."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def own_means(seen):
-    """What each action costs when it is there, None if never seen.
+    """What each action costs when it is available, None if never seen.
 
     Losses are averaged with one more, the smallest mean of any action.
     """
@@ -14,23 +14,23 @@ def own_means(seen):
     return [(sum(each) + best) / (len(each) + 1) if each else None for each in seen]
 
 
-def mean_rule(seen, there):
+def mean_rule(seen, available):
     """The first available action never seen, else the one of the smallest mean; whether seen."""
     means = own_means(seen)
-    unseen = [b for b in there if means[b] is None]
+    unseen = [b for b in available if means[b] is None]
     if unseen:
         return int(unseen[0]), False
-    return int(min(there, key=lambda b: (means[b], b))), True
+    return int(min(available, key=lambda b: (means[b], b))), True
 
 
-def best_awake(table, history, context, there):
-    """What the best policy does of those whose action on the context is there; None if none is.
+def best_among(table, history, context, available):
+    """What the best policy does of those whose action on the context is available; None if none is.
 
     `history` has (context, losses, weight); ties go to the first policy of the table.
     """
     totals = [
         sum(weight * losses[policy[x]] for x, losses, weight in history)
-        if policy[context] in there
+        if policy[context] in available
         else math.inf
         for policy in table
     ]
@@ -39,27 +39,27 @@ def best_awake(table, history, context, there):
 
 
 def substituted_play(plain, rounds, full, table=None, discount=1.0):
-    """What is played if a plain learner is fed the losses of what stands in for each action.
+    """What is played if a plain learner is fed the losses of what is played for each action.
 
     The substitute is the one of the smallest mean on the context, from the first round on in which
-    something was not there. If one was never seen and there is a `table` of policies: what the
-    best of them so far does, of those whose action is there.
+    something was not available. If one was never seen and there is a `table` of policies: what the
+    best of them so far does, of those whose action is available.
     """
     K = len(rounds[0][1])
     seen = {context: [[] for _ in range(K)] for context, _, _ in rounds}
     history, played, began = [], [], False
-    for context, losses, there in rounds:
-        substitute, known = mean_rule(seen[context], there)
+    for context, losses, available in rounds:
+        substitute, known = mean_rule(seen[context], available)
         if table is not None and not known:
-            best = best_awake(table, history, context, there)
+            best = best_among(table, history, context, available)
             substitute = substitute if best is None else best
-        stands = [b if b in there else substitute for b in range(K)]
-        learned = np.array([losses[b] for b in stands])
+        plays = [b if b in available else substitute for b in range(K)]
+        learned = np.array([losses[b] for b in plays])
         chosen = plain.act(context)
-        played.append(stands[chosen])
+        played.append(plays[chosen])
         plain.update(learned if full else float(learned[chosen]))
-        began |= len(there) < K
-        for b in there if full else [stands[chosen]]:
+        began |= len(available) < K
+        for b in available if full else [plays[chosen]]:
             seen[context][b] += [losses[b]] if began else []
         history = [(x, old, weight * discount) for x, old, weight in history]
         history.append((context, learned, 1.0))
@@ -67,12 +67,12 @@ def substituted_play(plain, rounds, full, table=None, discount=1.0):
 
 
 def sleeping_regret(policies, rounds, actions):
-    """The largest sum, over rounds in which its action was there, of what a policy lost less."""
+    """The most that a policy lost less, over the rounds in which its action was available."""
     regrets = []
     for policy in policies:
         regret = 0.0
-        for (context, losses, there), action in zip(rounds, actions, strict=True):
-            if policy[context] in there:
+        for (context, losses, available), action in zip(rounds, actions, strict=True):
+            if policy[context] in available:
                 regret += losses[action] - losses[policy[context]]
         regrets.append(regret)
     return max(regrets)

@@ -77,13 +77,13 @@ class SlowBandit:
     """Algorithm 3, self-tuned or not, draw by draw in a fixed order.
 
     `unit(n)` is the n-th draw of noise. A round uses one draw to act; for the elements with a
-    loss, draws until each has had r successes (in one stream, or one after the other); and one
-    to measure what instability costs.
+    loss, draws of one stream until each has had r successes; and one to measure what instability
+    costs.
     """
 
-    def __init__(self, rows, X, K, unit, *, r=1, shared=True, limit=None, G=1.0, epsilon=None):
+    def __init__(self, rows, X, K, unit, *, r=1, limit=None, G=1.0, epsilon=None):
         self.rows, self.X, self.K, self.unit = rows, X, K, unit
-        self.r, self.shared, self.limit = r, shared, limit
+        self.r, self.limit = r, limit
         self.G, self.epsilon = G, epsilon
         self.scores = [0.0] * len(rows)
         self.D = 0.0
@@ -122,9 +122,8 @@ class SlowBandit:
         context = self.context
         proxy = np.zeros(self.K)
         needed = [j for j in elements(self.action) if losses[j] != 0.0]
-        for group in [needed] if self.shared else [[j] for j in needed]:
-            for j, w in self._weigh(group).items():
-                proxy[j] = w * losses[j]
+        for j, w in self._weigh(needed).items():
+            proxy[j] = w * losses[j]
         if needed and (self.epsilon is None or self.tilt is not None):
             self._measure(context, proxy)
         for n, row in enumerate(self.rows):

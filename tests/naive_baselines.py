@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from hannan.core.learner import own_coins
+from hannan.core.learner import learner_rng
 
 
 def first_smallest(values):
@@ -26,7 +26,7 @@ def lower_confidence(rounds, x, K, alpha, ridge):
 
 def epsilon_greedy(rounds, K, epsilon, decay, seed):
     """Actions, with the mean loss of each action on each context as the guess."""
-    rng = own_coins(seed)
+    rng = learner_rng(seed)
     seen, actions = {}, []
     for t, (context, losses) in enumerate(rounds, start=1):
         means = [np.mean(seen.get((context, k), [0.0])) for k in range(K)]
@@ -40,7 +40,7 @@ def epsilon_greedy(rounds, K, epsilon, decay, seed):
 
 def epoch_greedy(rows, rounds, K, log_size, seed):
     """Actions, and which rounds explored, for a listed class."""
-    rng = own_coins(seed)
+    rng = learner_rng(seed)
     totals = [0.0] * len(rows)
     actions, exploring = [], []
     n = left = 0

@@ -2,29 +2,90 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import os
 import re
+import runpy
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import matplotlib
 import pytest
+from matplotlib import pyplot
+
+import hannan
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
+# Importing costs a second. So most examples share one process, and these show that what a script
+# needs is in the script: a plain one, and two with many packages besides.
+FRESH = ("experts_with_contexts.py", "frames_and_graphs.py", "coba_experiment.py")
 
-def run(name: str) -> str:
-    """Run a script in a fresh interpreter, warnings being errors."""
-    command = [sys.executable, "-W", "error", str(EXAMPLES / name)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+@pytest.fixture(autouse=True)
+def a_folder_of_its_own(tmp_path, monkeypatch):
+    """What a script writes without a name for it lies in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def run(name: str, *arguments: str) -> str:
+    """What a script prints, warnings being errors."""
+    if name in FRESH:
+        return run_afresh(name)
+    printed = io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(printed),
+        warnings.catch_warnings(),
+        no_pictures_left(),
+    ):
+        warnings.simplefilter("error")
+        patch.setattr(sys, "argv", [str(EXAMPLES / name), *arguments])
+        patch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return printed.getvalue()
+
+
+def run_afresh(name: str) -> str:
+    """The same in an interpreter of its own, with the package that is tested here."""
+    package = Path(hannan.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(package)},
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@contextlib.contextmanager
+def no_pictures_left():
+    """Figures are drawn without a screen, and neither they nor settings are left behind."""
+    backend = matplotlib.get_backend()
+    with matplotlib.rc_context():
+        pyplot.switch_backend("Agg")
+        try:
+            yield
+        finally:
+            pyplot.close("all")
+            pyplot.switch_backend(backend)
 
 
 def numbers(text: str) -> list[float]:
     """All numbers of a text, in order."""
     return [float(found.replace(",", "")) for found in re.findall(r"-?\d[\d,]*\.?\d*", text)]
+
+
+def drawn(name: str, path: Path) -> bool:
+    """Whether a script draws a picture where it is told to."""
+    run(name, str(path))
+    return path.stat().st_size > 1000
 
 
 def test_the_expert_learner_comes_close_to_the_best_expert():
@@ -64,10 +125,7 @@ def test_routes_come_close_to_the_best_one(tmp_path):
     )
     assert routes > 100
     assert tenths[-1] < best + 0.5 < tenths[0]
-    picture = tmp_path / "routes.png"
-    command = [sys.executable, str(EXAMPLES / "online_routing.py"), str(picture)]
-    subprocess.run(command, check=True, timeout=120, env={**os.environ, "MPLBACKEND": "Agg"})
-    assert picture.stat().st_size > 1000
+    assert drawn("online_routing.py", tmp_path / "routes.png")
 
 
 def test_the_price_rule_comes_close_to_the_best_one():
@@ -119,13 +177,6 @@ def test_a_line_is_found_by_its_intercepts():
     lines = run("intercept_classifiers.py").splitlines()
     assert numbers(lines[0]) == [121, 20]
     assert numbers(lines[2]) == [0.6, 0.9]
-
-
-def drawn(name: str, path: Path) -> bool:
-    """Whether a script draws a picture where it is told to."""
-    command = [sys.executable, str(EXAMPLES / name), str(path)]
-    subprocess.run(command, check=True, timeout=120, env={**os.environ, "MPLBACKEND": "Agg"})
-    return path.stat().st_size > 1000
 
 
 def test_slates_follow_the_fashion(tmp_path):

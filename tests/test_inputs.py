@@ -104,7 +104,7 @@ FRAME_PLACES = {
     "FinitePolicies": (TABLE, lambda x: hn.oracles.FinitePolicies(x).table),
     "Hedge": (TABLE, lambda x: games(hn.baselines.Hedge(x, seed=0), [0, 1], np.eye(3)[:2])),
     "contexts=": (ROWS, lambda x: on_rows(contexts=x)),
-    "pool=": (ROWS, lambda x: on_rows(pool=x)),
+    "contexts=Pool": (ROWS, lambda x: on_rows(contexts=hn.Pool(x))),
     "separator=": (
         BITS,
         lambda x: games(
@@ -114,7 +114,7 @@ FRAME_PLACES = {
     "contexts of a playout": (
         np.tile(ROWS, (2, 1))[:8],
         lambda x: games(
-            hn.ContextFTPL(LINEAR, contexts=x, perturbation="playout", seed=0),
+            hn.PlayoutFTPL(LINEAR, contexts=x, seed=0),
             np.tile(ROWS, (2, 1))[:8],
             np.tile(RNG_LOSSES, (2, 1))[:8],
         ),
@@ -133,7 +133,7 @@ FRAME_PLACES = {
     "decide_many of a bandit": (
         ROWS,
         lambda x: [
-            d.action for d in hn.ContextSemiBanditFTPL(LINEAR, pool=ROWS, seed=0).decide_many(x)
+            d.action for d in hn.ContextSemiBanditFTPL(LINEAR, hn.Pool(ROWS), seed=0).decide_many(x)
         ],
     ),
     "laplace_complexity": (ROWS, lambda x: hn.bounds.laplace_complexity(LINEAR, x, seed=0).value),
@@ -207,7 +207,7 @@ COLUMN_PLACES = {
     "learn": (
         [0.25, 0.5],
         lambda x: [
-            _learned(predictor, x).predict("rain")
+            _state(predictor, x).predict("rain")
             for predictor in (
                 hn.predictors.Mean(),
                 hn.predictors.Last(),
@@ -224,15 +224,15 @@ COLUMN_PLACES = {
     ),
     "contexts= of numbers": (
         [3, 1, 2, 1],
-        lambda x: hn.ContextFTPL(hn.oracles.AllPolicies(4, 2), contexts=x)._perturbed,
+        lambda x: hn.ContextFTPL(hn.oracles.AllPolicies(4, 2), contexts=x).leader.X.points,
     ),
     "contexts= of a line": (
         [0.5, 0.25, 0.5],
-        lambda x: hn.ContextFTPL(hn.oracles.Thresholds(2), contexts=x)._perturbed,
+        lambda x: hn.ContextFTPL(hn.oracles.Thresholds(2), contexts=x).leader.X.points,
     ),
     "contexts= of formulas": (
         [3, 1, 2, 1],
-        lambda x: hn.ContextFTPL(hn.oracles.Disjunctions(2), contexts=x)._perturbed,
+        lambda x: hn.ContextFTPL(hn.oracles.Disjunctions(2), contexts=x).leader.X.points,
     ),
     "PerContext": (
         ["rain", "sun", "rain"],
@@ -341,7 +341,7 @@ def _taught(predictor):
     return predictor
 
 
-def _learned(predictor, loss):
+def _state(predictor, loss):
     predictor.prepare(2)
     predictor.learn("rain", np.array([0, 1]), loss)
     return predictor

@@ -21,6 +21,10 @@ MISTAKES = {
     "hn.oracles.AllPolicies('2', 2)": "incompatible type",
     "hn.play(hn.baselines.Hedge([[0]]), hn.oracles.AllPolicies(1, 1))": "incompatible type",
     "hn.oracles.AllPolicies(2, 2).objective().leader() + 1": "Unsupported operand",
+    "hn.bounds.anytime(10, d=1, n_actions=2, log_sise=2.0)": "Unexpected keyword argument",
+    "hn.bounds.predictable(10, d=1, n_actions=2, loss_bound=2.0)": "Unexpected keyword argument",
+    "hn.bounds.anytime(10, d=1, log_size=2.0)": "Missing named argument",
+    "hn.bounds.anytime(10, d=1, n_actions='2', log_size=2.0)": "incompatible type",
 }
 
 

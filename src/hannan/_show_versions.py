@@ -32,7 +32,7 @@ OPTIONAL = {
     "polars": "networks",
     "pyarrow": "parquet",
     "ray": "ray",
-    "river": "drift",
+    "river": "adapters",
     "vowpalwabbit": "vw",
 }
 """Packages, and the extra that brings each of them."""
@@ -91,8 +91,7 @@ def _version(package: str) -> str | None:
 
 
 def _plugins() -> dict[str, str]:
-    from hannan.experiments.catalogue import KINDS
-    from hannan.experiments.plugins import registered
+    from hannan.experiments.catalogue import KINDS, registered
 
     return {each.package: each.version for kind in KINDS for each in registered(kind)}
 

@@ -4,6 +4,8 @@ from sklearn.linear_model import Ridge as SklearnRidge
 
 import hannan as hn
 
+CONTRACT = {"Ridge": hn.predictors.Ridge(), "Ridge, plain": hn.predictors.Ridge(alpha=0.0)}
+
 
 def seen(T, p, K, seed=0):
     rng = np.random.default_rng(seed)

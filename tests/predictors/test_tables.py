@@ -10,6 +10,13 @@ import hannan as hn
 K = 3
 LOSSES = st.floats(-2.0, 2.0, width=32)
 
+CONTRACT = {
+    "Mean": hn.predictors.Mean(),
+    "Mean, all contexts": hn.predictors.Mean(0.5, by_context=False),
+    "Last": hn.predictors.Last(),
+    "ExponentialMean": hn.predictors.ExponentialMean(),
+}
+
 
 def ready(predictor):
     predictor.prepare(K)

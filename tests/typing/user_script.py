@@ -47,24 +47,49 @@ def full_information() -> float:
 
 
 def bandit() -> float:
-    """Decisions as tickets."""
+    """Decisions whose losses come later."""
     learner = hn.ContextSemiBanditFTPL(
         hn.oracles.LinearPolicies(n_actions=3), predictor=hn.predictors.Ridge(alpha=0.1), seed=0
     )
     decision = learner.decide(np.array([0.1, 0.9]))
     assert_type(decision, hn.Decision)
     learner.update(0.3, decision=decision)
+    eager = hn.ContextSemiBanditFTPL(
+        hn.oracles.AllPolicies(2, 3),
+        epsilon=hn.SelfTuned(2.0),
+        resampling=hn.Resampling(successes=4),
+        predictor=hn.predictors.Mean(),
+        trust=hn.Trust(hint=10.0, baseline="low"),
+    )
+    assert_type(eager.late, str | None)
     return float(decision.weights.sum())
+
+
+class Constant(hn.Learner):
+    """A learner of one's own."""
+
+    def __init__(self, action: int = 0) -> None:
+        super().__init__()
+        self.action = action
+
+    def _act(self, opened: hn.OpenRound) -> None:
+        opened.play(self.action)
+
+    def _update(self, opened: hn.OpenRound, loss: object) -> None:
+        """Learn nothing."""
 
 
 def arrays(rows: Array) -> None:
     """Contexts as arrays, wherever there may be several."""
     linear = hn.oracles.LinearPolicies(n_actions=2)
     hn.ContextFTPL(linear, contexts=rows)
-    hn.ContextSemiBanditFTPL(linear, pool=rows)
+    hn.ContextSemiBanditFTPL(linear, contexts=hn.Pool(rows))
+    hn.PlayoutFTPL(linear, contexts=rows)
+    hn.PlayoutBandit(linear, contexts=hn.Pool(rows), horizon=50, epsilon=0.1)
     hn.ContextFTPL(hn.oracles.Disjunctions(3), separator=np.eye(3))
     hn.baselines.KalaiVempala(linear, contexts=rows)
     hn.bounds.laplace_complexity(linear, rows)
+    hn.bounds.complete_information(100, loss_bound=2.0, **hn.bounds.sizes_of(linear, rows))
     hn.environments.PlantedPolicy(linear, rows)
     hn.environments.FromArrays(rows, rows)
     hn.oracles.PerContext(hn.oracles.AllPolicies(1, 2), rows[:, 0])
@@ -97,6 +122,7 @@ def checked() -> None:
     hn.checks.check_oracle(hn.oracles.AllPolicies(2, 2))
     hn.checks.check_environment(Weather())
     hn.show_versions()
+    assert Constant(1).act() == 1
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ class Arcs(Stored):
     never written into.
     """
 
-    _scratch = frozenset({"tails", "heads", "start", "mates"})
+    _derived = frozenset({"tails", "heads", "start", "mates"})
 
-    def _makings(self) -> dict[str, Any]:
+    def _params_to_store(self) -> dict[str, Any]:
         return {"n": self.n, "keys": self.keys}
 
     def __init__(self, n: int, keys: Indices) -> None:

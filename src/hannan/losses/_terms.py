@@ -56,7 +56,7 @@ class Terms(Stored):
     function. Of the last two equal terms are counted and different ones listed.
     """
 
-    _scratch = frozenset({"_groups"})
+    _derived = frozenset({"_groups"})
     _growing = frozenset({"capacities"})
 
     def __init__(self, n: int) -> None:

@@ -49,7 +49,7 @@ class Ridge(Predictor):
     [li2010]
     """
 
-    _scratch = frozenset({"_rows"})
+    _derived = frozenset({"_rows"})
     _growing = frozenset({"_moment"})
 
     def __init__(
