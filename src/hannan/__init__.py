@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         separators,
         verify,
     )
+    from hannan._bandit import bandit
     from hannan._show_versions import show_versions
     from hannan.experiments import Trace, play
     from hannan.learners import (
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         SelfTuned,
         StronglyAdaptive,
         Trust,
+        TsallisINF,
     )
 
 __all__ = [
@@ -115,9 +117,11 @@ __all__ = [
     "Trace",
     "TruncatedFileError",
     "Trust",
+    "TsallisINF",
     "UntrustedError",
     "__version__",
     "adapters",
+    "bandit",
     "baselines",
     "bounds",
     "checks",
@@ -154,11 +158,13 @@ _HOMES = {
             "Restarting",
             "SelfTuned",
             "StronglyAdaptive",
+            "TsallisINF",
             "Trust",
         ),
         "learners",
     ),
     **dict.fromkeys(("Trace", "play"), "experiments"),
+    "bandit": "_bandit",
     "show_versions": "_show_versions",
 }
 

@@ -252,6 +252,25 @@ class Availability(Stored):
         unavailable = opened.plays != np.arange(len(opened.plays))
         return unavailable & known, np.clip(guesses, *span)
 
+    def shared(
+        self, opened: OpenRound, baseline: FloatArray | None, span: LossRange | None
+    ) -> tuple[FloatArray | None, Any]:
+        """The baseline of a loss estimate, and which choices share it: those played alike.
+
+        Where scores decide (`span` is given) an unavailable action is charged what it costs when
+        it is available, as if by a baseline; else its score would move with the substitute's.
+        """
+        plays = opened.plays
+        if plays is None:
+            return baseline, opened.action
+        if span is not None:
+            charged, guesses = self.charges(opened, span)
+            if charged is not None:
+                base = np.zeros(len(plays)) if baseline is None else baseline
+                baseline = np.where(charged, guesses, base)
+                plays = np.where(charged, -1, plays)
+        return baseline, np.flatnonzero(plays == opened.action)
+
     def count(self, by_score: bool) -> None:
         """A restricted round has been learned."""
         self.restricted += 1

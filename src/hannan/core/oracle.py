@@ -226,6 +226,10 @@ class Oracle(Parametrised, ABC):
     exact: bool = True
     """Whether leaders are true minimisers; theorems need it."""
 
+    every_map: bool = False
+    """Whether the class holds every map from its contexts 0..d-1 to actions; the objective then
+    has the totals of all of them, [d, K], in `totals`."""
+
     takes_functions: bool = False
     """Whether totals also take `LossFunction` objects, not only loss vectors."""
 

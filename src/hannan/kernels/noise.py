@@ -131,6 +131,14 @@ def laplace_cells(key, stream, draw, start, out):
 
 
 @njit(cache=True)
+def uniform(key, stream, draw):
+    """A number in [0, 1) for each draw."""
+    n = uint64(draw)
+    high, low, _, _ = philox(key, uint64(0), uint64(stream), n & _LOW, n >> _32)
+    return ((high << uint64(21)) ^ (low >> uint64(11))) * 2.0**-53
+
+
+@njit(cache=True)
 def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
     """One of the four passes that transpose sixteen vectors of sixteen lanes."""
     for i in range(WIDTH // 2):

@@ -13,6 +13,7 @@ from hannan.learners.resampling import Resampling
 from hannan.learners.restarting import Restarting
 from hannan.learners.step_size import Anytime, SelfTuned
 from hannan.learners.strongly_adaptive import StronglyAdaptive
+from hannan.learners.tsallis_inf import TsallisINF
 
 __all__ = [
     "FTPL",
@@ -30,4 +31,5 @@ __all__ = [
     "SemiBanditCertificate",
     "StronglyAdaptive",
     "Trust",
+    "TsallisINF",
 ]

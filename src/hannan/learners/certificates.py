@@ -308,7 +308,7 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
     notes = game.obstacles()
     if not hint.has_theorem:
         notes.append("a baseline may over-predict, which nobody can observe: estimates void")
-    notes += availability_notes(game.sets)
+    notes += [*hint.notes, *availability_notes(game.sets)]
     if not game.has_theorem or not hint.has_theorem:
         return SemiBanditCertificate(**known, notes=tuple(notes))
     comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0])

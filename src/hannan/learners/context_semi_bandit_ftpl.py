@@ -30,7 +30,7 @@ from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence, SemiBanditCertificate, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.hint import Hint, NoHint, Trust, check_trust
-from hannan.learners.instability import Measured, Meter
+from hannan.learners.instability import Measured, measure
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
@@ -44,6 +44,8 @@ from hannan.learners.resampling import Resampling, check_resampling, mean_weight
 from hannan.learners.restricted import restricted
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
+
+_TRIALS = 8  # draws that estimate the law of the leader's choice, for the price of a hint
 
 
 class ContextSemiBanditFTPL(Learner):
@@ -85,10 +87,11 @@ class ContextSemiBanditFTPL(Learner):
         Guesses the losses before each round: `predict(context)` returns K numbers and
         `learn(context, action, loss)` is shown what was seen.
     trust
-        How far a predictor is believed. "strict": its guess is a hint that decides what is
-        played while a measured budget lasts; loss estimates stay plain, so guarantee and
-        certificate stay valid. "balanced": a hint, and a low baseline inside the estimates.
-        "baseline": no hint, the guess is the baseline. Or a `Trust` with numbers of your own.
+        How far a predictor is believed. "earned": what it recommends is played in a share of the
+        rounds that grows with what it has measurably saved, while a budget lasts; its estimates
+        are subtracted from losses where that keeps the loss estimates stable. Guarantee and
+        certificate stay valid, however bad it is. "baseline": nothing it recommends is played, its
+        guess is subtracted everywhere; no guarantee. Or a `Trust` with numbers of your own.
     seed, loss_range
         As in `ContextFTPL`; losses must not be negative.
 
@@ -130,11 +133,7 @@ class ContextSemiBanditFTPL(Learner):
         """A round of Algorithm 3."""
 
         limit: int = 0  # L
-        hint: FloatArray | None = None
-        baseline: FloatArray | None = None
         weights: Any = None  # J, one for each chosen element; a number for a single action
-        exact: bool | None = None  # whether these are their own mean, once they are known
-        q: Any = None  # the probability of each chosen element, where the weights are exact
         variance: float = 0.0  # what the anytime schedule counts the round for
         allowance: float = 0.0  # what instability may cost in it by that schedule
 
@@ -154,7 +153,7 @@ class ContextSemiBanditFTPL(Learner):
         max_resamples: int | None = None,
         resampling: str | int | Resampling = "auto",
         predictor: Predictor | None = None,
-        trust: str | Trust = "strict",
+        trust: str | Trust = "earned",
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
@@ -198,8 +197,8 @@ class ContextSemiBanditFTPL(Learner):
         self._hint = NoHint()
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
-            self._hint = Hint(predictor, believed, self._K, self._range[1], oracle.key)
-            if believed.hint is not None and self._step.measures:
+            self._hint = Hint(predictor, believed, self._K, self._range[1])
+            if self._hint.mixes and self._step.measures:
                 self._start = self._range[1]
                 self._step.after(self._leader, self._start)
                 self.oracle_calls += self._leader.collect()
@@ -207,32 +206,40 @@ class ContextSemiBanditFTPL(Learner):
     # Algorithm 3 ----------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
-        """ε_t, L_t and {z}; hint and baseline: functions of x_t and the past."""
-        n, leader, step = self._decided + 1, self._leader, self._step
-        if self._hint.predictor is not None:
-            self._hint.advise(opened, leader, n)
+        """ε_t, L_t and {z}; hint, its share and the baseline: functions of x_t and the past."""
+        n, leader, step, hint = self._decided + 1, self._leader, self._step, self._hint
         scale = step.scale
         if step.schedules:
             if not self._ledger.replaces(opened):
                 self._schedule(opened)
             scale = step.before(leader, opened.variance)
         opened.draw = leader.draw(scale)
-        opened.limit = self._limit(n, scale)
+        opened.limit = self._limit(n)
+        if hint.predictor is not None:
+            hint.advise(opened, leader.G, n)
+            if isinstance(hint, Hint) and hint.may_cover(scale, leader.kappa):
+                tilted = leader.total.tilted(opened.context, opened.values)
+                law = self._resampling.law(restricted(tilted, opened), opened.context, opened.draw)
+                if law is not None:
+                    hint.cover(opened, law, scale, leader.kappa, n)
 
     def _act(self, opened: Round) -> None:
         """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
-        opened.action = self._past(opened).action(opened.context, *opened.draw)
-        opened.calls += 1
         opened.draws = 1
+        if opened.share > 0.0 and self._leader.uniform(opened.draw.number) < opened.share:
+            assert opened.advice is not None
+            opened.action = opened.advice
+        else:
+            opened.action = self._past(opened).action(opened.context, *opened.draw)
+            opened.calls += 1
         if opened.number is not None:
-            # Of this state, whenever the loss may come.
-            opened.weights, law = self._weigh(opened)
-            opened.q = None if law is None else law[opened.action]
+            opened.weights = self._weigh(opened)  # of this state, whenever the loss may come
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
         leader, scale = self._leader, opened.draw.scale
         leader.advance(opened.draws)
+        self._hint.played(opened)
         if self._step.schedules:
             self._step.played(leader, scale, opened.variance)
             self._account.scheduled += opened.allowance / scale if scale else 0.0
@@ -242,10 +249,10 @@ class ContextSemiBanditFTPL(Learner):
             opened.calls += leader.collect()
 
     def _past(self, opened: Round) -> Objective:
-        """ℓ̂_1..t-1, with the hint or the baseline as one more round, among what is available."""
-        past, tilt = self._leader.total, opened.baseline if opened.hint is None else opened.hint
-        if tilt is not None:
-            past = past.tilted(opened.context, tilt)
+        """ℓ̂_1..t-1, with the baseline as one more round, among what is available."""
+        past = self._leader.total
+        if opened.baseline is not None:
+            past = past.tilted(opened.context, opened.baseline)
         return restricted(past, opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
@@ -257,18 +264,20 @@ class ContextSemiBanditFTPL(Learner):
             opened.exact = None  # an earlier call may have failed after it was set
         other, weighed = self._weigh_open_round(opened)  # it was decided before this is learned
         surprise = hint.surprise(opened, losses)  # ℓ_t - Q_t on a_t; ℓ_t without a baseline
-        baseline, alike = self._charged(opened)
+        span = self._range if self._scores_actions else None
+        baseline, alike = self._availability.shared(opened, opened.baseline, span)
         X = leader.X
         later = leader.seeing(opened.context) if X.open_world else None  # on a renewed X, if due
         last = later is not None or hint.predictor is not None  # something may fail after this
-        estimate, measured, weights, law = baseline, Measured(), opened.weights, None
-        if surprised := _any(surprise):
-            if weights is None:
-                weights, law = self._weigh(opened, surprise)
+        estimate, measured, weights = baseline, Measured(), opened.weights
+        surprised = _any(surprise)
+        if weights is None and (surprised or hint.mixes):
+            weights = self._weigh(opened, surprise)
+        if surprised:
             residual = np.zeros(self._K)
             residual[alike] = weights * surprise
             estimate = residual if baseline is None else baseline + residual
-            measured = self._measure(opened, baseline, residual, law, add=not last)
+            measured = self._measure(opened, baseline, residual, add=not last)
         if later is not None:
             step.prepare(later, measured.instability)
         hint.learn(opened, losses)
@@ -281,7 +290,7 @@ class ContextSemiBanditFTPL(Learner):
             other.weights = weighed
         (later or leader).advance(opened.draws + measured.draws)
         opened.calls += measured.calls
-        hint.charge(opened, measured.boldness, measured.instability)
+        hint.charge(opened, losses, weights)
         if step.measures:
             step.after(leader, measured.instability)  # D_t, ε_{t+1} = G / D_t
         self._note(opened, losses, surprise if surprised else None, weights)
@@ -289,26 +298,34 @@ class ContextSemiBanditFTPL(Learner):
             self._see(opened.context, later)
         opened.calls += leader.collect()
 
-    def _weigh(self, opened: Round, needed: Any = None) -> tuple[Any, FloatArray | None]:
+    def _weigh(self, opened: Round, needed: Any = None) -> Any:
         """J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, L times at most.
 
-        Where the law of the leader's choice is known: the mean of J_t(j), and that law.
+        Where the law of the leader's choice is known: the mean of J_t(j).
         """
         context, action, (_, _, scale) = opened.context, opened.action, opened.draw
-        if scale == 0.0:
-            return (1.0 if isinstance(action, int) else np.ones(len(action))), None
+        mixes = opened.advice is not None
+        if scale == 0.0 and not mixes:
+            return 1.0 if isinstance(action, int) else np.ones(len(action))
         past, J = self._past(opened), self._resampling
-        law = J.law(past, context, self._leader.again(opened.draw))
-        opened.exact = law is not None
-        if law is not None:
-            return mean_weights(law, action, opened.limit), law
+        draw = self._leader.again(opened.draw)
+        opened.law = J.law(past, context, draw) if scale else _plain_law(past, context)
+        opened.exact = opened.law is not None
+        if opened.law is not None:
+            return mean_weights(opened.law, opened, opened.limit)
         if J.exact:
             raise no_law(self.oracle)
         fresh = self._leader.draw(scale, opened.draws)
-        weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
+        if mixes:
+            weights, used = J.hinted_weight(self._leader, past, opened, fresh, opened.limit)
+            noise, first, _ = fresh
+            opened.law = past.chosen(context, noise, first + used, _TRIALS, scale).mean(axis=0)
+            used += _TRIALS
+        else:
+            weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
         opened.draws += used
         opened.calls += used
-        return weights, None
+        return weights
 
     def _weigh_open_round(self, opened: Round) -> tuple[Round | None, Any]:
         """The weights of the round that `act` opened, if another one is answered before it."""
@@ -316,7 +333,7 @@ class ContextSemiBanditFTPL(Learner):
         if other is None or other is opened or other.weights is not None:
             return None, None
         other.draws = other.calls = 0
-        weights, _ = self._weigh(other)
+        weights = self._weigh(other)
         opened.draws += other.draws
         opened.calls += other.calls
         return other, weights
@@ -331,43 +348,19 @@ class ContextSemiBanditFTPL(Learner):
             self._step.start(later)
 
     def _measure(
-        self,
-        opened: Round,
-        baseline: FloatArray | None,
-        residual: FloatArray,
-        law: FloatArray | None,
-        *,
-        add: bool,
+        self, opened: Round, baseline: FloatArray | None, residual: FloatArray, *, add: bool
     ) -> Measured:
-        """What instability and the hint cost in this round, where somebody asks.
-
-        `law` is that of what was played, if it was found just now.
-        """
-        if not self._step.measures and opened.hint is None:
+        """What instability cost in this round, where somebody asks."""
+        if not self._step.measures:
             return Measured()
         draw = self._leader.draw(self._step.scale, opened.draws)
-        bold = None if opened.hint is None else lambda: self._past(opened)
-        if opened.plays is not None or draw.scale != opened.draw.scale:
-            law = None
-        meter = Meter(self._leader, self._resampling, opened, draw)
-        return meter.measure(bold, baseline, residual, law, signed=self._hint.signed, add=add)
-
-    def _charged(self, opened: Round) -> tuple[FloatArray | None, Any]:
-        """The baseline, and the choices that get the estimate: the action and those it replaces.
-
-        Where scores decide, an unavailable action is charged what it costs when it is available,
-        as if by a baseline; else its score would move with the substitute's.
-        """
-        plays, baseline = opened.plays, opened.baseline
-        if plays is None:
-            return baseline, opened.action
-        if self._scores_actions:
-            charged, guesses = self._availability.charges(opened, self._range)
-            if charged is not None:
-                base = np.zeros(self._K) if baseline is None else baseline
-                baseline = np.where(charged, guesses, base)
-                plays = np.where(charged, -1, plays)
-        return baseline, np.flatnonzero(plays == opened.action)
+        known = opened.exact and opened.plays is None and draw.scale == opened.draw.scale
+        # Of a round that waited, the law belongs to an earlier total.
+        law = opened.law if known and opened.number is None else None
+        return measure(
+            self._leader, self._resampling, opened, draw, baseline, residual, law,
+            signed=self._hint.signed, add=add,
+        )  # fmt: skip
 
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
@@ -417,7 +410,8 @@ class ContextSemiBanditFTPL(Learner):
     def outlook(self, context: Any = None) -> Outlook:
         """What a round with this context would follow now; asking changes nothing."""
         opened: Any = self._begin(context, None)
-        return Outlook(opened.context, self._past(opened), opened.draw)
+        past = self._past(opened)
+        return Outlook(opened.context, past, opened.draw, opened.advice, opened.share)
 
     @property
     def leader(self) -> PerturbedLeader:
@@ -446,8 +440,11 @@ class ContextSemiBanditFTPL(Learner):
         return law_of(self._past(opened), opened)
 
     def _propensity(self, opened: Round) -> tuple[Any, Any]:
-        exact = opened.q
-        if exact is None and opened.exact is False and self._resampling.exact is False:
+        exact = None
+        if opened.exact:
+            assert opened.law is not None
+            exact = opened.mixed(opened.law)[opened.action]
+        elif opened.exact is False and self._resampling.exact is False:
             law = self._law(opened)  # which was not asked for the weights
             exact = None if law is None else law[opened.action]
         q = np.atleast_1d(1.0 / opened.inverse if exact is None else exact)
@@ -482,7 +479,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def _plan(self, rounds: int) -> SemiBanditPlan:
         grows = self.max_resamples is None and self.horizon is None
-        limit = None if grows else self._limit(rounds, self._step.scale)
+        limit = None if grows else self._limit(rounds)
         moment = self._resampling.second_moment
         return SemiBanditPlan(self._range[1], moment, limit, self._start)
 
@@ -494,15 +491,14 @@ class ContextSemiBanditFTPL(Learner):
         opened.variance = worst * (c * K + m * pending)
         opened.allowance = worst * K * (c + pending)
 
-    def _limit(self, n: int, scale: float) -> int:
+    def _limit(self, n: int) -> int:
         """L of the n-th round."""
         if self.max_resamples is not None:
             return self.max_resamples
         if self._theorem is not None:
             assert self._theorem.max_resamples is not None
             return self._theorem.max_resamples
-        limit = math.ceil(math.sqrt(self._K * (self.horizon or n)))
-        return self._hint.limit(limit, scale, self._range[1])
+        return max(2, math.ceil(math.sqrt(self._K * (self.horizon or n))))
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context, checked, if it may arrive."""
@@ -564,6 +560,11 @@ class ContextSemiBanditFTPL(Learner):
 
     def _restored(self) -> None:
         self._step.restore(self._leader)
+
+
+def _plain_law(past: Objective, context: Any) -> FloatArray:
+    """Of the leader without noise."""
+    return past.chosen(context, None, 0, 1, 0.0)[0].astype(np.float64)
 
 
 def _any(values: Any) -> bool:

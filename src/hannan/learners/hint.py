@@ -1,16 +1,14 @@
-r"""A predictor's two roles under bandit feedback.
+r"""A predictor at work under bandit feedback.
 
-A *hint* H decides what is played: it enters the objective with a weight comparable to the whole
-history. What a wrong hint costs is measured, and hints are taken only while that stays within a
-budget of the order of the guarantee itself. A *baseline* Q sits inside the loss estimate and
-lowers its variance; where it is too high it costs an amount that nobody can observe.
+Its recommendation is a *hint*: with probability p the learner plays it, else it follows its own
+leader, the *base*. What the hint costs more than the base is measured without bias, whatever is
+played; p grows with what it saves, and hints end when their budget is spent. Its estimates are a
+*baseline* inside the loss estimates, only where these stay stable.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,79 +16,114 @@ import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
 from hannan.core.predictor import adopt, check_guess
+from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_choice, check_positive, refuse
-from hannan.learners.perturbed_leader import PerturbedLeader
+
+_LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
 
 @dataclass(frozen=True, slots=True)
 class Trust(Stored):
-    """How far a predictor is believed under bandit feedback.
+    r"""How far a predictor is believed under bandit feedback.
+
+    The share of hinted rounds is :math:`p = 1/(1 + e^{-2z})`, z the hint's measured advantage over
+    the base in standard errors plus `prior`; the base keeps at least
+    :math:`\phi/\sqrt{1 + \text{savings}}`. A hint is refused when its measured cost S could
+    exceed :math:`c \sqrt{G t}`. No rule can break the guarantee; these numbers decide how soon a
+    good predictor leads.
 
     Parameters
     ----------
-    hint
-        How many times the whole history a hint counts; None for no hints. Hints need single
-        actions. A hint must outweigh the history, or it could not lead where the history of an
-        action is poor; 30 was enough on every stream that was tried.
+    budget
+        c; None for no hints at all.
+    prior
+        Standard errors of advantage that a predictor starts with.
+    floor
+        φ.
+    share
+        The largest p; None for the most that the guarantee allows, which is half of the rounds.
     baseline
-        What is subtracted from losses before they are weighted: None for nothing, so that
-        guarantee and certificate stay valid; "low" for the predictor's cautious guess; "guess" for
-        its guess itself.
-    signed
-        Whether a baseline that was too high makes the estimate negative, in place of zero. Signed
-        estimates are less biased and often better, but an adaptive adversary can force linear
-        regret on them.
+        What is subtracted from losses before they are weighted: "covered" for the estimate where
+        the action is likely enough, which keeps guarantee and certificate; "guess" for the guess
+        everywhere, without guarantee; None for nothing.
 
     Examples
     --------
     >>> import hannan as hn
     >>> oracle, guess = hn.oracles.AllPolicies(2, 3), hn.predictors.Mean()
-    >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=guess, trust=hn.Trust(hint=10), seed=0)
+    >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=guess, trust=hn.Trust(1.0), seed=0)
     >>> learner.act(0) in range(3)
     True
     """
 
-    hint: float | None = 30.0
-    baseline: str | None = None
-    signed: bool = False
+    budget: float | None = 3.0
+    prior: float = 0.0
+    floor: float = 0.25
+    share: float | None = None
+    baseline: str | None = "covered"
 
     def __post_init__(self) -> None:
-        if self.hint is not None:
-            check_positive(self, "hint", self.hint)
+        if self.budget is not None:
+            check_positive(self, "budget", self.budget)
+        if not math.isfinite(self.prior):
+            raise refuse(self, "prior", "a finite number", self.prior)
+        for name in ("floor", "share"):
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value <= 1.0:
+                raise refuse(self, name, "a number from 0 to 1", value)
         if self.baseline is not None:
-            check_choice(self, "baseline", self.baseline, ("low", "guess"))
-        if self.hint is None and self.baseline is None:
-            raise ParameterError("Trust needs a hint=, a baseline=, or both; got neither.")
+            check_choice(self, "baseline", self.baseline, ("covered", "guess"))
+        if self.budget is None and self.baseline is None:
+            raise ParameterError("Trust needs a budget=, a baseline=, or both; got neither.")
 
     @property
     def has_theorem(self) -> bool:
-        """Whether loss estimates stay plain, so that the guarantee holds."""
-        return self.baseline is None
-
-
-PRESETS = {
-    "strict": Trust(hint=30.0),
-    "balanced": Trust(hint=10.0, baseline="low", signed=True),
-    "baseline": Trust(hint=None, baseline="guess"),
-}
+        """Whether the guarantee holds for exact classes."""
+        return self.baseline != "guess"
 
 
 def check_trust(owner: object, trust: Any, predictor: Any, oracle: Oracle) -> Trust:
-    """The trust that a word names, or one given as it is."""
-    if isinstance(trust, str) and trust in PRESETS:
-        found = PRESETS[trust]
+    """The trust that a word names, or one given as it is.
+
+    No theorem limits the share of hints where the oracle is inexact, and none protects it.
+    """
+    presets = {
+        "earned": Trust() if oracle.exact else Trust(prior=2.0, floor=0.1, share=1.0),
+        "baseline": Trust(None, baseline="guess"),
+    }
+    if isinstance(trust, str) and trust in presets:
+        found = presets[trust]
     elif isinstance(trust, Trust):
         found = trust
     else:
-        words = ", ".join(map(repr, PRESETS))
-        raise refuse(owner, "trust", f"one of {words}, or a Trust", trust)
-    if predictor is not None and found.hint is not None and oracle.max_chosen > 1:
+        raise refuse(owner, "trust", "'earned', 'baseline', or a Trust", trust)
+    if predictor is not None and found.budget is not None and oracle.max_chosen > 1:
         raise ParameterError(
             f"trust={trust!r} uses hints, which are for single actions; with sets of "
             "elements use trust='baseline'."
         )
     return found
+
+
+class AdvisedRound(OpenRound):
+    """A round in which a predictor may have a say."""
+
+    advice: int | None = None  # what it recommends
+    share: float = 0.0  # p, with which that is played
+    refused: bool = False  # whether the budget of hints is spent
+    values: FloatArray | None = None  # V, what it expects of each action
+    baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
+    law: FloatArray | None = None  # q0 of the base's choice, known or estimated
+    exact: bool | None = None  # whether it is known, once it has been asked for
+
+    def mixed(self, law: FloatArray) -> FloatArray:
+        """The law of what is played, from that of the base's choice."""
+        if self.share == 0.0:
+            return law
+        law = (1.0 - self.share) * law
+        law[self.advice] += self.share
+        return law
 
 
 class NoHint(Stored):
@@ -99,89 +132,146 @@ class NoHint(Stored):
     predictor: Any = None
     has_theorem = True
     signed = False
+    mixes = False
     S = 0.0
+    W = 0.0
+    notes: tuple[str, ...] = ()
 
-    def advise(self, opened: Any, leader: PerturbedLeader, n: int) -> None:
+    def advise(self, opened: Any, G: float, n: int) -> None:
         """Nothing to say about round n."""
 
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""
         return losses
 
+    def played(self, opened: Any) -> None:
+        """A round has been played."""
+
     def learn(self, opened: Any, losses: Any) -> None:
         """Nothing to learn."""
 
-    def charge(self, opened: Any, boldness: float, instability: float) -> None:
+    def charge(self, opened: Any, loss: Any, weight: Any) -> None:
         """Nothing was spent."""
-
-    def limit(self, limit: int, scale: float, top: float) -> int:
-        """L, the most draws for a weight."""
-        return max(2, limit)
 
 
 class Hint(NoHint):
-    r"""A predictor at work, within its budget.
+    r"""A predictor whose share of the rounds is earned.
 
     Attributes
     ----------
     S
-        The sum over hinted rounds of what the hinted leader costs more than the plain one, by the
-        loss estimates: on average what hints have really cost.
-    instability
-        What instability has cost in hinted rounds.
+        What hints have cost more than the base would have: unbiased, or too large on average where
+        the law of the base is estimated by draws.
+    W
+        :math:`\sum 1/\beta`, β = 1 - p the share of the base: how much larger hints make the
+        variance of loss estimates.
+    hinted
+        Rounds in which the hint had a share.
+    refused
+        Rounds in which it had none because the budget was spent.
     """
 
-    _derived = frozenset({"_key"})
-
-    def __init__(
-        self,
-        predictor: Predictor,
-        trust: Trust,
-        n_actions: int,
-        top: float,
-        key: Callable[[Any], Hashable],
-    ) -> None:
+    def __init__(self, predictor: Predictor, trust: Trust, n_actions: int, top: float) -> None:
         self.predictor: Any = adopt(predictor)
         if hasattr(self.predictor, "prepare"):
             self.predictor.prepare(n_actions)
         self.trust = trust
         self.S = 0.0
-        self.instability = 0.0
-        # With plain estimates the guarantee allows for hints that cost as much as the learner
-        # itself may; without a guarantee a smaller budget has proved better.
-        self._factor = math.sqrt(2.0 * n_actions) if trust.has_theorem else 1.0
+        self.W = 0.0
+        self.hinted = 0
+        self.refused = 0
+        self._reserve = 0.0  # what the hints of rounds without feedback yet may cost
+        self._cost = 0.0  # of the hint in all rounds, were it always followed, in units of `top`
+        self._squares = 1.0
         self._n_actions = n_actions
         self._top = top
-        self._key = key
-        self._visits: Counter[Hashable] = Counter()
 
     @property
     def has_theorem(self) -> bool:  # type: ignore[override]
-        """Whether loss estimates stay plain."""
+        """Whether no baseline can be too high unseen."""
         return self.trust.has_theorem
 
     @property
     def signed(self) -> bool:  # type: ignore[override]
         """Whether estimates may be negative."""
-        return self.trust.signed
+        return self.trust.baseline == "covered"
 
-    def advise(self, opened: Any, leader: PerturbedLeader, n: int) -> None:
-        """Set the hint and the baseline of round n: functions of the context and the past."""
-        context, trust = opened.context, self.trust
-        if trust.hint is not None:
-            weight = leader.total.hint_weight(context, trust.hint)
-            if self._affordable(leader.G, n):
-                if weight is None:
-                    weight = max(1.0, trust.hint * self._visits[self._key(context)])
-                opened.hint = weight * self._checked(self.predictor.predict(context))
-        if trust.baseline is not None:
-            guess = self.predictor.predict
-            if trust.baseline == "low":
-                guess = getattr(self.predictor, "baseline", guess)
-            opened.baseline = self._checked(guess(context))
-        if opened.plays is not None:
-            opened.hint = None if opened.hint is None else opened.hint[opened.plays]
-            opened.baseline = None if opened.baseline is None else opened.baseline[opened.plays]
+    @property
+    def mixes(self) -> bool:  # type: ignore[override]
+        """Whether hints are played."""
+        return self.trust.budget is not None
+
+    @property
+    def advantage(self) -> tuple[float, float]:
+        """By how much less than the base the hint has cost, and the standard error of that."""
+        return -self._top * self._cost, self._top * math.sqrt(self._squares)
+
+    def advise(self, opened: Any, G: float, n: int) -> None:
+        """Hint, its share and the estimates of round n: functions of the context and the past."""
+        context, available = opened.context, opened.available
+        if not self.mixes:
+            opened.values = self._checked(self.predictor.predict(context))
+            opened.baseline = opened.values if opened.plays is None else opened.values[opened.plays]
+            return
+        advise = getattr(self.predictor, "advise", None)
+        if advise is not None:
+            opened.advice, values = advise(context, available)
+        else:
+            values = getattr(self.predictor, "estimate", self.predictor.predict)(context)
+            guess = self._checked(self.predictor.predict(context))
+            some = np.arange(self._n_actions) if available is None else available
+            opened.advice = int(some[guess[some].argmin()])
+        opened.values = self._checked(values)
+        assert self.trust.budget is not None
+        left = self.trust.budget * math.sqrt(G * n) - (self.S + self._reserve) / self._top
+        if left < 1.5:  # what a hint with half of the rounds may cost at once
+            opened.refused = True
+        else:  # so that S stays within the budget whatever happens
+            opened.share = min(self._wanted(n), 1.0 - 1.0 / max(left, 2.0))
+
+    def _wanted(self, n: int) -> float:
+        """p by the hint's advantage so far, within what the base must keep."""
+        trust, cost = self.trust, self._cost
+        z = trust.prior - cost / math.sqrt(self._squares + 1.0)
+        earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 500.0)))
+        kept = trust.floor / math.sqrt(1.0 + max(-cost, 0.0))
+        if trust.share is not None:
+            most = trust.share
+        else:  # so that W <= 2 n
+            room = 2.0 * n - self.W
+            most = 1.0 - 1.0 / room if room > 1.0 else 0.0
+        return max(0.0, min(earned, 1.0 - kept, most))
+
+    def _largest_step(self, share: float) -> float:
+        """The most that S can grow in one round."""
+        base = 1.0 - share
+        return self._top * (share + max(1.0, 1.0 / base - 1.0 if base > 0.0 else math.inf))
+
+    def may_cover(self, scale: float, kappa: float) -> bool:
+        """Whether any action can be likely enough for a baseline under noise of this scale."""
+        if self.trust.baseline != "covered" or scale == 0.0:
+            return False
+        eps = kappa * self._top / scale
+        return 2.0 * eps * math.exp(min(eps, 1.0)) < 1.0
+
+    def cover(self, opened: Any, law: FloatArray, scale: float, kappa: float, n: int) -> None:
+        """Take the estimates as baseline where the action is likely enough; `law`: the base's.
+
+        Then the weighted residual of an estimate that was too high is at most half of the noise,
+        and what it hides of a good action adds up to 2 √T.
+        """
+        eps = kappa * self._top / scale
+        likely = (1.0 - opened.share) * law
+        likely[opened.advice] += opened.share
+        seen = law.copy()
+        seen[opened.advice] = likely[opened.advice]
+        shift = math.exp(eps)
+        covered = (likely >= 2.0 * eps * shift) & (
+            seen >= shift * math.log(n + 1.0) / (2.0 * opened.limit)
+        )
+        if covered.any():
+            baseline = np.where(covered, opened.values, 0.0)
+            opened.baseline = baseline if opened.plays is None else baseline[opened.plays]
 
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""
@@ -190,28 +280,59 @@ class Hint(NoHint):
         found = losses - opened.baseline[opened.action]
         return found if self.signed else np.maximum(found, 0.0)
 
+    def played(self, opened: Any) -> None:
+        """Reserve what the hint of this round may cost until its loss is known."""
+        if not self.mixes:
+            return
+        self.W += 1.0 / (1.0 - opened.share) if opened.share < 1.0 else math.inf
+        self.hinted += opened.share > 0.0
+        self.refused += opened.refused
+        if opened.share > 0.0:
+            self._reserve += self._largest_step(opened.share)
+
     def learn(self, opened: Any, losses: Any) -> None:
         """Pass on what was seen."""
         self.predictor.learn(opened.context, opened.action, losses)
-        if self.trust.hint is not None:
-            self._visits[self._key(opened.context)] += 1
 
-    def charge(self, opened: Any, boldness: float, instability: float) -> None:
-        """Charge the budget with what the hint of a round has cost."""
-        if opened.hint is not None:
-            self.S += boldness
-            self.instability += instability
+    def charge(self, opened: Any, loss: Any, weight: Any) -> None:
+        """What the hint of a round has cost, from the law of the base at the time of decision."""
+        if not self.mixes:
+            return
+        p, advice, action, law = opened.share, opened.advice, opened.action, opened.law
+        values = opened.values
+        expected = float(values[advice] - law @ values)
+        hit = action == advice
+        ratio = 1.0 / (1.0 - p)  # of the base's probability of the action to the real one
+        if hit:
+            likely = p + (1.0 - p) * law[advice]
+            ratio = law[advice] / likely if likely > 0.0 else 1.0
+        surprise = loss - values[action]
+        if p > 0.0:
+            self._reserve -= self._largest_step(p)
+            # Where the law is estimated the ratio is too small on average, so that the cost is
+            # overstated: safe, but only if losses are not compared with estimates of them.
+            self.S += (
+                p * expected + (1.0 - ratio) * surprise if opened.exact else ((1.0 - ratio) * loss)
+            )
+        factor = min(max(hit * weight - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
+        gap = (expected + factor * surprise) / self._top
+        self._cost += gap
+        self._squares += gap * gap
 
-    def limit(self, limit: int, scale: float, top: float) -> int:
-        """L; shorter where a hint comes with a baseline, as there is no guarantee to keep."""
-        if self.trust.hint is None or self.trust.has_theorem:
-            return super().limit(limit, scale, top)
-        return max(20, min(math.ceil(scale / top), limit))
-
-    def _affordable(self, G: float, n: int) -> bool:
-        """Whether what hints have cost leaves room for another one in round n."""
-        spent = max(self.S, 0.0) + 2.0 * self.instability
-        return spent <= self._factor * self._top * math.sqrt(G * n)
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """How hints fared, in words."""
+        if not self.mixes:
+            return ()
+        gain, error = self.advantage
+        said = (
+            f"hints had a share in {self.hinted} rounds; followed in all rounds they would have "
+            f"saved {gain:.3g} ± {error:.2g} against the learner's own choice, and those played "
+            f"have cost {self.S:.3g} more than it"
+        )
+        if not self.refused:
+            return (said,)
+        return said, f"hints were refused in {self.refused} rounds: their budget was spent"
 
     def _checked(self, guess: Any) -> FloatArray:
         return check_guess(self.predictor, guess, self._n_actions, (0.0, self._top))

@@ -9,15 +9,18 @@ import numpy as np
 
 from hannan.bounds import Complexity, kappa, laplace_complexity
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
-from hannan.core.rounds import Draw, OpenRound, available_in
+from hannan.core.rounds import Draw, available_in
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
+from hannan.kernels.noise import uniform
 from hannan.learners.context_set import ContextSet
+from hannan.learners.hint import AdvisedRound
 
 _STREAM = 0  # `laplace_complexity` uses another one
+_COINS = 2
 
 
-class NoisyRound(OpenRound):
+class NoisyRound(AdvisedRound):
     """A round that was decided under a draw of fake outcomes."""
 
     draw: Draw
@@ -37,11 +40,14 @@ class NoisyRound(OpenRound):
 
 
 class Outlook(NamedTuple):
-    """What a round would follow now: the leader of a past under a draw of noise."""
+    """What a round would follow now: the leader of a past under a draw of noise, or a hint."""
 
     context: Any
     past: Objective
     draw: Draw
+    advice: int | None = None
+    """What a predictor recommends, and with which probability it is followed."""
+    share: float = 0.0
 
 
 class PerturbedLeader(Stored):
@@ -102,6 +108,10 @@ class PerturbedLeader(Stored):
     def again(self, draw: Draw) -> Draw:
         """The draw that a round was decided under; files do not hold noise."""
         return draw if draw.noise is not None else Draw(self.noise, draw.number, draw.scale)
+
+    def uniform(self, number: int) -> float:
+        """A number in [0, 1) that goes with a draw, independent of all noise."""
+        return float(uniform(self._key, _COINS, number))
 
     def advance(self, used: int) -> None:
         """Go on to fresh draws once a round has used these."""
@@ -261,7 +271,7 @@ def law_of(past: Objective, opened: NoisyRound) -> FloatArray | None:
         if known is None:
             return None
         law = known
-    return _played(law, past, opened)
+    return opened.mixed(_played(law, past, opened))
 
 
 def replay(
@@ -272,10 +282,13 @@ def replay(
     rng: np.random.Generator,
 ) -> list[Action]:
     """What would be played in a round under the first draws of other noise."""
-    noise = leader.reseeded(rng.integers(2**64, dtype=np.uint64)).noise
-    actions = []
+    twin = leader.reseeded(rng.integers(2**64, dtype=np.uint64))
+    actions: list[Action] = []
     for n in range(copies):
-        opened.play(past.action(opened.context, noise, n, opened.draw.scale))
+        if opened.advice is not None and twin.uniform(n) < opened.share:
+            actions.append(opened.advice)
+            continue
+        opened.play(past.action(opened.context, twin.noise, n, opened.draw.scale))
         actions.append(opened.action)
     return actions
 
@@ -290,7 +303,7 @@ def shares(
     """How often each element would be chosen under the draws of `replay`, found in one pass."""
     noise = leader.reseeded(rng.integers(2**64, dtype=np.uint64)).noise
     found = past.chosen(opened.context, noise, 0, draws, opened.draw.scale).mean(axis=0)
-    return _played(found, past, opened)
+    return opened.mixed(_played(found, past, opened))
 
 
 def _played(law: FloatArray, past: Objective, opened: NoisyRound) -> FloatArray:

@@ -11,6 +11,7 @@ from hannan.core import Action, Objective, ParameterError
 from hannan.core.params import Parametrised
 from hannan.core.rounds import Draw
 from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
 
 # c with q E[W^2] <= c E[W] for every q and L, W from r successes; exact weights have 1.
 # It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
@@ -78,6 +79,35 @@ class Resampling(Parametrised):
         weights[some], used = total.resample(context, action[some], noise, first, limit, r, scale)
         return weights, used
 
+    def hinted_weight(
+        self, leader: PerturbedLeader, total: Objective, opened: NoisyRound, draw: Draw, limit: int
+    ) -> tuple[float, int]:
+        """The weight of an action that was played with the share of a hint, and draws used.
+
+        An action that is not the hint is chosen by the leader in every 1/β-th trial, so its
+        weight is that of the leader over β = 1 - p. For the hint itself each trial is a success
+        with probability p, or else if the leader chooses it: the trials up to the first success of
+        the former kind are one random number, and the leader is asked only in these.
+        """
+        noise, first, scale = draw
+        context, p = opened.context, opened.share
+        assert isinstance(opened.action, int)
+        if opened.action != opened.advice or p == 0.0:
+            weight, used = total.resample_one(
+                context, opened.action, noise, first, limit, self.successes, scale
+            )
+            return weight / (1.0 - p), used
+        weights, used = 0.0, 0
+        for _ in range(self.successes):
+            trials = 1.0 + math.log1p(-leader.uniform(first + used)) // math.log1p(-p)
+            most = int(min(trials, limit))
+            weight, drawn = total.resample_one(
+                context, opened.action, noise, first + used, most, 1, scale
+            )
+            weights += weight
+            used += max(1, drawn)  # the uniform number goes with a draw, which is not used again
+        return weights / self.successes, used
+
 
 PRESETS = {
     "auto": Resampling(),
@@ -108,11 +138,14 @@ def no_law(oracle: object) -> ParameterError:
     )
 
 
-def mean_weights(law: FloatArray, action: Action, limit: int) -> Any:
-    """The mean weights themselves, for a known law."""
-    if isinstance(action, int):
-        return mean_weight(float(law[action]), limit)
-    return np.array([mean_weight(float(q), limit) for q in law[action]])
+def mean_weights(law: FloatArray, opened: NoisyRound, limit: int) -> Any:
+    """The mean weights themselves, for a known law of the leader's choice."""
+    action, p = opened.action, opened.share
+    if not isinstance(action, int):
+        return np.array([mean_weight(float(q), limit) for q in law[action]])
+    if action == opened.advice:
+        return mean_weight(p + (1.0 - p) * float(law[action]), limit)
+    return mean_weight(float(law[action]), limit) / (1.0 - p)
 
 
 def mean_weight(q: float, limit: int) -> float:

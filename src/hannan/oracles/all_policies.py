@@ -42,6 +42,8 @@ class AllPolicies(Oracle):
     (0, 1)
     """
 
+    every_map = True
+
     def __init__(self, n_contexts: int, n_actions: int) -> None:
         self.n_contexts = check_integer(self, "n_contexts", n_contexts, 1)
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)

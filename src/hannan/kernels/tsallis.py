@@ -1,0 +1,72 @@
+"""Tsallis-INF: the law of an action whose probabilities minimise loss less Tsallis entropy."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def law(totals, eta, out):
+    """out[k] = 4 / (eta (totals[k] - y))^2 with y such that these add up to 1; inf has 0.
+
+    The sum rises with y and is convex, and it is at least 1 at the start, so Newton's method
+    comes down to the root without overshooting.
+    """
+    K = totals.size
+    least = np.inf
+    for k in range(K):
+        least = min(least, totals[k])
+    y = least - 2.0 / eta
+    for _ in range(100):
+        value, slope = -1.0, 0.0
+        for k in range(K):
+            root = 2.0 / (eta * (totals[k] - y))
+            value += root * root
+            slope += eta * root * root * root
+        step = value / slope
+        y -= step
+        if not step > 1e-14 * abs(y):
+            break
+    total = 0.0
+    for k in range(K):
+        root = 2.0 / (eta * (totals[k] - y))
+        out[k] = root * root
+        total += out[k]
+    for k in range(K):
+        out[k] /= total
+
+
+@njit(cache=True)
+def capped_law(totals, values, advice, share, eta, baseline, out):
+    """The law with `values` as a baseline, as large as the guarantee allows; both are written.
+
+    A baseline that was too high then moves the law no more than a loss would: with the weight
+    1/q of an action the step is at most half of what the entropy withstands.
+    """
+    K = totals.size
+    tilted = np.empty(K)
+    for k in range(K):
+        tilted[k] = totals[k] + values[k]
+    law(tilted, eta, out)
+    base = 1.0 - share
+    for k in range(K):
+        cap = 0.0
+        if out[k] > 0.0:
+            cap = base / (2.0 * eta * (1.0 / np.sqrt(out[k]) + 0.5 * eta))
+        if k == advice:
+            cap = max(cap, np.sqrt(share * base) / eta)
+        baseline[k] = min(values[k], cap)
+        tilted[k] = totals[k] + baseline[k]
+    law(tilted, eta, out)
+
+
+@njit(cache=True)
+def choose(probabilities, u):
+    """The action that a uniform number falls on."""
+    last = 0
+    for k in range(probabilities.size):
+        if probabilities[k] > 0.0:
+            last = k
+            u -= probabilities[k]
+            if u < 0.0:
+                return k
+    return last

@@ -1,0 +1,256 @@
+"""Tsallis-INF on a table of contexts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hannan.core import (
+    Action,
+    Feedback,
+    Learner,
+    Objective,
+    Oracle,
+    ParameterError,
+    Policy,
+    Predictor,
+)
+from hannan.core.validation import FloatArray, check_loss_range, check_losses, check_seed
+from hannan.kernels import tsallis as kernel
+from hannan.kernels.noise import uniform
+from hannan.learners.certificates import SemiBanditCertificate, availability_notes
+from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust, check_trust
+from hannan.perturbation import seed_key
+
+_STREAM = 5  # smaller ones belong to noise
+# On tables hints save little and the base must see all arms: half of the rounds, a small budget.
+_EARNED = Trust(budget=1.0, prior=2.0, floor=0.25, share=0.5)
+
+
+class TsallisINF(Learner):
+    r"""Tsallis-INF, bandit feedback, one game for each context of a table.
+
+    On context x the action is drawn from
+
+    .. math:: w = \arg\min_w \langle w, \hat L_x \rangle - \frac4\eta \sum_k \sqrt{w_k} ,
+              \qquad \eta = 2/\sqrt{W_x} ,
+
+    :math:`\hat L_x` the estimated losses there so far and :math:`W_x` the number of visits, this
+    one included. The law is known, so no resampling is needed. Regret is of order
+    :math:`\sqrt{KT}` against any adversary, and of order :math:`\log T` where losses are drawn
+    from a law that stays: nothing has to be known of which it is.
+
+    Parameters
+    ----------
+    oracle
+        `AllPolicies(d, K)`; d = 1 for plain arms.
+    predictor
+        Recommends actions and estimates losses, as in `ContextSemiBanditFTPL`; it has at most
+        half of the rounds.
+    trust
+        "earned", or a `Trust` with share <= 1/2.
+    seed, loss_range
+        As in `ContextSemiBanditFTPL`.
+
+    Guarantee
+    ---------
+    Losses in [0, 1], immediate feedback, adaptive adversaries: pseudo-regret at most
+    :math:`4\sqrt{dKT}`; with a predictor, however bad, at most
+    :math:`S_T + 4.67\sqrt{2dKT}`, :math:`S_T \le \sqrt{GT}` what its hints have measurably cost.
+    [zimmert2021]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.TsallisINF(hn.oracles.AllPolicies(1, 3), seed=0)
+    >>> for t in range(300):
+    ...     action = learner.act()
+    ...     learner.update(0.2 if action == 1 else 0.8)
+    >>> learner.best_policy()(0), learner.propensities().probabilities.round(2)
+    (1, array([0.01, 0.98, 0.01]))
+
+    References
+    ----------
+    [zimmert2021]
+    """
+
+    feedback = Feedback.SEMI
+    oracle: Any
+    _scores_actions = True  # type: ignore[assignment]
+
+    class Round(AdvisedRound):
+        """A round with the law it was drawn from."""
+
+        law: FloatArray
+        weight: float = 1.0
+        cost: float = 1.0  # 1/β, by which the variance of estimates grows
+
+        @property
+        def inverse(self) -> FloatArray:
+            """One over the probability of the action."""
+            return np.array([self.weight])
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        predictor: Predictor | None = None,
+        trust: str | Trust = "earned",
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        if not oracle.every_map:
+            raise ParameterError(
+                "TsallisINF plays on tables: give it AllPolicies(n_contexts, n_actions). For "
+                f"{type(oracle).__name__} use ContextSemiBanditFTPL."
+            )
+        self.oracle = oracle
+        self.predictor = predictor
+        self.trust = trust
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        low, high = self._range = check_loss_range(self, loss_range)
+        if low < 0.0 or not math.isfinite(high):
+            raise ParameterError(
+                "TsallisINF needs losses in a range (low, high) with 0 <= low; got "
+                f"loss_range={loss_range}."
+            )
+        believed = _EARNED if trust == "earned" else check_trust(self, trust, predictor, oracle)
+        if predictor is not None and (believed.share is None or believed.share > 0.5):
+            raise ParameterError(f"TsallisINF needs a Trust with share <= 1/2; got {trust!r}.")
+        self.hint = NoHint()
+        if predictor is not None:
+            self.hint = Hint(predictor, believed, self.oracle.n_actions, high)
+        self._key = seed_key(seed)
+        self._past: Any = oracle.objective()
+        self._W = np.zeros(len(self._past.totals))
+        self._number = 0
+        self._loss = 0.0
+
+    def _prepare(self, opened: Round) -> None:
+        """Hint, baseline and the law of the base: functions of the context and the past."""
+        row = self._past.totals[opened.context]
+        some = opened.available
+        if some is not None:
+            row = np.where(np.isin(np.arange(len(row)), some), row, np.inf)
+        if self.hint.predictor is not None:
+            self.hint.advise(opened, self._G, self._number + 1)
+        opened.cost = 1.0 / (1.0 - opened.share)
+        eta = 2.0 / (self._range[1] * math.sqrt(self._W[opened.context] + opened.cost))
+        opened.law = np.empty(len(row))
+        opened.exact = True
+        if opened.values is None:
+            kernel.law(row, eta, opened.law)
+            return
+        top, Q = self._range[1], np.empty(len(row))
+        advice = -1 if opened.advice is None else opened.advice
+        kernel.capped_law(
+            row / top, opened.values / top, advice, opened.share, eta * top, Q, opened.law
+        )
+        opened.baseline = top * Q
+
+    def _act(self, opened: Round) -> None:
+        """The hint, or a draw from the law of the base."""
+        u, p = float(uniform(self._key, _STREAM, self._number)), opened.share
+        if u < p:
+            assert opened.advice is not None
+            opened.action = opened.advice
+        else:
+            opened.action = int(kernel.choose(opened.law, (u - p) / (1.0 - p)))
+        opened.weight = 1.0 / float(opened.mixed(opened.law)[opened.action])
+
+    def _played(self, opened: Round) -> None:
+        self._number += 1
+        self._W[opened.context] += opened.cost
+        self.hint.played(opened)
+
+    def _update(self, opened: Round, loss: Any) -> None:
+        """ℓ̂ = Q + (ℓ - Q)/q on the action, Q elsewhere."""
+        one = self._one(loss)
+        baseline, alike = self._availability.shared(opened, opened.baseline, self._range)
+        estimate = np.zeros(self.oracle.n_actions) if baseline is None else baseline.copy()
+        estimate[alike] += opened.weight * (one - estimate[opened.action])
+        self.hint.learn(opened, one)
+        # From here on nothing can fail.
+        self._past.add(opened.context, estimate)
+        self.hint.charge(opened, one, opened.weight)
+        self._loss += one
+
+    # What is said -----------------------------------------------------------------------------
+
+    def best_policy(self) -> Policy:
+        """The best action of every context by the loss estimates so far."""
+        return self._past.leader()
+
+    def certificate(self) -> SemiBanditCertificate:
+        """Estimates of an upper bound on expected regret so far."""
+        notes = [*self.hint.notes, *availability_notes(self._availability)]
+        comparator = variance = None
+        if self._ledger.delayed:
+            notes.append("feedback was delayed: nothing is proved then")
+        elif not self._availability.by_score:
+            comparator = self._loss - float(self._past.minima(None, 0, 1, 0.0)[0])
+            roots = float(np.sqrt(self._W).sum()) * math.sqrt(self.oracle.n_actions)
+            variance = self.hint.S + self._constant * self._range[1] * roots
+        return SemiBanditCertificate(
+            rounds=self.rounds,
+            loss=self._loss,
+            variance_estimate=variance,
+            comparator_estimate=comparator,
+            notes=tuple(notes),
+        )
+
+    def regret_bound(self) -> float | None:
+        """What theory promises for pseudo-regret so far, for any adversary."""
+        if self._availability.by_score or self._ledger.delayed or self._ledger.forgotten:
+            return None
+        return self.worst_case(self.rounds, 0)
+
+    def worst_case(self, rounds: int, restarts: int) -> float | None:
+        """For a game with restarts: roots of parts add up to no more than the root of all."""
+        most = 1.0 if self.hint.predictor is None else 2.0
+        size = self.oracle.n_contexts * self.oracle.n_actions * most
+        base = self._constant * math.sqrt(size * rounds * (restarts + 1))
+        if not isinstance(self.hint, Hint):
+            return self._range[1] * base
+        assert self.hint.trust.budget is not None
+        hints = self.hint.trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
+        return self._range[1] * (base + hints)
+
+    @property
+    def predictor_(self) -> Any:
+        """The predictor at work, which has learned all that was seen, or None."""
+        return self.hint.predictor
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        return self._one(loss)
+
+    # Parts ------------------------------------------------------------------------------------
+
+    @property
+    def _constant(self) -> float:
+        return 4.0 if self.hint.predictor is None else 4.67
+
+    @property
+    def _G(self) -> float:
+        found: float = self.oracle.complexity(self.oracle.contexts)
+        return found
+
+    def _law(self, opened: Round) -> FloatArray:
+        return opened.mixed(opened.law)
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        law = self._law(opened)
+        return [int(kernel.choose(law, u)) for u in rng.random(copies)]
+
+    def _total(self) -> Objective:
+        return self._past
+
+    def _one(self, loss: Any) -> float:
+        if isinstance(loss, float) and self._range[0] <= loss <= self._range[1]:
+            return loss
+        return float(check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0][0])
