@@ -20,6 +20,7 @@ from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_choice, check_positive, refuse
 
+_OFTEN = 3  # times of eight that an action must be chosen to be covered
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
 
@@ -42,7 +43,9 @@ class Trust(Stored):
     floor
         φ.
     share
-        The largest p; None for the most that the guarantee allows, which is half of the rounds.
+        The most that hints may have of the rounds, as 1 less the harmonic mean of the base's
+        shares. The bound on what instability costs grows with :math:`1/\sqrt{1 - share}`: there
+        is none with 1.
     baseline
         What is subtracted from losses before they are weighted: "covered" for the estimate where
         the action is likely enough, which keeps guarantee and certificate; "guess" for the guess
@@ -58,9 +61,9 @@ class Trust(Stored):
     """
 
     budget: float | None = 3.0
-    prior: float = 0.0
+    prior: float = 1.0
     floor: float = 0.25
-    share: float | None = None
+    share: float = 0.95
     baseline: str | None = "covered"
 
     def __post_init__(self) -> None:
@@ -70,12 +73,14 @@ class Trust(Stored):
             raise refuse(self, "prior", "a finite number", self.prior)
         for name in ("floor", "share"):
             value = getattr(self, name)
-            if value is not None and not 0.0 <= value <= 1.0:
+            if not 0.0 <= value <= 1.0:
                 raise refuse(self, name, "a number from 0 to 1", value)
         if self.baseline is not None:
             check_choice(self, "baseline", self.baseline, ("covered", "guess"))
         if self.budget is None and self.baseline is None:
             raise ParameterError("Trust needs a budget=, a baseline=, or both; got neither.")
+        if self.budget is None and self.baseline == "covered":
+            raise ParameterError('A Trust without hints (budget=None) takes baseline="guess".')
 
     @property
     def has_theorem(self) -> bool:
@@ -208,11 +213,15 @@ class Hint(NoHint):
 
     def advise(self, opened: Any, G: float, n: int) -> None:
         """Hint, its share and the estimates of round n: functions of the context and the past."""
+        if self.mixes:
+            self._hint(opened, G, n)
+        else:
+            opened.values = self._checked(self.predictor.predict(opened.context))
+        if self.trust.baseline == "guess":
+            self._take(opened, opened.values)
+
+    def _hint(self, opened: Any, G: float, n: int) -> None:
         context, available = opened.context, opened.available
-        if not self.mixes:
-            opened.values = self._checked(self.predictor.predict(context))
-            opened.baseline = opened.values if opened.plays is None else opened.values[opened.plays]
-            return
         advise = getattr(self.predictor, "advise", None)
         if advise is not None:
             opened.advice, values = advise(context, available)
@@ -223,7 +232,12 @@ class Hint(NoHint):
             opened.advice = int(some[guess[some].argmin()])
         opened.values = self._checked(values)
         assert self.trust.budget is not None
-        left = self.trust.budget * math.sqrt(G * n) - (self.S + self._reserve) / self._top
+        limit = self.trust.budget * self._top * math.sqrt(G * n)
+        if self.trust.share == 1.0:  # no theorem: nothing has to be reserved
+            opened.share = self._wanted(n) if limit >= self.S else 0.0
+            opened.refused = limit < self.S
+            return
+        left = (limit - self.S - self._reserve) / self._top
         if left < 1.5:  # what a hint with half of the rounds may cost at once
             opened.refused = True
         else:  # so that S stays within the budget whatever happens
@@ -235,10 +249,9 @@ class Hint(NoHint):
         z = trust.prior - cost / math.sqrt(self._squares + 1.0)
         earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 500.0)))
         kept = trust.floor / math.sqrt(1.0 + max(-cost, 0.0))
-        if trust.share is not None:
-            most = trust.share
-        else:  # so that W <= 2 n
-            room = 2.0 * n - self.W
+        most = 1.0
+        if trust.share < 1.0:  # so that W <= n / (1 - share)
+            room = n / (1.0 - trust.share) - self.W
             most = 1.0 - 1.0 / room if room > 1.0 else 0.0
         return max(0.0, min(earned, 1.0 - kept, most))
 
@@ -269,8 +282,21 @@ class Hint(NoHint):
         covered = (likely >= 2.0 * eps * shift) & (
             seen >= shift * math.log(n + 1.0) / (2.0 * opened.limit)
         )
-        if covered.any():
-            baseline = np.where(covered, opened.values, 0.0)
+        self._take(opened, np.where(covered, opened.values, 0.0))
+
+    def cover_often(self, opened: Any, times: Any, scale: float, kappa: float) -> None:
+        """The same where the law is not known: `times` each action was chosen in a few draws.
+
+        An action of probability q passes with probability of order q³, so that what rare actions
+        among those that pass can cost adds up to a constant.
+        """
+        covered = times >= _OFTEN
+        eps = kappa * self._top / scale
+        covered[opened.advice] |= opened.share >= 2.0 * eps * math.exp(eps)
+        self._take(opened, np.where(covered, opened.values, 0.0))
+
+    def _take(self, opened: Any, baseline: FloatArray) -> None:
+        if baseline.any():
             opened.baseline = baseline if opened.plays is None else baseline[opened.plays]
 
     def surprise(self, opened: Any, losses: Any) -> Any:
