@@ -16,11 +16,19 @@ from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._bandits import SIGMAS, best_total, coins
 from hannan.verify._games import sizes
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
+@claim(
+    "delayed-weights",
+    "Delayed feedback (beyond the paper)",
+    f"false alarm below 1e-5: {SIGMAS} standard errors for each of three means",
+)
 def weights(effort: Effort) -> Finding:
-    r"""Many tickets from one state, answered while the state moves on.
+    r"""Weights drawn when an action is chosen keep estimates right however late the loss comes;
+    drawn from the state in which it comes they are wrong.
+
+    Many tickets from one state, answered while the state moves on.
 
     What they add to the totals must be :math:`(1-(1-q)^L)\ell` a ticket, q that of the state they
     were drawn from. Against it: weights from the state ten answers later, by deciding there again
@@ -109,8 +117,17 @@ def game(
     return suffered, (contexts, np.array(outcomes)), waited
 
 
+@claim(
+    "price-of-delay",
+    "Delayed feedback (beyond the paper)",
+    "means over games with fixed seeds, without allowance",
+)
 def price(effort: Effort) -> Finding:
-    """Fixed and random delays in three worlds, none of which reacts to what is played."""
+    """With the schedule ε = √(G/2W), W = κΣ(2mK + m²·pending), pseudo-regret is at most 2√(2GW) + Σ
+    K/(eL), whatever the order in which losses come.
+
+    Fixed and random delays in three worlds, none of which reacts to what is played.
+    """
     T, seeds = effort.pick(2000, 12_000), coins(effort, effort.pick(2, 5))
     oracle = FinitePolicies(list(product(range(2), repeat=2)), n_actions=2)
     known = sizes(oracle, pairs=2000)
@@ -150,23 +167,3 @@ def _worlds(oracle: FinitePolicies, T: int, period: int) -> dict[str, Environmen
 
 def _learner(oracle: Oracle, seed: int) -> ContextSemiBanditFTPL:
     return ContextSemiBanditFTPL(oracle, epsilon="anytime", resampling="shared", seed=seed)
-
-
-CLAIMS = (
-    Claim(
-        "delayed-weights",
-        "Delayed feedback (beyond the paper)",
-        "Weights drawn when an action is chosen keep estimates right however late the loss comes; "
-        "drawn from the state in which it comes they are wrong.",
-        f"false alarm below 1e-5: {SIGMAS} standard errors for each of three means",
-        weights,
-    ),
-    Claim(
-        "price-of-delay",
-        "Delayed feedback (beyond the paper)",
-        "With the schedule ε = √(G/2W), W = κΣ(2mK + m²·pending), pseudo-regret is at most "
-        "2√(2GW) + Σ K/(eL), whatever the order in which losses come.",
-        "means over games with fixed seeds, without allowance",
-        price,
-    ),
-)

@@ -17,7 +17,9 @@ from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, PlayoutFTPL
 from hannan.oracles import Disjunctions, FinitePolicies, Switching
 from hannan.separators import conjunctions, disjunctions
 from hannan.verify._games import regrets, seeds, turns
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+
+_CONFIDENCE = "95 % bootstrap interval below the exponent + 0.15; false alarms below 1e-4"
 
 _TOLERANCE = 0.15  # horizons are finite: lower-order terms bend the line
 _PAIR = FinitePolicies([[0], [1]])
@@ -88,8 +90,13 @@ def _plot(fit: _Fit, limit: Callable[[int], float], *others: Series) -> Plot:
     return Plot("T", "mean regret", [fit.series, bound, *others], log_x=True, log_y=True)
 
 
+@claim("growth-full-information", "Theorem 2, claim 2: exponent", _CONFIDENCE)
 def full_information(effort: Effort) -> Finding:
-    """Two actions that take turns for a while, then settle; and two learners that fail there."""
+    """With the contexts known in advance regret grows like √T on a world where the plain leader and
+    too much noise both lose linearly.
+
+    Two actions that take turns for a while, then settle; and two learners that fail there.
+    """
 
     def bound(T: int) -> bounds.Bound:
         return bounds.complete_information(T, form="sharp", **_SIZES)
@@ -109,12 +116,13 @@ def full_information(effort: Effort) -> Finding:
         64,
         [2, 2, 2],
     )
+    checks = [
+        _below(fit, "tuned", 0.5, "1/2"),
+        Check("drowned in noise: lower end of its slope's interval", drowned.low, 0.8, False),
+        Check("the plain leader: lower end of its slope's interval", leader.low, 0.8, False),
+    ]
     return Finding(
-        [
-            _below(fit, "tuned", 0.5, "1/2"),
-            Check("drowned in noise: lower end of its slope's interval", drowned.low, 0.8, False),
-            Check("the plain leader: lower end of its slope's interval", leader.low, 0.8, False),
-        ],
+        checks,
         _plot(
             fit,
             lambda T: bound(T).value,
@@ -125,8 +133,12 @@ def full_information(effort: Effort) -> Finding:
     )
 
 
+@claim("growth-separator", "Theorem 2, claim 3: exponent", _CONFIDENCE)
 def small_separator(effort: Effort) -> Finding:
-    """Disjunctions of three variables, on contexts without noise."""
+    """With noise on a small separator regret grows like √T.
+
+    Disjunctions of three variables, on contexts without noise.
+    """
     n = 3
     oracle, separator = Disjunctions(n), list(disjunctions(n))
 
@@ -145,8 +157,12 @@ def small_separator(effort: Effort) -> Finding:
     return Finding(checks, _plot(fit, lambda T: bound(T).value), fit.note)
 
 
+@claim("growth-bandit", "Theorem 3: exponent", _CONFIDENCE)
 def bandit(effort: Effort) -> Finding:
-    """The same two actions, of which one loss is seen."""
+    """With bandit feedback regret grows like √T.
+
+    The same two actions, of which one loss is seen.
+    """
 
     def bound(T: int) -> bounds.Bound:
         return bounds.semi_bandit(T, form="sharp", **_SIZES)
@@ -163,8 +179,12 @@ def bandit(effort: Effort) -> Finding:
     return Finding(checks, _plot(fit, lambda T: bound(T).value), fit.note)
 
 
+@claim("growth-switching", "Switching corollary: exponent", _CONFIDENCE)
 def switching(effort: Effort) -> Finding:
-    """Turns, then one action, then the other; against the best sequence with one switch."""
+    """Against the best sequence of policies with one switch regret grows like T^(3/4).
+
+    Turns, then one action, then the other; against the best sequence with one switch.
+    """
 
     def bound(T: int, form: str = "sharp") -> bounds.Bound:
         size = _SIZES["log_size"]
@@ -206,38 +226,3 @@ def _halves(T: int) -> FromArrays:
     losses = np.array(turns(T, T - head).losses)
     losses[head + (T - head) // 2 :] = [1.0, 0.0]
     return FromArrays([0] * T, losses)
-
-
-_CONFIDENCE = "95 % bootstrap interval below the exponent + 0.15; false alarms below 1e-4"
-
-CLAIMS = (
-    Claim(
-        "growth-full-information",
-        "Theorem 2, claim 2: exponent",
-        "With the contexts known in advance regret grows like √T on a world where the plain leader "
-        "and too much noise both lose linearly.",
-        _CONFIDENCE,
-        full_information,
-    ),
-    Claim(
-        "growth-separator",
-        "Theorem 2, claim 3: exponent",
-        "With noise on a small separator regret grows like √T.",
-        _CONFIDENCE,
-        small_separator,
-    ),
-    Claim(
-        "growth-bandit",
-        "Theorem 3: exponent",
-        "With bandit feedback regret grows like √T.",
-        _CONFIDENCE,
-        bandit,
-    ),
-    Claim(
-        "growth-switching",
-        "Switching corollary: exponent",
-        "Against the best sequence of policies with one switch regret grows like T^(3/4).",
-        _CONFIDENCE,
-        switching,
-    ),
-)

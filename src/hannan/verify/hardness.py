@@ -39,7 +39,7 @@ from hannan.learners import (
     StronglyAdaptive,
 )
 from hannan.oracles import FinitePolicies, FunctionOracle, Thresholds
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _LEVEL = 1e-6  # of each check
 _VOTES, _WITNESSES = 3, 8
@@ -181,8 +181,17 @@ class Games:
         return Check(what, float(self.curve[-1]), limit, at_most=False, allowance=chance)
 
 
+@claim(
+    "hardness",
+    "Theorem 7 (appendix on infinite classes)",
+    "false alarm below 1e-4: Azuma's inequality at 1e-6 for each check",
+)
 def forced_regret(effort: Effort) -> Finding:
-    """Regret of every learner against an adversary who bisects, and of one told the contexts."""
+    """Against thresholds on a line, whose dimension is one, an adversary forces regret T/2 on every
+    learner that does not know the contexts in advance, and not on one that does.
+
+    Regret of every learner against an adversary who bisects, and of one told the contexts.
+    """
     T, n = effort.pick(56, 150), effort.pick(9, 11)
     line = _play(on_a_line, T, effort.pick(2, 8), effort)
     table = dyadic_thresholds(n)
@@ -194,22 +203,22 @@ def forced_regret(effort: Effort) -> Finding:
         lambda x: int(x * 2**n) - 1,
     )
     told, small = _told(line[0].traces)
-    return Finding(
-        [
-            *(games.forced() for games in (*line, *listed)),
-            *_fair([*line, *listed]),
-            *small,
-            Check(
-                "bounds claimed by learners who were not told",
-                float(sum(games.claimed for games in line)),
-                0.0,
-            ),
-            Check("misuses accepted: " + ", ".join(MISUSES), _accepted(), 0.0),
-        ],
-        _picture(line, listed, told),
-        note=f"{T} rounds on the line, {n} on a list of {2**n} thresholds; regret is an average "
-        "over the randomness given the past, except that of the learner who was told",
+    checks = [
+        *(games.forced() for games in (*line, *listed)),
+        *_fair([*line, *listed]),
+        *small,
+        Check(
+            "bounds claimed by learners who were not told",
+            float(sum(games.claimed for games in line)),
+            0.0,
+        ),
+        Check("misuses accepted: " + ", ".join(MISUSES), _accepted(), 0.0),
+    ]
+    note = (
+        f"{T} rounds on the line, {n} on a list of {2**n} thresholds; regret is an average "
+        "over the randomness given the past, except that of the learner who was told"
     )
+    return Finding(checks, _picture(line, listed, told), note)
 
 
 def _picture(line: list[Games], listed: list[Games], told: NDArray[np.float64]) -> Plot:
@@ -334,15 +343,3 @@ def _accepted() -> float:
         else:
             accepted += 1
     return float(accepted)
-
-
-CLAIMS = (
-    Claim(
-        "hardness",
-        "Theorem 7 (appendix on infinite classes)",
-        "Against thresholds on a line, whose dimension is one, an adversary forces regret T/2 on "
-        "every learner that does not know the contexts in advance, and not on one that does.",
-        "false alarm below 1e-4: Azuma's inequality at 1e-6 for each check",
-        forced_regret,
-    ),
-)

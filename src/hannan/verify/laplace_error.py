@@ -16,7 +16,7 @@ from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies, Paths, Subsets, Thresholds
 from hannan.verify._inside import fake_losses, let_play, noise_of
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _SIGMAS = 5.0  # a normal variable is that far out with probability 6e-7, both sides
 _LEVEL = 1e-6  # of each goodness-of-fit test
@@ -31,8 +31,13 @@ class Case(NamedTuple):
     exact: float | None = None
 
 
+@claim("laplace-error", "Lemma (Laplacian error)", "five standard errors: false alarm below 1e-5")
 def complexity(effort: Effort) -> Finding:
-    """G through the oracle and a learner's noise, against everything that bounds it."""
+    """The best policy for pure noise gains G/ε with G ≤ 2√(dm log N) + log N, so the error of
+    Theorem 1, 2G/ε, is far below the printed 10 √(dm) log N/ε.
+
+    G through the oracle and a learner's noise, against everything that bounds it.
+    """
     checks, points, apart = [], [], []
     for case in _cases(effort):
         d, m = len(case.contexts), case.oracle.max_chosen
@@ -58,22 +63,15 @@ def complexity(effort: Effort) -> Finding:
     ]
     names = ("Chernoff", "2√(dm log N) + log N", "as printed, half of 10 √(dm) log N")
     limits = (found[1], found[2], found[3] / 2)
+    series = [
+        *(Series(name, found[0], y, "points") for name, y in zip(names, limits, strict=True)),
+        Series("G itself", found[0], found[0], "dashed"),
+    ]
+    plot = Plot("G, through the oracle", "bounds on it", series, log_x=True, log_y=True)
     return Finding(
         checks,
-        Plot(
-            "G, through the oracle",
-            "bounds on it",
-            [
-                *(
-                    Series(name, found[0], y, "points")
-                    for name, y in zip(names, limits, strict=True)
-                ),
-                Series("G itself", found[0], found[0], "dashed"),
-            ],
-            log_x=True,
-            log_y=True,
-        ),
-        note="the printed error is 2G/ε; its proof gives 4 + 2/log N in place of 10 (erratum 3)",
+        plot,
+        "the printed error is 2G/ε; its proof gives 4 + 2/log N in place of 10 (erratum 3)",
     )
 
 
@@ -109,8 +107,13 @@ def _measured(case: Case, effort: Effort) -> tuple[float, float]:
     return float(draws.mean()), float(draws.std(ddof=1) / math.sqrt(pairs))
 
 
+@claim("noise-law", "Algorithm 2", "Kolmogorov–Smirnov, binomial: false alarm below 1e-5")
 def noise_law(effort: Effort) -> Finding:
-    """The fake losses a learner adds up, and what it plays because of them."""
+    """A learner with parameter ε perturbs every coordinate of every context by independent Laplace
+    noise of scale 1/ε, drawn anew each round.
+
+    The fake losses a learner adds up, and what it plays because of them.
+    """
     epsilon = 0.4
     learner = ContextFTPL(AllPolicies(5, 4), epsilon=epsilon, seed=effort.seed)
     draws = fake_losses(learner, 0, effort.pick(2500, 50_000))
@@ -125,26 +128,21 @@ def noise_law(effort: Effort) -> Finding:
     plays = max(_plays(effort, oracle, x) for oracle in (0, 1) for x in (0.0, 1.0, 2.5))
     x = np.linspace(0.0, 9.0, 40)
     beyond = np.array([np.mean(np.abs(cells) * epsilon > size) for size in x])
-    return Finding(
-        [
-            Check("fake losses: distance from Laplace(1/ε)", far[0], critical),
-            Check("were the scale half of it", far[1], critical, False),
-            Check("were it twice as much", far[2], critical, False),
-            Check("as the oracle adds them up", _distance(projected, 1.0 / epsilon), bound),
-            Check("correlation of neighbours, standard errors", _correlation(draws), _SIGMAS),
-            Check("plays: standard errors from their probability", plays, _SIGMAS),
-        ],
-        Plot(
-            "size of a fake loss, times ε",
-            "share of larger ones",
-            [
-                Series("measured", x[beyond > 0], beyond[beyond > 0], "points"),
-                Series("Laplace", x, np.exp(-x), "dashed"),
-                Series("with half the noise", x / 2, np.exp(-x), "dashed"),
-            ],
-            log_y=True,
-        ),
-    )
+    checks = [
+        Check("fake losses: distance from Laplace(1/ε)", far[0], critical),
+        Check("were the scale half of it", far[1], critical, False),
+        Check("were it twice as much", far[2], critical, False),
+        Check("as the oracle adds them up", _distance(projected, 1.0 / epsilon), bound),
+        Check("correlation of neighbours, standard errors", _correlation(draws), _SIGMAS),
+        Check("plays: standard errors from their probability", plays, _SIGMAS),
+    ]
+    series = [
+        Series("measured", x[beyond > 0], beyond[beyond > 0], "points"),
+        Series("Laplace", x, np.exp(-x), "dashed"),
+        Series("with half the noise", x / 2, np.exp(-x), "dashed"),
+    ]
+    plot = Plot("size of a fake loss, times ε", "share of larger ones", series, log_y=True)
+    return Finding(checks, plot)
 
 
 def _distance(values: FloatArray, scale: float) -> float:
@@ -182,23 +180,3 @@ def _plays(effort: Effort, listed: int, ahead: float) -> float:
         learner.update([0.0, 0.0])
     p = (0.5 + 0.25 * ahead) * math.exp(-ahead)
     return abs(hits - n * p) / math.sqrt(n * p * (1.0 - p))
-
-
-CLAIMS = (
-    Claim(
-        "noise-law",
-        "Algorithm 2",
-        "A learner with parameter ε perturbs every coordinate of every context by independent "
-        "Laplace noise of scale 1/ε, drawn anew each round.",
-        "Kolmogorov–Smirnov, binomial: false alarm below 1e-5",
-        noise_law,
-    ),
-    Claim(
-        "laplace-error",
-        "Lemma (Laplacian error)",
-        "The best policy for pure noise gains G/ε with G ≤ 2√(dm log N) + log N, so the error of "
-        "Theorem 1, 2G/ε, is far below the printed 10 √(dm) log N/ε.",
-        "five standard errors: false alarm below 1e-5",
-        complexity,
-    ),
-)

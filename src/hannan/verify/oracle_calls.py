@@ -12,7 +12,7 @@ from hannan.core.validation import FloatArray
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._bandits import SIGMAS, Separate
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 LIMITS = (2, 4, 12, 120)
 
@@ -45,8 +45,17 @@ def draws(
     return calls, expected
 
 
+@claim(
+    "oracle-calls",
+    "Section 4, cost of Algorithm 3",
+    f"false alarm below 1e-4: {SIGMAS} standard errors for means, the rest on every path",
+)
 def price(effort: Effort) -> Finding:
-    """Losses of 1 everywhere, so that every draw is needed; single actions, and sets of three."""
+    """Besides the call for playing a round needs at most m(L-1) calls (printed mL), and at most K
+    on average however large L is; fewer from a shared stream, none without a loss.
+
+    Losses of 1 everywhere, so that every draw is needed; single actions, and sets of three.
+    """
     K, m, T = 8, 3, effort.pick(1000, 25_000)
     single: Oracle = AllPolicies(1, K)
     sets: Oracle = FinitePolicies([[s] for s in combinations(range(K), m)], n_actions=K)
@@ -121,15 +130,3 @@ def _standard_errors(gap: FloatArray) -> float:
     # Where the number of calls is certain, rounding in q is all there is.
     error = max(float(gap.std()) / math.sqrt(len(gap)), 1e-6)
     return abs(float(gap.mean())) / error
-
-
-CLAIMS = (
-    Claim(
-        "oracle-calls",
-        "Section 4, cost of Algorithm 3",
-        "Besides the call for playing a round needs at most m(L-1) calls (printed mL), and at "
-        "most K on average however large L is; fewer from a shared stream, none without a loss.",
-        f"false alarm below 1e-4: {SIGMAS} standard errors for means, the rest on every path",
-        price,
-    ),
-)

@@ -16,7 +16,7 @@ from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._bandits import Prompted, Told, best_total, coins, traces
 from hannan.verify._games import sizes
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 # Baselines -----------------------------------------------------------------------------------
 
@@ -34,8 +34,16 @@ def guesses(
     }
 
 
+@claim(
+    "predictor-baseline",
+    "Predictors under bandit feedback (beyond Theorem 5)",
+    "means over games with fixed seeds, without allowance",
+)
 def baseline(effort: Effort) -> Finding:
-    r"""Estimates :math:`Q + J(\ell - Q)^+`, against every fixed policy at once.
+    r"""With estimates Q + J(ℓ-Q)⁺ regret is at most 2εκ Σ‖r‖² + G/ε + Σ K max r/(eL) and the net
+    over-prediction Σ o(π*) - o(a), r and o being what Q was too low and too high by.
+
+    Estimates :math:`Q + J(\ell - Q)^+`, against every fixed policy at once.
 
     With r and o what a guess was too low and too high by, :math:`\max(\ell, Q) = \ell + o`, so
     the inequality for all comparators is one on the pseudo-regret with those losses.
@@ -117,8 +125,17 @@ class Setting:
         return float(np.mean(suffered)) - best_total(self.oracle, [(self.arrivals, charged)])
 
 
+@claim(
+    "over-prediction",
+    "Predictors under bandit feedback (beyond Theorem 5)",
+    "means over games with fixed seeds, without allowance",
+)
 def too_high(effort: Effort) -> Finding:
-    """Losses (0.9, 0), guesses (0, 1): the good action is never seen to be good."""
+    """A baseline that is too high can cost linear regret that nobody sees; the same guess used as a
+    hint costs no more than its budget.
+
+    Losses (0.9, 0), guesses (0, 1): the good action is never seen to be good.
+    """
     T, seeds = effort.pick(4000, 20_000), coins(effort, effort.pick(3, 8))
     oracle = AllPolicies(1, 2)
     losses, Q = np.tile([0.9, 0.0], (T, 1)), np.tile([0.0, 1.0], (T, 1))
@@ -224,8 +241,17 @@ class HintedGame(NamedTuple):
     """2L, what a round may add."""
 
 
+@claim(
+    "hint-budget",
+    "Hints with a budget",
+    "the budget on every path, regrets as means over games with fixed seeds",
+)
 def budget(effort: Effort) -> Finding:
-    """Hints of five kinds: the budget on every path, and regret against its bound."""
+    """Hints followed while max(S,0) + 2 Dover ≤ √(2KGt) never cost more than that and one step of
+    2L, and regret is within its bound however bad the hints are.
+
+    Hints of five kinds: the budget on every path, and regret against its bound.
+    """
     T, seeds = effort.pick(3000, 12_000), coins(effort, effort.pick(2, 6))
     oracle = FinitePolicies(effort.rng("hints").integers(3, size=(10, 3)), n_actions=3)
     known = sizes(oracle, pairs=2000)
@@ -281,31 +307,3 @@ def _hinted_game(
     allowed = np.sqrt(2.0 * K * G * n)
     step = 2.0 * np.maximum(2.0, np.ceil(np.sqrt(K * n)))
     return HintedGame(suffered, (contexts, np.array(outcomes)), unhinted, spent, allowed, step)
-
-
-CLAIMS = (
-    Claim(
-        "predictor-baseline",
-        "Predictors under bandit feedback (beyond Theorem 5)",
-        "With estimates Q + J(ℓ-Q)⁺ regret is at most 2εκ Σ‖r‖² + G/ε + Σ K max r/(eL) and the "
-        "net over-prediction Σ o(π*) - o(a), r and o being what Q was too low and too high by.",
-        "means over games with fixed seeds, without allowance",
-        baseline,
-    ),
-    Claim(
-        "over-prediction",
-        "Predictors under bandit feedback (beyond Theorem 5)",
-        "A baseline that is too high can cost linear regret that nobody sees; the same guess "
-        "used as a hint costs no more than its budget.",
-        "means over games with fixed seeds, without allowance",
-        too_high,
-    ),
-    Claim(
-        "hint-budget",
-        "Hints with a budget",
-        "Hints followed while max(S,0) + 2 Dover ≤ √(2KGt) never cost more than that and one "
-        "step of 2L, and regret is within its bound however bad the hints are.",
-        "the budget on every path, regrets as means over games with fixed seeds",
-        budget,
-    ),
-)

@@ -15,7 +15,7 @@ from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.perturbation import seed_key
 from hannan.verify._bandits import SIGMAS, Separate
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 MODES: dict[str, Any] = {
     "separate": Separate(),
@@ -40,8 +40,16 @@ def estimates(
     return found
 
 
+@claim(
+    "proxy-mean",
+    "Algorithm 3 and the proof of Theorem 3",
+    f"false alarm below 1e-4: some hundred means, {SIGMAS} standard errors each",
+)
 def mean_and_bias(effort: Effort) -> Finding:
-    r"""At some states reached by playing: :math:`E\hat\ell(j) = (1-(1-q_j)^L)\ell(j)`.
+    r"""Geometric resampling estimates losses with mean (1-(1-q)^L)ℓ, however it is done, so
+    truncation hides at most K/(eL) of a round's loss.
+
+    At some states reached by playing: :math:`E\hat\ell(j) = (1-(1-q_j)^L)\ell(j)`.
 
     q is computed for single actions, and found from many more draws for sets. Then K = L + 1
     equally likely actions, where the bias is largest.
@@ -129,8 +137,16 @@ def _largest_bias(effort: Effort) -> list[Check]:
     ]  # fmt: skip
 
 
+@claim(
+    "proxy-second-moment",
+    "Proof of Theorem 3",
+    f"false alarm below 1e-4: {SIGMAS} standard errors for each of 18 states",
+)
 def moments(effort: Effort) -> Finding:
-    r"""Weights of an action with known q: :math:`E W^2 \le (2-q)/q^2`, :math:`q E W^2 \le c E W`.
+    r"""Weights have a second moment of at most (2-q)/q², and q E[W²] ≤ 2 E[W] for every cap L, less
+    with several successes (the printed min{2/q, qL²} ≤ 2L is loose).
+
+    Weights of an action with known q: :math:`E W^2 \le (2-q)/q^2`, :math:`q E W^2 \le c E W`.
 
     With one success and L large the first one is an equality. c is what the library uses in
     bounds and certificates: 2, 1.51 and 1.34 for 1, 2 and 4 successes.
@@ -185,23 +201,3 @@ def _weights(
         rows.append((q, W.mean(), (W**2).mean(), (W**2).std() / math.sqrt(n)))
     q_, mean, square, error = np.array(rows).T
     return q_, mean, square, error
-
-
-CLAIMS = (
-    Claim(
-        "proxy-mean",
-        "Algorithm 3 and the proof of Theorem 3",
-        "Geometric resampling estimates losses with mean (1-(1-q)^L)ℓ, however it is done, so "
-        "truncation hides at most K/(eL) of a round's loss.",
-        f"false alarm below 1e-4: some hundred means, {SIGMAS} standard errors each",
-        mean_and_bias,
-    ),
-    Claim(
-        "proxy-second-moment",
-        "Proof of Theorem 3",
-        "Weights have a second moment of at most (2-q)/q², and q E[W²] ≤ 2 E[W] for every cap L, "
-        "less with several successes (the printed min{2/q, qL²} ≤ 2L is loose).",
-        f"false alarm below 1e-4: {SIGMAS} standard errors for each of 18 states",
-        moments,
-    ),
-)

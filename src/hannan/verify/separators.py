@@ -16,7 +16,7 @@ from hannan.environments import FromArrays
 from hannan.experiments import play
 from hannan.learners import ContextFTPL, Pool
 from hannan.oracles import Conjunctions, Disjunctions, FinitePolicies, InterceptClassifiers
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 Table = NDArray[np.int64]
 
@@ -41,8 +41,13 @@ class Case(NamedTuple):
         return bool(kept) and self.oracle.separates(self.oracle.check_contexts(kept)) is True
 
 
+@claim("separators", "Example (separators)", "all policies compared")
 def constructions(effort: Effort) -> Finding:
-    """Compare all policies on the separator and elsewhere; then leave out a point."""
+    """On the n unit vectors any two monotone disjunctions differ, on their complements any two
+    conjunctions, and on n/τ points any two linear classifiers; no point is superfluous.
+
+    Compare all policies on the separator and elsewhere; then leave out a point.
+    """
     found: dict[str, NDArray[np.int64]] = {}
     sizes, logs = [], []
     for case in _cases(effort):
@@ -68,17 +73,15 @@ def constructions(effort: Effort) -> Finding:
     ]
     checks += _tables(effort)
     least = np.sort(logs)
+    series = [
+        Series("constructions", logs, sizes, "points"),
+        Series("log₂ N: no separator is smaller", least, least, "dashed"),
+    ]
+    plot = Plot("log₂ of the number of policies", "contexts in the separator", series)
     return Finding(
         checks,
-        Plot(
-            "log₂ of the number of policies",
-            "contexts in the separator",
-            [
-                Series("constructions", logs, sizes, "points"),
-                Series("log₂ N: no separator is smaller", least, least, "dashed"),
-            ],
-        ),
-        note="policies are compared on all bit vectors, or on a grid finer than the intercepts",
+        plot,
+        "policies are compared on all bit vectors, or on a grid finer than the intercepts",
     )
 
 
@@ -144,8 +147,16 @@ def _accepts(oracle: FinitePolicies, points: list[int]) -> bool:
     return True
 
 
+@claim(
+    "separators-repaired",
+    "Example (separators), erratum 18",
+    "all policies compared; mean regret below its bound",
+)
 def repairs(effort: Effort) -> Finding:
-    """Erratum 18: pairs of policies that the printed sets cannot tell apart, and what that costs.
+    """As printed the sets fail for formulas with negations and for classifiers without intercept;
+    points beyond the last intercepts repair the latter, and regret with it.
+
+    Erratum 18: pairs of policies that the printed sets cannot tell apart, and what that costs.
 
     Noise on such a set leaves the two tied, and an adversary that charges for the first of them
     is right every time.
@@ -167,23 +178,22 @@ def repairs(effort: Effort) -> Finding:
         np.mean([_regrets(learner.fresh(i), game, oracle) for i in range(n)], axis=0)
         for learner in learners
     )
+    checks = [
+        *_literals(),
+        *_turned(oracle, steps, printed),
+        Check("noise on the printed points: mean regret", stuck[-1], bound.value, False),
+        Check("noise on a point more: mean regret, against Theorem 2", free[-1], bound.value),
+    ]
+    series = [
+        Series("noise on the printed points", np.arange(1, T + 1), stuck),
+        Series("noise on one point more", np.arange(1, T + 1), free),
+        Series("Theorem 2, for the latter", [1, T], [bound.value] * 2, "dashed"),
+    ]
+    plot = Plot("round", "regret", series)
     return Finding(
-        [
-            *_literals(),
-            *_turned(oracle, steps, printed),
-            Check("noise on the printed points: mean regret", stuck[-1], bound.value, False),
-            Check("noise on a point more: mean regret, against Theorem 2", free[-1], bound.value),
-        ],
-        Plot(
-            "round",
-            "regret",
-            [
-                Series("noise on the printed points", np.arange(1, T + 1), stuck),
-                Series("noise on one point more", np.arange(1, T + 1), free),
-                Series("Theorem 2, for the latter", [1, T], [bound.value] * 2, "dashed"),
-            ],
-        ),
-        note="the adversary charges for the best classifier so far, or the first of several",
+        checks,
+        plot,
+        "the adversary charges for the best classifier so far, or the first of several",
     )
 
 
@@ -248,23 +258,3 @@ def _regrets(learner: ContextFTPL, game: FromArrays, oracle: Oracle) -> FloatArr
         total.add(oracle.check_context(context), loss)
         best.append(total.minima(None, 0, 1, 0.0)[0])
     return np.asarray(np.cumsum(trace.losses) - np.array(best))
-
-
-CLAIMS = (
-    Claim(
-        "separators",
-        "Example (separators)",
-        "On the n unit vectors any two monotone disjunctions differ, on their complements any two "
-        "conjunctions, and on n/τ points any two linear classifiers; no point is superfluous.",
-        "all policies compared",
-        constructions,
-    ),
-    Claim(
-        "separators-repaired",
-        "Example (separators), erratum 18",
-        "As printed the sets fail for formulas with negations and for classifiers without "
-        "intercept; points beyond the last intercepts repair the latter, and regret with it.",
-        "all policies compared; mean regret below its bound",
-        repairs,
-    ),
-)

@@ -20,7 +20,7 @@ from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies
 from hannan.verify._inside import leader_counts, let_play
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 Counts = NDArray[np.int64]
 
@@ -197,8 +197,17 @@ def _seen(turn: Turn) -> tuple[FloatArray, FloatArray]:
     return turn.allowed[seen], turn.exponent[seen]
 
 
+@claim(
+    "additive-stability",
+    "Lemma (transductive stability)",
+    "Clopper–Pearson, all policies: false alarm below 1e-5",
+)
 def additive(effort: Effort) -> Finding:
-    """Any losses. Tight for a set and all that differ from it by one element, nearly for swaps."""
+    """Whatever the losses, a policy that a round costs v more than another leads at least exp(-εκv)
+    as often after it, κ = m or K; so stability is at most εκ E[v²].
+
+    Any losses. Tight for a set and all that differ from it by one element, nearly for swaps.
+    """
     lemma, n = Lemma(), effort.pick(150_000, 600_000)
     near = np.array([[[1, 1, 0]], [[0, 1, 0]], [[1, 0, 0]], [[1, 1, 1]]], dtype=bool)
     flips = lemma.turn(near, [], 0, [0.4, 0.4, -0.4], n, effort.seed)
@@ -215,8 +224,17 @@ def additive(effort: Effort) -> Finding:
     )
 
 
+@claim(
+    "multiplicative-stability",
+    "Lemma (multiplicative stability)",
+    "Clopper–Pearson, all policies: false alarm below 1e-5",
+)
 def multiplicative(effort: Effort) -> Finding:
-    """Linear losses, never negative: κ = 1, however large the sets."""
+    """With linear losses that are never negative a policy that a round costs v leads at least
+    exp(-εv) as often after it, so stability is at most ε E[v²].
+
+    Linear losses, never negative: κ = 1, however large the sets.
+    """
     lemma, n = Lemma(nonnegative=True), effort.pick(150_000, 600_000)
     alone = lemma.turn(np.array([[[False]], [[True]]]), [], 0, [1.0], n, effort.seed)
     all_but = np.concatenate([np.ones((1, 3)), 1 - np.eye(3)]).astype(bool)[:, None]
@@ -239,8 +257,17 @@ def multiplicative(effort: Effort) -> Finding:
     )
 
 
+@claim(
+    "separator-stability",
+    "Lemma (stability for small separator)",
+    "Clopper–Pearson, all policies: false alarm below 1e-5",
+)
 def separator(effort: Effort) -> Finding:
-    """Noise on d contexts, a loss on another one that a single policy suffers: κ = d κ_A."""
+    """With noise on d separating contexts only the same holds with d times the exponent, and with
+    less than d times it does not.
+
+    Noise on d contexts, a loss on another one that a single policy suffers: κ = d κ_A.
+    """
     lemma, n, d = Lemma(separator=True), effort.pick(150_000, 600_000), 3
     cube = np.array(list(itertools.product([True, False], repeat=d)))
     victim = np.arange(2**d) == 0
@@ -264,31 +291,3 @@ def _refutes(what: str, turn: Turn) -> Check:
     """A counter-example: the exponent surely needed is larger than ε v."""
     worst = float((turn.surely[turn.least > 0] / (_EPSILON * turn.least[turn.least > 0])).max())
     return Check(f"{what} is refuted: exponent surely needed over εv", worst, 1.0, False)
-
-
-CLAIMS = (
-    Claim(
-        "additive-stability",
-        "Lemma (transductive stability)",
-        "Whatever the losses, a policy that a round costs v more than another leads at least "
-        "exp(-εκv) as often after it, κ = m or K; so stability is at most εκ E[v²].",
-        "Clopper–Pearson, all policies: false alarm below 1e-5",
-        additive,
-    ),
-    Claim(
-        "multiplicative-stability",
-        "Lemma (multiplicative stability)",
-        "With linear losses that are never negative a policy that a round costs v leads at least "
-        "exp(-εv) as often after it, so stability is at most ε E[v²].",
-        "Clopper–Pearson, all policies: false alarm below 1e-5",
-        multiplicative,
-    ),
-    Claim(
-        "separator-stability",
-        "Lemma (stability for small separator)",
-        "With noise on d separating contexts only the same holds with d times the exponent, and "
-        "with less than d times it does not.",
-        "Clopper–Pearson, all policies: false alarm below 1e-5",
-        separator,
-    ),
-)

@@ -17,7 +17,7 @@ from hannan.learners import FTPL, ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._games import turns
 from hannan.verify._inside import noise_of
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _SIGMAS = 5.0  # a normal variable is that far out with probability 3e-7
 
@@ -57,8 +57,13 @@ class Terms(NamedTuple):
         return np.asarray(self.foreseeing.sum(axis=0) - self.best[-1])
 
 
+@claim("theorem-1", "Theorem 1", "false alarm below 1e-5")
 def decomposition(effort: Effort) -> Finding:
-    """Policies take turns at being good, then one stays so; and another law of noise."""
+    """The perturbed leader's regret is at most stability, what it costs not to know the round, plus
+    error, the spread of the noise over policies.
+
+    Policies take turns at being good, then one stays so; and another law of noise.
+    """
     rng = effort.rng("theorem-1")
     T, d, K, N, epsilon = effort.pick(200, 800), 4, 3, 24, effort.pick(6, 3) / 10
     table = rng.integers(K, size=(N, d))
@@ -78,32 +83,34 @@ def decomposition(effort: Effort) -> Finding:
     mean = float(fresh.mean())
     spread = math.sqrt((fresh.var(ddof=1) + kept.var(ddof=1)) / n)
     stability, limit = terms.stability, terms.stability + terms.error
+    checks = [
+        Check("mean regret of learners, fresh noise", mean, limit[-1]),
+        Check("the same with half the error, G/ε", mean, limit[-1] - terms.error / 2),
+        Check("noise once less noise fresh", abs(float(kept.mean()) - mean), _SIGMAS * spread),
+        Check("stability, against Theorem 2", stability[-1], sharp.terms["stability"]),
+        Check("error, against the printed lemma", terms.error, printed.terms["error"]),
+        Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"]),
+        Check("sharp bound against the printed one", sharp.value, printed.value),
+        *_other_law(effort, oracle, game),
+    ]
+    series = [
+        Series("regret", np.arange(1, T + 1), terms.regret),
+        Series("stability + error", np.arange(1, T + 1), limit, "dashed"),
+        Series("stability", np.arange(1, T + 1), stability, "dashed"),
+    ]
+    plot = Plot("round", "regret", series)
     return Finding(
-        [
-            Check("mean regret of learners, fresh noise", mean, limit[-1]),
-            Check("the same with half the error, G/ε", mean, limit[-1] - terms.error / 2),
-            Check("noise once less noise fresh", abs(float(kept.mean()) - mean), _SIGMAS * spread),
-            Check("stability, against Theorem 2", stability[-1], sharp.terms["stability"]),
-            Check("error, against the printed lemma", terms.error, printed.terms["error"]),
-            Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"]),
-            Check("sharp bound against the printed one", sharp.value, printed.value),
-            *_other_law(effort, oracle, game),
-        ],
-        Plot(
-            "round",
-            "regret",
-            [
-                Series("regret", np.arange(1, T + 1), terms.regret),
-                Series("stability + error", np.arange(1, T + 1), limit, "dashed"),
-                Series("stability", np.arange(1, T + 1), stability, "dashed"),
-            ],
-        ),
-        note=f"{n} learners each way, {terms.played.shape[1]} draws for the terms",
+        checks, plot, f"{n} learners each way, {terms.played.shape[1]} draws for the terms"
     )
 
 
+@claim("one-sided-error", "Theorem 1, sharp form", "five standard errors: false alarm below 1e-6")
 def one_sided_error(effort: Effort) -> Finding:
-    """A slow race: nothing is lost to instability, and all of G/ε but no more to the noise."""
+    """Only E[max noise] = G/ε is paid, not the printed E[max] - E[min] = 2G/ε: the best policy does
+    not depend on the noise.
+
+    A slow race: nothing is lost to instability, and all of G/ε but no more to the noise.
+    """
     d, K, pace, epsilon = 3, 3, effort.pick(10, 5) / 100, 1.0
     oracle = AllPolicies(d, K)
     T = d * round(14.0 / pace)  # at the end noise could not turn the result round
@@ -119,29 +126,20 @@ def one_sided_error(effort: Effort) -> Finding:
     chance = _SIGMAS * spread
     regret = terms.regret
     limit = terms.stability + error
-    return Finding(
-        [
-            Check(
-                "foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance
-            ),
-            Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False),
-            Check("regret, against stability + G/ε", regret[-1], limit[-1], True, chance),
-            Check("regret, against stability + 2G/ε as printed", regret[-1], limit[-1] + error),
-            Check("stability, against Theorem 2", terms.stability[-1], bound.terms["stability"]),
-        ],
-        Plot(
-            "round",
-            "regret",
-            [
-                Series("regret", np.arange(1, T + 1), regret),
-                Series("stability + G/ε", np.arange(1, T + 1), limit, "dashed"),
-                Series(
-                    "stability + 2G/ε, as printed", np.arange(1, T + 1), limit + error, "dashed"
-                ),
-            ],
-        ),
-        note=f"every action but one loses {pace:g} a round",
-    )
+    checks = [
+        Check("foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance),
+        Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False),
+        Check("regret, against stability + G/ε", regret[-1], limit[-1], True, chance),
+        Check("regret, against stability + 2G/ε as printed", regret[-1], limit[-1] + error),
+        Check("stability, against Theorem 2", terms.stability[-1], bound.terms["stability"]),
+    ]
+    series = [
+        Series("regret", np.arange(1, T + 1), regret),
+        Series("stability + G/ε", np.arange(1, T + 1), limit, "dashed"),
+        Series("stability + 2G/ε, as printed", np.arange(1, T + 1), limit + error, "dashed"),
+    ]
+    plot = Plot("round", "regret", series)
+    return Finding(checks, plot, f"every action but one loses {pace:g} a round")
 
 
 def _terms(learner: ContextFTPL, contexts: Sequence[Any], losses: FloatArray, draws: int) -> Terms:
@@ -190,23 +188,3 @@ def _other_law(effort: Effort, oracle: Oracle, game: tuple[list[Any], FloatArray
 
 def _standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
-CLAIMS = (
-    Claim(
-        "theorem-1",
-        "Theorem 1",
-        "The perturbed leader's regret is at most stability, what it costs not to know the round, "
-        "plus error, the spread of the noise over policies.",
-        "false alarm below 1e-5",
-        decomposition,
-    ),
-    Claim(
-        "one-sided-error",
-        "Theorem 1, sharp form",
-        "Only E[max noise] = G/ε is paid, not the printed E[max] - E[min] = 2G/ε: the best policy "
-        "does not depend on the noise.",
-        "five standard errors: false alarm below 1e-6",
-        one_sided_error,
-    ),
-)

@@ -17,7 +17,7 @@ from hannan.oracles import Disjunctions, FinitePolicies
 from hannan.separators import disjunctions
 from hannan.verify._bandits import Habits, coins, pseudo_regret, steady, traces
 from hannan.verify._games import seeded, sizes
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
 def worlds(oracle: Oracle, contexts: Sequence[Any], T: int) -> dict[str, Environment]:
@@ -105,8 +105,17 @@ def theorem(
     return checks, series
 
 
+@claim(
+    "theorem-3-transductive",
+    "Theorem 3, contexts known in advance",
+    "means over games with fixed seeds, without allowance",
+)
 def transductive(effort: Effort) -> Finding:
-    """Single actions and sets of two, at the printed tuning and at the sharp one."""
+    """With semi-bandit feedback pseudo-regret is at most 2εmKT + (10/ε)√(dm) log N + KT/(eL);
+    sharp, G/ε takes the place of the second term.
+
+    Single actions and sets of two, at the printed tuning and at the sharp one.
+    """
     horizons = (1000, 4000, 16_000) if effort.full else (500, 2000)
     seeds = coins(effort, effort.pick(2, 6))
     oracle = experts(effort)
@@ -116,8 +125,17 @@ def transductive(effort: Effort) -> Finding:
     return Finding([*checks, *more], plot, note="three worlds, one of which reacts to play")
 
 
+@claim(
+    "theorem-3-separator",
+    "Theorem 3, small separator",
+    "means over games with fixed seeds, without allowance",
+)
 def small_separator(effort: Effort) -> Finding:
-    """Disjunctions over three bits, noise on the three unit vectors, any context may arrive."""
+    """With noise on a separator only, pseudo-regret is of order √T, at most 2εκmKT + G/ε + KT/(eL),
+    κ = dm: the printed T^(2/3) has a factor L too much.
+
+    Disjunctions over three bits, noise on the three unit vectors, any context may arrive.
+    """
     horizons = (1000, 4000, 16_000) if effort.full else (500, 2000)
     oracle, separator, contexts = formulas(3)
     checks, series = theorem(
@@ -144,8 +162,17 @@ def small_separator(effort: Effort) -> Finding:
     return Finding(checks, plot, note="as printed the bound is above T until T is 1.6 million")
 
 
+@claim(
+    "theorem-3-self-tuned",
+    "Theorem 3, without tuning",
+    "means over games with fixed seeds, without allowance",
+)
 def untuned(effort: Effort) -> Finding:
-    """ε = G/D with D measured by an independent draw: no horizon, no L given."""
+    """With ε = G/D, D measured with independent draws, pseudo-regret is at most 2 E[D] + Σ K/(eL) ≤
+    2√((2κG+1)2mKT) + Σ K/(eL), whatever the horizon.
+
+    ε = G/D with D measured by an independent draw: no horizon, no L given.
+    """
     T, seeds = effort.pick(2000, 16_000), coins(effort, effort.pick(2, 6))
     many = experts(effort)
     small, separator, contexts = formulas(3)
@@ -195,31 +222,3 @@ def _measured(
     }
     regret = pseudo_regret(traces(learners.__getitem__, world, T, seeds), oracle)
     return regret, float(np.mean([float(learner.certificate()) for learner in learners.values()]))
-
-
-CLAIMS = (
-    Claim(
-        "theorem-3-transductive",
-        "Theorem 3, contexts known in advance",
-        "With semi-bandit feedback pseudo-regret is at most 2εmKT + (10/ε)√(dm) log N + KT/(eL); "
-        "sharp, G/ε takes the place of the second term.",
-        "means over games with fixed seeds, without allowance",
-        transductive,
-    ),
-    Claim(
-        "theorem-3-separator",
-        "Theorem 3, small separator",
-        "With noise on a separator only, pseudo-regret is of order √T, at most "
-        "2εκmKT + G/ε + KT/(eL), κ = dm: the printed T^(2/3) has a factor L too much.",
-        "means over games with fixed seeds, without allowance",
-        small_separator,
-    ),
-    Claim(
-        "theorem-3-self-tuned",
-        "Theorem 3, without tuning",
-        "With ε = G/D, D measured with independent draws, pseudo-regret is at most "
-        "2 E[D] + Σ K/(eL) ≤ 2√((2κG+1)2mKT) + Σ K/(eL), whatever the horizon.",
-        "means over games with fixed seeds, without allowance",
-        untuned,
-    ),
-)

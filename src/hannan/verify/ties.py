@@ -23,7 +23,7 @@ from hannan.oracles import (
     Subsets,
     Thresholds,
 )
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
 class Listed(NamedTuple):
@@ -40,8 +40,13 @@ class Listed(NamedTuple):
         return type(self.oracle).__name__
 
 
+@claim("ties", "Definition (optimisation oracle)", "holds on every path")
 def on_integer_losses(effort: Effort) -> Finding:
-    """Games with losses -1, 0, 1, in which many policies tie, against a list of all policies."""
+    """The oracle's policy depends on the total losses alone, not on how they came about; of several
+    best ones it is always the first in the documented order.
+
+    Games with losses -1, 0, 1, in which many policies tie, against a list of all policies.
+    """
     rng = effort.rng("ties")
     checks, tied, ranks = [], [], []
     for listed in _classes(rng):
@@ -57,20 +62,22 @@ def on_integer_losses(effort: Effort) -> Finding:
         Check("games with a tie, as a share", float(np.mean(np.array(tied) > 1)), 0.5, False),
     ]
     most = max(tied)
+    series = [
+        Series("games", np.array(tied), np.array(ranks) + 1, "points"),
+        Series("the first", [1, most], [1, 1], "dashed"),
+        Series("the last", [1, most], [1, most], "dashed"),
+    ]
+    plot = Plot(
+        "policies that tie for the smallest loss",
+        "place of the leader among them",
+        series,
+        log_x=True,
+        log_y=True,
+    )
     return Finding(
         checks,
-        Plot(
-            "policies that tie for the smallest loss",
-            "place of the leader among them",
-            [
-                Series("games", np.array(tied), np.array(ranks) + 1, "points"),
-                Series("the first", [1, most], [1, 1], "dashed"),
-                Series("the last", [1, most], [1, most], "dashed"),
-            ],
-            log_x=True,
-            log_y=True,
-        ),
-        note="each history is also told in another order, in halves, and without its zero rounds",
+        plot,
+        "each history is also told in another order, in halves, and without its zero rounds",
     )
 
 
@@ -197,15 +204,3 @@ def _cuts(x: FloatArray, cuts: Sequence[float], K: int) -> list[NDArray[np.int64
         np.where(x >= cut, above, below)
         for cut, (below, above) in itertools.product(cuts[:0:-1], pairs)
     ]
-
-
-CLAIMS = (
-    Claim(
-        "ties",
-        "Definition (optimisation oracle)",
-        "The oracle's policy depends on the total losses alone, not on how they came about; of "
-        "several best ones it is always the first in the documented order.",
-        "holds on every path",
-        on_integer_losses,
-    ),
-)
