@@ -44,12 +44,18 @@ def sizes(
 
 
 def games(
-    make: Callable[[int], Learner], world: Environment, horizon: int, seeds: Sequence[int]
+    make: Callable[[int], Learner],
+    world: Environment,
+    horizon: int,
+    seeds: Sequence[int],
+    world_seed: int | None = None,
 ) -> list[tuple[Any, Trace]]:
-    """One game for each seed, which is the learner's and the world's: learners and traces."""
+    """One game for each seed, the learner's and, if no other is given, the world's."""
+    learners = [make(seed) for seed in seeds]
+    each = seeds if world_seed is None else [world_seed] * len(seeds)
     return [
-        (learner := make(seed), play(learner, world, horizon, seed))  # the same learner plays
-        for seed in seeds
+        (learner, play(learner, world, horizon, seed))
+        for learner, seed in zip(learners, each, strict=True)
     ]
 
 

@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from hannan.bounds import Complexity, hinted, kappa, laplace_complexity
-from hannan.core import Environment, Feedback, Oracle, Round
+from hannan.core import Environment, Feedback, Oracle, Predictor, Round
 from hannan.core.validation import FloatArray
+from hannan.environments import FromArrays
 from hannan.experiments import Trace
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import Prompted, Told, best_total, coins, traces
-from hannan.verify._games import sizes
+from hannan.verify._bandits import FIXED_SEEDS, best_total, learner_seeds, traces
+from hannan.verify._games import games, seeded, sizes
+from hannan.verify._guesses import Script
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
-
-# Baselines -----------------------------------------------------------------------------------
-
-
-def guesses(
-    losses: FloatArray, mean: FloatArray, best: FloatArray, rng: np.random.Generator
-) -> dict[str, FloatArray]:
-    """Guesses for every round: none, from what is known of the losses, and bad ones."""
-    return {
-        "none": np.zeros_like(losses),
-        "nine tenths of the loss": 0.9 * losses,
-        "half the mean": 0.5 * mean,
-        "random": rng.random(losses.shape),
-        "bad news of the best policy": best,
-    }
 
 
 @claim(
     "predictor-baseline",
     "Predictors under bandit feedback (beyond Theorem 5)",
-    "means over games with fixed seeds, without allowance",
+    FIXED_SEEDS,
 )
 def baseline(effort: Effort) -> Finding:
     r"""With estimates Q + J(ℓ-Q)⁺ regret is at most 2εκ Σ‖r‖² + G/ε + Σ K max r/(eL) and the net
@@ -48,7 +35,7 @@ def baseline(effort: Effort) -> Finding:
     With r and o what a guess was too low and too high by, :math:`\max(\ell, Q) = \ell + o`, so
     the inequality for all comparators is one on the pseudo-regret with those losses.
     """
-    T, seeds = effort.pick(3000, 20_000), coins(effort, effort.pick(2, 8))
+    T, seeds = effort.pick(3000, 20_000), learner_seeds(effort, effort.pick(2, 8))
     rng = effort.rng("predictor-baseline")
     oracle = FinitePolicies(rng.integers(3, size=(12, 3)), n_actions=3)
     arrivals = rng.integers(3, size=T)
@@ -60,23 +47,24 @@ def baseline(effort: Effort) -> Finding:
     best = np.array([total.leader()(context) for context in oracle.contexts])[arrivals]
     G = laplace_complexity(oracle, pairs=2000)
     found = {}
-    for what, Q in guesses(losses, mean, np.eye(3)[best], rng).items():
+    guesses = {
+        "none": np.zeros_like(losses),
+        "nine tenths of the loss": 0.9 * losses,
+        "half the mean": 0.5 * mean,
+        "random": rng.random(losses.shape),
+        "bad news of the best policy": np.eye(3)[best],
+    }
+    for what, Q in guesses.items():
         setting = Setting(oracle, arrivals.tolist(), losses, Q, G)
         found[what] = setting.net_regret(setting.play(seeds)), setting.limit
     measured, limits = np.array(list(found.values())).T
-    checks = [
-        Check(f"guess: {what}; hardest policy", regret, limit)
-        for what, (regret, limit) in found.items()
-    ]
+    checks = [Check(f"guess: {what}; hardest policy", *values) for what, values in found.items()]
     what = "limit with the best guess, below a third of that without"
     checks.append(Check(what, float(limits[1]), float(limits[0]) / 3.0))
     at = np.arange(len(found)) + 1
-    plot = Plot(
-        f"guess: {', '.join(found)}",
-        "regret net of over-prediction",
-        [Series("measured", at, measured, "points"), Series("limit", at, limits, "dashed")],
-    )
-    return Finding(checks, plot, note=f"T = {T}, trust='baseline', ε best for the errors")
+    series = [Series("measured", at, measured, "points"), Series("limit", at, limits, "dashed")]
+    plot = Plot(f"guess: {', '.join(found)}", "regret net of over-prediction", series)
+    return Finding(checks, plot, f"T = {T}, trust='baseline', ε best for the errors")
 
 
 class Setting:
@@ -99,23 +87,15 @@ class Setting:
         truncation = K * float(r.max(axis=1).sum()) / (math.e * self.L)
         self.limit = slope * self.epsilon + G.upper / self.epsilon + truncation
 
+    def learner(self, **options: Any) -> Callable[[int], ContextSemiBanditFTPL]:
+        """One that is told the guesses."""
+        options |= {"predictor": Script(self.Q), "resampling": "shared"}
+        return seeded(ContextSemiBanditFTPL, self.oracle, **options)
+
     def play(self, seeds: Sequence[int]) -> list[Trace]:
         """Games in which the guesses are baselines."""
-        told = Told()
-
-        def make(seed: int) -> ContextSemiBanditFTPL:
-            return ContextSemiBanditFTPL(
-                self.oracle,
-                epsilon=self.epsilon,
-                max_resamples=self.L,
-                resampling="shared",
-                predictor=told,
-                trust="baseline",
-                seed=seed,
-            )
-
-        world = Prompted(told, self.arrivals, self.losses, self.Q)
-        return traces(make, world, len(self.losses), seeds)
+        make = self.learner(epsilon=self.epsilon, max_resamples=self.L, trust="baseline")
+        return traces(make, FromArrays(self.arrivals, self.losses), len(self.losses), seeds)
 
     def net_regret(self, played: Sequence[Trace]) -> float:
         """Mean of Σ (ℓ+o)(a), less the smallest Σ (ℓ+o)(π)."""
@@ -128,7 +108,7 @@ class Setting:
 @claim(
     "over-prediction",
     "Predictors under bandit feedback (beyond Theorem 5)",
-    "means over games with fixed seeds, without allowance",
+    FIXED_SEEDS,
 )
 def too_high(effort: Effort) -> Finding:
     """A baseline that is too high can cost linear regret that nobody sees; the same guess used as a
@@ -136,7 +116,7 @@ def too_high(effort: Effort) -> Finding:
 
     Losses (0.9, 0), guesses (0, 1): the good action is never seen to be good.
     """
-    T, seeds = effort.pick(4000, 20_000), coins(effort, effort.pick(3, 8))
+    T, seeds = effort.pick(4000, 20_000), learner_seeds(effort, effort.pick(3, 8))
     oracle = AllPolicies(1, 2)
     losses, Q = np.tile([0.9, 0.0], (T, 1)), np.tile([0.0, 1.0], (T, 1))
     G = laplace_complexity(oracle)
@@ -144,16 +124,13 @@ def too_high(effort: Effort) -> Finding:
     believed = setting.play(seeds)
     # The best action's o is 1, the other one's is 0.
     over = float(np.mean([np.sum(np.array(game.actions) == 0) for game in believed]))
-    told = Told()
-    careful = {
-        seed: ContextSemiBanditFTPL(oracle, predictor=told, resampling="shared", seed=seed)
-        for seed in seeds
-    }
-    hints = traces(careful.__getitem__, Prompted(told, [0] * T, losses, Q), T, seeds)
+    world = FromArrays([0] * T, losses)
+    careful = games(setting.learner(), world, T, seeds, seeds[0])
+    hints = [trace for _, trace in careful]
     costly, cheap = (
         np.mean([game.losses.cumsum() for game in played], axis=0) for played in (believed, hints)
     )
-    certified = float(np.mean([float(learner.certificate()) for learner in careful.values()]))
+    certified = float(np.mean([float(learner.certificate()) for learner, _ in careful]))
     bound = hinted(T, d=1, n_actions=2, complexity=G, start=1.0).value
     linear = f"trust='baseline', T = {T}: regret"
     checks = [
@@ -172,22 +149,29 @@ def too_high(effort: Effort) -> Finding:
     return Finding(checks, Plot("t", "regret", curves))
 
 
-# Hints ---------------------------------------------------------------------------------------
+class Told(Predictor):
+    """A predictor that says what the world makes it say, and so may not be copied."""
+
+    now: Any = None
+
+    def clone(self, **changes: Any) -> Self:
+        """Itself."""
+        return self
+
+    def predict(self, context: Any) -> Any:
+        """The guess of this round."""
+        return self.now
+
+    def learn(self, context: Any, action: Any, loss: Any) -> None:
+        """Nothing."""
 
 
 class Advised(Environment):
     """A random world, and a voice that knows it: what it says goes into `told` before each round.
 
-    Parameters
-    ----------
-    told
-        The predictor.
-    oracle
-        The policy class.
-    voice
-        "good" knows the mean losses, "useless" nothing; "malicious" leads to the action that will
-        cost 1; "sleeper" is good for half of the game and malicious then; "turncoat" is malicious
-        as long as it is followed, and good while it is not.
+    A "good" voice knows the mean losses, a "useless" one nothing; a "malicious" one leads to the
+    action that will cost 1; a "sleeper" is good for half of the game and malicious then; a
+    "turncoat" is malicious as long as it is followed, and good while it is not.
     """
 
     oblivious = False
@@ -252,7 +236,7 @@ def budget(effort: Effort) -> Finding:
 
     Hints of five kinds: the budget on every path, and regret against its bound.
     """
-    T, seeds = effort.pick(3000, 12_000), coins(effort, effort.pick(2, 6))
+    T, seeds = effort.pick(3000, 12_000), learner_seeds(effort, effort.pick(2, 6))
     oracle = FinitePolicies(effort.rng("hints").integers(3, size=(10, 3)), n_actions=3)
     known = sizes(oracle, pairs=2000)
     checks, curves = [], []
