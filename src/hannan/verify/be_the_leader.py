@@ -75,8 +75,5 @@ def lemma(gaps: Sequence[tuple[float, float]], *others: Check) -> Finding:
         Series("the lemma", np.sort(allowed), np.sort(allowed), "dashed"),
     ]
     plot = Plot("allowed: z(π*) - z(π₁)", "foreseeing learner's loss less that of π*", series)
-    return Finding(
-        [Check(what, float((excess - allowed).max()), 1e-3), *others],
-        plot,
-        "noise is held in single precision, hence 0.001",
-    )
+    note = "noise is held in single precision, hence 0.001"
+    return Finding([Check(what, float((excess - allowed).max()), 1e-3), *others], plot, note)

@@ -68,11 +68,8 @@ def complexity(effort: Effort) -> Finding:
         Series("G itself", found[0], found[0], "dashed"),
     ]
     plot = Plot("G, through the oracle", "bounds on it", series, log_x=True, log_y=True)
-    return Finding(
-        checks,
-        plot,
-        "the printed error is 2G/ε; its proof gives 4 + 2/log N in place of 10 (erratum 3)",
-    )
+    note = "the printed error is 2G/ε; its proof gives 4 + 2/log N in place of 10 (erratum 3)"
+    return Finding(checks, plot, note)
 
 
 def _cases(effort: Effort) -> Iterator[Case]:

@@ -84,11 +84,8 @@ def price(effort: Effort) -> Finding:
         Series("min{K, L-1}", L, np.minimum(K, L - 1), "dashed"),
         Series("min{K, m(L-1)}", L, np.minimum(K, m * (L - 1)), "dashed"),
     ]
-    return Finding(
-        checks,
-        Plot("L", "calls a round", [*clouds, *limits], log_x=True),
-        note=f"K = {K}; beside the one call for playing; largest of L = 2, 4, 12, 120",
-    )
+    note = f"K = {K}; beside the one call for playing; largest of L = 2, 4, 12, 120"
+    return Finding(checks, Plot("L", "calls a round", [*clouds, *limits], log_x=True), note)
 
 
 def _few(what: str, found: list[FloatArray], K: int, m: int) -> list[Check]:

@@ -260,11 +260,8 @@ def budget(effort: Effort) -> Finding:
         Check("largest excess over the budget, in steps of 2L", overdrawn, 1.0),
         Check("malicious hints: share refused, at least", refused["malicious"] / T, 0.1, False),
     ]
-    return Finding(
-        checks,
-        Plot("t", "what hints have cost: max(S, 0) + 2 Dover", curves),
-        note=f"T = {T}, trust='strict'; the bound counts the rounds without a hint",
-    )
+    note = f"T = {T}, trust='strict'; the bound counts the rounds without a hint"
+    return Finding(checks, Plot("t", "what hints have cost: max(S, 0) + 2 Dover", curves), note)
 
 
 def _hinted_game(

@@ -180,9 +180,8 @@ def moments(effort: Effort) -> Finding:
             what = f"r = {r}: E[W²] as a multiple of E[J²]"
             slack = SIGMAS * float((error / first).max())
             checks.append(Check(what, float((square / first).max()), 1.0, allowance=slack))
-    return Finding(
-        checks, Plot("q", "q E[W²] / E[W]", curves, log_x=True), note=f"L = {L}, q computed"
-    )
+    note = f"L = {L}, q computed"
+    return Finding(checks, Plot("q", "q E[W²] / E[W]", curves, log_x=True), note)
 
 
 def _weights(

@@ -99,9 +99,8 @@ def decomposition(effort: Effort) -> Finding:
         Series("stability", np.arange(1, T + 1), stability, "dashed"),
     ]
     plot = Plot("round", "regret", series)
-    return Finding(
-        checks, plot, f"{n} learners each way, {terms.played.shape[1]} draws for the terms"
-    )
+    note = f"{n} learners each way, {terms.played.shape[1]} draws for the terms"
+    return Finding(checks, plot, note)
 
 
 @claim("one-sided-error", "Theorem 1, sharp form", "five standard errors: false alarm below 1e-6")

@@ -74,11 +74,8 @@ def on_integer_losses(effort: Effort) -> Finding:
         log_x=True,
         log_y=True,
     )
-    return Finding(
-        checks,
-        plot,
-        "each history is also told in another order, in halves, and without its zero rounds",
-    )
+    note = "each history is also told in another order, in halves, and without its zero rounds"
+    return Finding(checks, plot, note)
 
 
 def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
