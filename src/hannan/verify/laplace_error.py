@@ -15,6 +15,7 @@ from hannan.core import Oracle
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies, Paths, Subsets, Thresholds
+from hannan.verify._games import standard_error
 from hannan.verify._inside import fake_losses, let_play, noise_of
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
@@ -29,6 +30,80 @@ class Case(NamedTuple):
     oracle: Oracle
     contexts: Sequence[Any]
     exact: float | None = None
+
+
+@claim("noise-law", "Algorithm 2", "Kolmogorov–Smirnov, binomial: false alarm below 1e-5")
+def noise_law(effort: Effort) -> Finding:
+    """A learner with parameter ε perturbs every coordinate of every context by independent Laplace
+    noise of scale 1/ε, drawn anew each round.
+
+    The fake losses a learner adds up, and what it plays because of them.
+    """
+    epsilon = 0.4
+    learner = ContextFTPL(AllPolicies(5, 4), epsilon=epsilon, seed=effort.seed)
+    draws = fake_losses(learner, 0, effort.pick(2500, 50_000))
+    cells = draws.ravel()
+    far = [_distance(cells, factor / epsilon) for factor in (1.0, 0.5, 2.0)]
+    critical = float(stats.kstwo.isf(_LEVEL, cells.size))
+    alone = ContextFTPL(FinitePolicies([[0]], n_actions=1), epsilon=epsilon, seed=effort.seed + 1)
+    noise, scale = noise_of(alone)
+    n = effort.pick(60_000, 300_000)
+    projected = alone.oracle.objective().minima(noise, 0, n, scale)
+    bound = float(stats.kstwo.isf(_LEVEL, n))
+    plays = max(_plays(effort, oracle, x) for oracle in (0, 1) for x in (0.0, 1.0, 2.5))
+    x = np.linspace(0.0, 9.0, 40)
+    beyond = np.array([np.mean(np.abs(cells) * epsilon > size) for size in x])
+    checks = [
+        Check("fake losses: distance from Laplace(1/ε)", far[0], critical),
+        Check("were the scale half of it", far[1], critical, False),
+        Check("were it twice as much", far[2], critical, False),
+        Check("as the oracle adds them up", _distance(projected, 1.0 / epsilon), bound),
+        Check("correlation of neighbours, standard errors", _correlation(draws), _SIGMAS),
+        Check("plays: standard errors from their probability", plays, _SIGMAS),
+    ]
+    series = [
+        Series("measured", x[beyond > 0], beyond[beyond > 0], "points"),
+        Series("Laplace", x, np.exp(-x), "dashed"),
+        Series("with half the noise", x / 2, np.exp(-x), "dashed"),
+    ]
+    plot = Plot("size of a fake loss, times ε", "share of larger ones", series, log_y=True)
+    return Finding(checks, plot)
+
+
+def _distance(values: FloatArray, scale: float) -> float:
+    """The statistic of Kolmogorov and Smirnov."""
+    return float(stats.kstest(values, stats.laplace(scale=scale).cdf).statistic)
+
+
+def _correlation(draws: FloatArray) -> float:
+    """The largest of three correlations: between rounds, contexts, actions."""
+    signs = np.sign(draws) * np.log1p(np.abs(draws))  # light tails, so that the mean is normal
+    found = []
+    for axis in range(3):
+        a = np.take(signs, range(signs.shape[axis] - 1), axis).ravel()
+        b = np.take(signs, range(1, signs.shape[axis]), axis).ravel()
+        found.append(abs(float(np.corrcoef(a, b)[0, 1])) * math.sqrt(a.size))
+    return max(found)
+
+
+def _plays(effort: Effort, listed: int, ahead: float) -> float:
+    r"""How far a learner's plays are from their law, in standard errors.
+
+    One of two actions is ahead by x/ε. The difference of two unit Laplace variables exceeds x
+    with probability :math:`(\frac12 + \frac x4) e^{-x}`.
+    """
+    epsilon = 0.7
+    oracle = FinitePolicies([0, 1]) if listed else AllPolicies(1, 2)
+    losses = (0.0, ahead / epsilon + 1.0)
+    learner = ContextFTPL(oracle, epsilon=epsilon, seed=effort.seed, loss_range=losses)
+    let_play(learner, 0, [ahead / epsilon, 0.0])
+    n = effort.pick(4000, 60_000)
+    hits = 0
+    for _ in range(n):
+        hits += learner.act(0) == 0
+        learner.update([0.0, 0.0])
+    p = (0.5 + 0.25 * ahead) * math.exp(-ahead)
+    return abs(hits - n * p) / math.sqrt(n * p * (1.0 - p))
 
 
 @claim("laplace-error", "Lemma (Laplacian error)", "five standard errors: false alarm below 1e-5")
@@ -94,86 +169,10 @@ def _cases(effort: Effort) -> Iterator[Case]:
 def _measured(case: Case, effort: Effort) -> tuple[float, float]:
     """ε times half of what the oracle makes of a learner's noise, and the standard error."""
     pairs, epsilon = effort.pick(1000, 10_000), 0.25
-    learner = ContextFTPL(
-        case.oracle, contexts=case.contexts, epsilon=epsilon, seed=effort.seed + 1
-    )
+    seed = effort.seed + 1
+    learner = ContextFTPL(case.oracle, contexts=case.contexts, epsilon=epsilon, seed=seed)
     noise, scale = noise_of(learner)
     empty = case.oracle.objective()
     low, high = (-empty.minima(noise, 0, pairs, sign * scale) for sign in (1.0, -1.0))
     draws = 0.5 * epsilon * (low + high)
-    return float(draws.mean()), float(draws.std(ddof=1) / math.sqrt(pairs))
-
-
-@claim("noise-law", "Algorithm 2", "Kolmogorov–Smirnov, binomial: false alarm below 1e-5")
-def noise_law(effort: Effort) -> Finding:
-    """A learner with parameter ε perturbs every coordinate of every context by independent Laplace
-    noise of scale 1/ε, drawn anew each round.
-
-    The fake losses a learner adds up, and what it plays because of them.
-    """
-    epsilon = 0.4
-    learner = ContextFTPL(AllPolicies(5, 4), epsilon=epsilon, seed=effort.seed)
-    draws = fake_losses(learner, 0, effort.pick(2500, 50_000))
-    cells = draws.ravel()
-    far = [_distance(cells, factor / epsilon) for factor in (1.0, 0.5, 2.0)]
-    critical = float(stats.kstwo.isf(_LEVEL, cells.size))
-    alone = ContextFTPL(FinitePolicies([[0]], n_actions=1), epsilon=epsilon, seed=effort.seed + 1)
-    noise, scale = noise_of(alone)
-    n = effort.pick(60_000, 300_000)
-    projected = alone.oracle.objective().minima(noise, 0, n, scale)
-    bound = float(stats.kstwo.isf(_LEVEL, n))
-    plays = max(_plays(effort, oracle, x) for oracle in (0, 1) for x in (0.0, 1.0, 2.5))
-    x = np.linspace(0.0, 9.0, 40)
-    beyond = np.array([np.mean(np.abs(cells) * epsilon > size) for size in x])
-    checks = [
-        Check("fake losses: distance from Laplace(1/ε)", far[0], critical),
-        Check("were the scale half of it", far[1], critical, False),
-        Check("were it twice as much", far[2], critical, False),
-        Check("as the oracle adds them up", _distance(projected, 1.0 / epsilon), bound),
-        Check("correlation of neighbours, standard errors", _correlation(draws), _SIGMAS),
-        Check("plays: standard errors from their probability", plays, _SIGMAS),
-    ]
-    series = [
-        Series("measured", x[beyond > 0], beyond[beyond > 0], "points"),
-        Series("Laplace", x, np.exp(-x), "dashed"),
-        Series("with half the noise", x / 2, np.exp(-x), "dashed"),
-    ]
-    plot = Plot("size of a fake loss, times ε", "share of larger ones", series, log_y=True)
-    return Finding(checks, plot)
-
-
-def _distance(values: FloatArray, scale: float) -> float:
-    """The statistic of Kolmogorov and Smirnov."""
-    return float(stats.kstest(values, stats.laplace(scale=scale).cdf).statistic)
-
-
-def _correlation(draws: FloatArray) -> float:
-    """The largest of three correlations: between rounds, contexts, actions."""
-    signs = np.sign(draws) * np.log1p(np.abs(draws))  # light tails, so that the mean is normal
-    found = []
-    for axis in range(3):
-        a = np.take(signs, range(signs.shape[axis] - 1), axis).ravel()
-        b = np.take(signs, range(1, signs.shape[axis]), axis).ravel()
-        found.append(abs(float(np.corrcoef(a, b)[0, 1])) * math.sqrt(a.size))
-    return max(found)
-
-
-def _plays(effort: Effort, listed: int, ahead: float) -> float:
-    r"""How far a learner's plays are from their law, in standard errors.
-
-    One of two actions is ahead by x/ε. The difference of two unit Laplace variables exceeds x
-    with probability :math:`(\frac12 + \frac x4) e^{-x}`.
-    """
-    epsilon = 0.7
-    oracle = FinitePolicies([0, 1]) if listed else AllPolicies(1, 2)
-    learner = ContextFTPL(
-        oracle, epsilon=epsilon, seed=effort.seed, loss_range=(0.0, ahead / epsilon + 1.0)
-    )
-    let_play(learner, 0, [ahead / epsilon, 0.0])
-    n = effort.pick(4000, 60_000)
-    hits = 0
-    for _ in range(n):
-        hits += learner.act(0) == 0
-        learner.update([0.0, 0.0])
-    p = (0.5 + 0.25 * ahead) * math.exp(-ahead)
-    return abs(hits - n * p) / math.sqrt(n * p * (1.0 - p))
+    return float(draws.mean()), standard_error(draws)

@@ -15,7 +15,7 @@ from hannan.core import Oracle
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies, Thresholds
 from hannan.oracles.thresholds import ThresholdPolicy
-from hannan.verify._games import regrets, seeds, turns
+from hannan.verify._games import regrets, seeded, seeds, turns
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 Table = NDArray[np.int64]
@@ -85,8 +85,7 @@ def growth(effort: Effort) -> Finding:
         *(Series(name, counted, y, "points") for name, y in zip(names, limits, strict=True)),
         Series("log N itself", counted, counted, "dashed"),
     ]
-    plot = Plot("log N, counted", "bounds on it", series)
-    return Finding(checks, plot)
+    return Finding(checks, Plot("log N, counted", "bounds on it", series))
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
@@ -154,15 +153,12 @@ def corollary(effort: Effort) -> Finding:
         Series(name, points, values[: len(lines)], "dashed" if i else "line")
         for i, (name, values) in enumerate(zip(names, np.array(found).T, strict=True))
     ]
-    plot = Plot(
-        "contexts, thresholds on a line", f"regret after {T} rounds", series, log_x=True, log_y=True
-    )
+    axes = ("contexts, thresholds on a line", f"regret after {T} rounds")
+    plot = Plot(*axes, series, log_x=True, log_y=True)
     return Finding(checks, plot, "learners use the ε of the form they are compared with")
 
 
 def _mean_regret(effort: Effort, case: Case, T: int, epsilon: float) -> float:
-    def make(seed: int) -> ContextFTPL:
-        return ContextFTPL(case.oracle, contexts=case.contexts, epsilon=epsilon, seed=seed)
-
+    make = seeded(ContextFTPL, case.oracle, contexts=case.contexts, epsilon=epsilon)
     world = turns(T, T // 3, case.contexts, case.n_actions)
     return float(regrets(make, world, T, seeds(effort, case.name, 3, 20)).mean())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -30,17 +31,15 @@ def draws(
 
     The latter, :math:`\sum_j 1-(1-q_j)^{L-1}`, where q can be computed.
     """
-    learner = ContextSemiBanditFTPL(
-        oracle, epsilon=0.02, max_resamples=L, resampling=mode, seed=seed
-    )
+    options: Any = {"epsilon": 0.02, "max_resamples": L, "resampling": mode}
+    learner = ContextSemiBanditFTPL(oracle, seed=seed, **options)
     calls, expected = np.empty(T), np.zeros(T)
     for t in range(T):
         if foresee:
             q = learner.propensities().probabilities
             expected[t] = (1.0 - (1.0 - q) ** (L - 1)).sum()
         before = learner.oracle_calls
-        action = learner.act()
-        learner.update(losses[action])
+        learner.update(losses[learner.act()])
         calls[t] = learner.oracle_calls - before - 1
     return calls, expected
 
@@ -90,17 +89,15 @@ def price(effort: Effort) -> Finding:
 
 def _few(what: str, found: list[FloatArray], K: int, m: int) -> list[Check]:
     """Against the two limits, and what a round may cost at most."""
-    shares, slack = [], 0.0
-    for L, calls in zip(LIMITS, found, strict=True):
-        limit = min(K, m * (L - 1))
-        shares.append(float(calls.mean()) / limit)
-        slack = max(slack, SIGMAS * float(calls.std()) / math.sqrt(len(calls)) / limit)
+    limits = np.array([min(K, m * (L - 1)) for L in LIMITS])
+    means = np.mean(found, axis=1)
+    chance = SIGMAS * np.std(found, axis=1) / math.sqrt(len(found[0]))
+    share, slack = float((means / limits).max()), float((chance / limits).max())
     most = "L-1" if m == 1 else "m(L-1)"
-    last = found[-1]
-    error = SIGMAS * float(last.std()) / math.sqrt(len(last))
+    last = f"{what}, L = {LIMITS[-1]}: mean, below K"
     return [
-        Check(f"{what}: mean / min{{K, {most}}}", max(shares), 1.0, allowance=slack),
-        Check(f"{what}, L = {LIMITS[-1]}: mean, below K", float(last.mean()), K, allowance=error),
+        Check(f"{what}: mean / min{{K, {most}}}", share, 1.0, allowance=slack),
+        Check(last, float(means[-1]), K, allowance=float(chance[-1])),
         Check(f"{what}: most in a round / {most}", _most(found, m), 1.0),
     ]
 
@@ -112,15 +109,14 @@ def _most(found: list[FloatArray], m: int) -> float:
 def _free(effort: Effort, sets: Oracle, K: int, T: int) -> list[Check]:
     """What costs nothing: no losses, and elements without a loss beside one that has one."""
     nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
-    with_first: Oracle = FinitePolicies(
-        [[(0, *pair)] for pair in combinations(range(1, K), 2)], n_actions=K
-    )
+    pairs = combinations(range(1, K), 2)
+    with_first = FinitePolicies([[(0, *pair)] for pair in pairs], n_actions=K)
     some, _ = draws(with_first, 120, Separate(), np.eye(K)[0], T, effort.seed)
+    what = "an element in all sets, the only one that costs: most in a round"
     return [
         Check("no losses: calls in all rounds", float(nothing.sum()), 0.0),
-        Check("an element in all sets, the only one that costs: most in a round",
-              float(some.max()), 1.0),
-    ]  # fmt: skip
+        Check(what, float(some.max()), 1.0),
+    ]
 
 
 def _standard_errors(gap: FloatArray) -> float:

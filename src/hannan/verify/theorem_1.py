@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from hannan.environments import FromArrays
 from hannan.experiments import play
 from hannan.learners import FTPL, ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import turns
+from hannan.verify._games import standard_error, turns
 from hannan.verify._inside import noise_of
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
@@ -51,10 +50,11 @@ class Terms(NamedTuple):
         """Expected regret after each round."""
         return np.cumsum(self.played.mean(axis=1)) - self.best
 
-    @property
-    def excess(self) -> FloatArray:
-        """What the foreseeing leader loses more than the best policy, [draws]."""
-        return np.asarray(self.foreseeing.sum(axis=0) - self.best[-1])
+    def plot(self, limits: dict[str, FloatArray]) -> Plot:
+        """Regret beside what limits it, as they grow."""
+        t = np.arange(1, len(self.best) + 1)
+        dashes = [Series(label, t, values, "dashed") for label, values in limits.items()]
+        return Plot("round", "regret", [Series("regret", t, self.regret), *dashes])
 
 
 @claim("theorem-1", "Theorem 1", "false alarm below 1e-5")
@@ -70,10 +70,9 @@ def decomposition(effort: Effort) -> Finding:
     table[-1] = 0  # best at the end
     oracle = FinitePolicies(table, n_actions=K)
     world = turns(T, T // 2, range(d), K)
-    game = (world.contexts or [], np.asarray(world.losses))
     sizes = bounds.sizes_of(oracle)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(rng.integers(2**31)))
-    terms = _terms(learner, *game, effort.pick(1000, 4000))
+    terms = _terms(learner, world, effort.pick(1000, 4000))
     printed = bounds.stability_plus_error(epsilon, T, **sizes)
     sharp = bounds.stability_plus_error(epsilon, T, form="sharp", **sizes)
     n = effort.pick(40, 150)
@@ -91,14 +90,9 @@ def decomposition(effort: Effort) -> Finding:
         Check("error, against the printed lemma", terms.error, printed.terms["error"]),
         Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"]),
         Check("sharp bound against the printed one", sharp.value, printed.value),
-        *_other_law(effort, oracle, game),
+        _other_law(effort, oracle, world),
     ]
-    series = [
-        Series("regret", np.arange(1, T + 1), terms.regret),
-        Series("stability + error", np.arange(1, T + 1), limit, "dashed"),
-        Series("stability", np.arange(1, T + 1), stability, "dashed"),
-    ]
-    plot = Plot("round", "regret", series)
+    plot = terms.plot({"stability + error": limit, "stability": stability})
     note = f"{n} learners each way, {terms.played.shape[1]} draws for the terms"
     return Finding(checks, plot, note)
 
@@ -114,17 +108,17 @@ def one_sided_error(effort: Effort) -> Finding:
     oracle = AllPolicies(d, K)
     T = d * round(14.0 / pace)  # at the end noise could not turn the result round
     losses = np.tile(np.where(np.arange(K) == 0, 0.0, pace), (T, 1))
-    game = (list(np.arange(T) % d), losses)
+    world = FromArrays(np.arange(T) % d, losses)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(effort.rng("race").integers(2**31)))
-    terms = _terms(learner, *game, effort.pick(1000, 4000))
+    terms = _terms(learner, world, effort.pick(1000, 4000))
     G = bounds.laplace_complexity(oracle)
     sizes = bounds.sizes_of(oracle, log_size=False, complexity=G)
     bound = bounds.stability_plus_error(epsilon, T, loss_bound=pace, form="sharp", **sizes)
     error = bound.terms["error"]
-    mean, spread = float(terms.excess.mean()), _standard_error(terms.excess)
-    chance = _SIGMAS * spread
-    regret = terms.regret
-    limit = terms.stability + error
+    # What the foreseeing leader loses more than the best policy, for each draw.
+    excess = terms.foreseeing.sum(axis=0) - terms.best[-1]
+    mean, chance = float(excess.mean()), _SIGMAS * standard_error(excess)
+    regret, limit = terms.regret, terms.stability + error
     checks = [
         Check("foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance),
         Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False),
@@ -132,22 +126,17 @@ def one_sided_error(effort: Effort) -> Finding:
         Check("regret, against stability + 2G/ε as printed", regret[-1], limit[-1] + error),
         Check("stability, against Theorem 2", terms.stability[-1], bound.terms["stability"]),
     ]
-    series = [
-        Series("regret", np.arange(1, T + 1), regret),
-        Series("stability + G/ε", np.arange(1, T + 1), limit, "dashed"),
-        Series("stability + 2G/ε, as printed", np.arange(1, T + 1), limit + error, "dashed"),
-    ]
-    plot = Plot("round", "regret", series)
+    plot = terms.plot({"stability + G/ε": limit, "stability + 2G/ε, as printed": limit + error})
     return Finding(checks, plot, f"every action but one loses {pace:g} a round")
 
 
-def _terms(learner: ContextFTPL, contexts: Sequence[Any], losses: FloatArray, draws: int) -> Terms:
+def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
     """Both leaders of every round under the learner's own noise, the same for all rounds."""
     noise, scale = noise_of(learner)
     total = learner.oracle.objective()
     low, high = (total.minima(noise, 0, draws, s) for s in (scale, -scale))
     played, foreseeing, best = [], [], []
-    for context, loss in zip(contexts, losses, strict=True):
+    for context, loss in zip(world.contexts or (), np.asarray(world.losses), strict=True):
         played.append(total.chosen(context, noise, 0, draws, scale) @ loss)
         total.add(context, loss)
         foreseeing.append(total.chosen(context, noise, 0, draws, scale) @ loss)
@@ -155,35 +144,28 @@ def _terms(learner: ContextFTPL, contexts: Sequence[Any], losses: FloatArray, dr
     return Terms(np.array(played), np.array(foreseeing), np.array(best), low, -high)
 
 
-def _other_law(effort: Effort, oracle: Oracle, game: tuple[list[Any], FloatArray]) -> list[Check]:
+def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
     """Algorithm 1 with a random number of one-sided fake outcomes on random contexts."""
-    contexts, losses = game[0][:100], game[1][:100]
+    contexts, losses = (world.contexts or [])[:100], np.asarray(world.losses)[:100]
     d, K = len(set(contexts)), losses.shape[1]
 
     def fakes(rng: np.random.Generator) -> list[tuple[int, FloatArray]]:
         n = int(rng.poisson(12))
-        return list(
-            zip(rng.integers(d, size=n).tolist(), rng.exponential(size=(n, K)), strict=True)
-        )
+        points = rng.integers(d, size=n).tolist()
+        return list(zip(points, rng.exponential(size=(n, K)), strict=True))
 
-    stability, error, regrets = [], [], []
+    limits = []
     for i in range(effort.pick(60, 1000)):
         total, mirror = oracle.objective(), oracle.objective()
         for x, fake in fakes(effort.rng("law", i)):
             total.add(x, fake)
             mirror.add(x, -fake)
-        error.append(-mirror.minima(None, 0, 1, 0.0)[0] - total.minima(None, 0, 1, 0.0)[0])
-        lost = 0.0
+        limit = -mirror.minima(None, 0, 1, 0.0)[0] - total.minima(None, 0, 1, 0.0)[0]
         for context, loss in zip(contexts, losses, strict=True):
-            lost += loss[total.action(context, None, 0, 0.0)]
-            lost -= loss[total.settle(context, loss, None, 0, 0.0)]
-        stability.append(lost)
-    for i in range(effort.pick(20, 100)):
-        learner = FTPL(oracle, fakes, seed=i)
-        regrets.append(play(learner, FromArrays(contexts, losses)).regret())
-    limit = float(np.mean(stability) + np.mean(error))
-    return [Check("FTPL, one-sided noise of random length", float(np.mean(regrets)), limit)]
-
-
-def _standard_error(values: FloatArray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
+            limit += loss[total.action(context, None, 0, 0.0)]
+            limit -= loss[total.settle(context, loss, None, 0, 0.0)]
+        limits.append(limit)
+    short = FromArrays(contexts, losses)
+    learners = [FTPL(oracle, fakes, seed=i) for i in range(effort.pick(20, 100))]
+    mean = float(np.mean([play(learner, short).regret() for learner in learners]))
+    return Check("FTPL, one-sided noise of random length", mean, float(np.mean(limits)))
