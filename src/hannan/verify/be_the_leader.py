@@ -16,9 +16,8 @@ def on_every_path(effort: Effort) -> Finding:
     r"""Knowing each loss before playing, the perturbed leader loses no more than any policy, but
     for the noise on that policy and on its own first choice.
 
-    The lemma for realised noise, signed losses and every policy as the comparator.
-
-    With one draw of noise z for the whole game and :math:`\pi_{t+1} = M(z, y_{1:t})`:
+    For every policy as the comparator, with one draw of noise z for the whole game and
+    :math:`\pi_{t+1} = M(z, y_{1:t})`:
     :math:`\sum_t \ell_t(\pi_{t+1}) - \sum_t \ell_t(\pi^*) \le z(\pi^*) - z(\pi_1)`. Integer losses
     make ties; rounding is all that is allowed for.
     """

@@ -23,8 +23,6 @@ _Z = 4.5  # standard errors; one-sided, 3e-6 for each check
 def coverage(effort: Effort) -> Finding:
     """With the stated probability regret is at most D + G/ε + B√(T log(1/δ)/2).
 
-    How often regret is larger than it should be with a stated probability.
-
     Two actions take turns and then settle, which is where regret comes nearest to what is
     measured. Azuma's inequality is generous: the interesting number is how often regret exceeds
     the measured value alone.
@@ -63,8 +61,6 @@ def coverage(effort: Effort) -> Finding:
 def above_regret(effort: Effort) -> Finding:
     """Measured instability plus G/ε, and the sum of εκv² plus G/ε from observed ranges, are on
     average above regret, and are said in plain sentences.
-
-    Measured and a-priori values are above mean regret, and every one has its sentence.
     """
     T = effort.pick(200, 1000)
     numbers = seeds(effort, "certificates", 100, 600)

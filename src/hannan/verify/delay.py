@@ -26,14 +26,12 @@ from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
     f"false alarm below 1e-5: {SIGMAS} standard errors for each of three means",
 )
 def weights(effort: Effort) -> Finding:
-    r"""Weights drawn when an action is chosen keep estimates right however late the loss comes;
+    """Weights drawn when an action is chosen keep estimates right however late the loss comes;
     drawn from the state in which it comes they are wrong.
 
-    Many tickets from one state, answered while the state moves on.
-
-    What they add to the totals must be :math:`(1-(1-q)^L)\ell` a ticket, q that of the state they
-    were drawn from. Against it: weights from the state ten answers later, by deciding there again
-    and again until the same action comes up.
+    Many tickets from one state, answered while the state moves on: what they add to the totals
+    must be (1-(1-q)^L)ℓ a ticket, q that of the state they were drawn from. Against it: weights
+    from the state ten answers later, by deciding there until the same action comes up.
     """
     n, L, K = effort.pick(2500, 20_000), 20, 3
     losses = np.array([0.3, 0.6, 1.0])
@@ -112,11 +110,7 @@ class Late(Environment):
         return sum(min(delay, T - 1 - t) for t, delay in enumerate(self.delays))
 
 
-@claim(
-    "price-of-delay",
-    "Delayed feedback (beyond the paper)",
-    FIXED_SEEDS,
-)
+@claim("price-of-delay", "Delayed feedback (beyond the paper)", FIXED_SEEDS)
 def price(effort: Effort) -> Finding:
     """With the schedule ε = √(G/2W), W = κΣ(2mK + m²·pending), pseudo-regret is at most 2√(2GW) + Σ
     K/(eL), whatever the order in which losses come.

@@ -149,10 +149,7 @@ def bandit(effort: Effort) -> Finding:
 
 @claim("growth-switching", "Switching corollary: exponent", _CONFIDENCE)
 def switching(effort: Effort) -> Finding:
-    """Against the best sequence of policies with one switch regret grows like T^(3/4).
-
-    Turns, then one action, then the other; against the best sequence with one switch.
-    """
+    """Against the best sequence of policies with one switch regret grows like T^(3/4)."""
     size = _SIZES["log_size"]
     known: dict[str, Any] = {"switches": 1, "n_actions": 2, "log_size": size}
     sharp, playout = (partial(bounds.switching, form=f, **known) for f in ("sharp", "playout"))

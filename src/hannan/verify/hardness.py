@@ -177,8 +177,6 @@ class Games(NamedTuple):
 def forced_regret(effort: Effort) -> Finding:
     """Against thresholds on a line, whose dimension is one, an adversary forces regret T/2 on every
     learner that does not know the contexts in advance, and not on one that does.
-
-    Regret of every learner against an adversary who bisects, and of one told the contexts.
     """
     T, n = effort.pick(56, 150), effort.pick(9, 11)
     line = _play(on_a_line, T, effort.pick(2, 8), effort)

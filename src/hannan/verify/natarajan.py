@@ -58,8 +58,6 @@ class Case(NamedTuple):
 def growth(effort: Effort) -> Finding:
     """A class of Natarajan dimension ν has at most (deK²/2ν)^ν policies on d contexts, a little
     less than the printed (de(K+1)²/2ν)^ν.
-
-    Policies counted on d contexts, against three forms of Sauer's lemma.
     """
     checks, points, wrong = [], [], 0.0
     for case in _cases(effort):

@@ -96,8 +96,6 @@ def _no_noise_on_the_past(effort: Effort) -> list[Check]:
 def bandit(effort: Effort) -> Finding:
     """With bandit feedback sparse noise on the contexts to come gives regret of order T^(2/3) (K
     log N)^(1/3) with one oracle call a round and weights exactly 1/q.
-
-    Regret below T^(2/3) with one call a round, and weights that are exactly 1/q.
     """
     T = effort.pick(300, 1600)
     two, thirty = (

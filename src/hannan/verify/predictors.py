@@ -15,25 +15,19 @@ from hannan.environments import FromArrays
 from hannan.experiments import Trace
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import FIXED_SEEDS, best_total, learner_seeds, traces
+from hannan.verify._bandits import FIXED_SEEDS, best_total, learner_seeds, pseudo_regret, traces
 from hannan.verify._games import games, seeded, sizes
 from hannan.verify._guesses import Script
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
-@claim(
-    "predictor-baseline",
-    "Predictors under bandit feedback (beyond Theorem 5)",
-    FIXED_SEEDS,
-)
+@claim("predictor-baseline", "Predictors under bandit feedback (beyond Theorem 5)", FIXED_SEEDS)
 def baseline(effort: Effort) -> Finding:
-    r"""With estimates Q + J(ℓ-Q)⁺ regret is at most 2εκ Σ‖r‖² + G/ε + Σ K max r/(eL) and the net
+    """With estimates Q + J(ℓ-Q)⁺ regret is at most 2εκ Σ‖r‖² + G/ε + Σ K max r/(eL) and the net
     over-prediction Σ o(π*) - o(a), r and o being what Q was too low and too high by.
 
-    Estimates :math:`Q + J(\ell - Q)^+`, against every fixed policy at once.
-
-    With r and o what a guess was too low and too high by, :math:`\max(\ell, Q) = \ell + o`, so
-    the inequality for all comparators is one on the pseudo-regret with those losses.
+    As max(ℓ, Q) = ℓ + o, the inequality for all policies at once is one on the pseudo-regret with
+    those losses.
     """
     T, seeds = effort.pick(3000, 20_000), learner_seeds(effort, effort.pick(2, 8))
     rng = effort.rng("predictor-baseline")
@@ -41,12 +35,12 @@ def baseline(effort: Effort) -> Finding:
     arrivals = rng.integers(3, size=T)
     mean = rng.random((3, 3))[arrivals]
     losses = (rng.random((T, 3)) < mean).astype(np.float64)
+    world = FromArrays(arrivals.tolist(), losses)
     total = oracle.objective()
     for context, row in zip(arrivals.tolist(), mean, strict=True):
         total.add(context, row)
     best = np.array([total.leader()(context) for context in oracle.contexts])[arrivals]
     G = laplace_complexity(oracle, pairs=2000)
-    found = {}
     guesses = {
         "none": np.zeros_like(losses),
         "nine tenths of the loss": 0.9 * losses,
@@ -54,8 +48,9 @@ def baseline(effort: Effort) -> Finding:
         "random": rng.random(losses.shape),
         "bad news of the best policy": np.eye(3)[best],
     }
+    found = {}
     for what, Q in guesses.items():
-        setting = Setting(oracle, arrivals.tolist(), losses, Q, G)
+        setting = Setting(oracle, world, Q, G)
         found[what] = setting.net_regret(setting.play(seeds)), setting.limit
     measured, limits = np.array(list(found.values())).T
     checks = [Check(f"guess: {what}; hardest policy", *values) for what, values in found.items()]
@@ -70,17 +65,12 @@ def baseline(effort: Effort) -> Finding:
 class Setting:
     """Rounds with their guesses, ε best for the errors made, and the limit that follows."""
 
-    def __init__(
-        self,
-        oracle: Oracle,
-        arrivals: Sequence[int],
-        losses: FloatArray,
-        Q: FloatArray,
-        G: Complexity,
-    ) -> None:
-        self.oracle, self.arrivals, self.losses, self.Q = oracle, arrivals, losses, Q
-        T, K = losses.shape
-        r = np.maximum(losses - Q, 0.0)
+    def __init__(self, oracle: Oracle, world: FromArrays, Q: FloatArray, G: Complexity) -> None:
+        self.oracle = oracle
+        self.world = world
+        self.losses, self.Q = np.asarray(world.losses), Q
+        T, K = Q.shape
+        r = np.maximum(self.losses - Q, 0.0)
         self.L = math.ceil(math.sqrt(K * T))
         slope = Resampling(1, exact=False).second_moment * kappa() * float((r**2).sum())
         self.epsilon = math.sqrt(G.upper / slope)
@@ -95,21 +85,17 @@ class Setting:
     def play(self, seeds: Sequence[int]) -> list[Trace]:
         """Games in which the guesses are baselines."""
         make = self.learner(epsilon=self.epsilon, max_resamples=self.L, trust="baseline")
-        return traces(make, FromArrays(self.arrivals, self.losses), len(self.losses), seeds)
+        return traces(make, self.world, len(self.losses), seeds)
 
     def net_regret(self, played: Sequence[Trace]) -> float:
         """Mean of Σ (ℓ+o)(a), less the smallest Σ (ℓ+o)(π)."""
         charged = np.maximum(self.losses, self.Q)
         rows = np.arange(len(charged))
         suffered = [charged[rows, np.array(game.actions)].sum() for game in played]
-        return float(np.mean(suffered)) - best_total(self.oracle, [(self.arrivals, charged)])
+        return float(np.mean(suffered)) - best_total(self.oracle, [(played[0].contexts, charged)])
 
 
-@claim(
-    "over-prediction",
-    "Predictors under bandit feedback (beyond Theorem 5)",
-    FIXED_SEEDS,
-)
+@claim("over-prediction", "Predictors under bandit feedback (beyond Theorem 5)", FIXED_SEEDS)
 def too_high(effort: Effort) -> Finding:
     """A baseline that is too high can cost linear regret that nobody sees; the same guess used as a
     hint costs no more than its budget.
@@ -118,13 +104,12 @@ def too_high(effort: Effort) -> Finding:
     """
     T, seeds = effort.pick(4000, 20_000), learner_seeds(effort, effort.pick(3, 8))
     oracle = AllPolicies(1, 2)
-    losses, Q = np.tile([0.9, 0.0], (T, 1)), np.tile([0.0, 1.0], (T, 1))
+    world = FromArrays([0] * T, np.tile([0.9, 0.0], (T, 1)))
     G = laplace_complexity(oracle)
-    setting = Setting(oracle, [0] * T, losses, Q, G)
+    setting = Setting(oracle, world, np.tile([0.0, 1.0], (T, 1)), G)
     believed = setting.play(seeds)
     # The best action's o is 1, the other one's is 0.
     over = float(np.mean([np.sum(np.array(game.actions) == 0) for game in believed]))
-    world = FromArrays([0] * T, losses)
     careful = games(setting.learner(), world, T, seeds, seeds[0])
     hints = [trace for _, trace in careful]
     costly, cheap = (
@@ -214,15 +199,12 @@ class Advised(Environment):
 class HintedGame(NamedTuple):
     """What came of a game with hints."""
 
-    loss: float
-    rounds: tuple[list[Any], FloatArray]
+    trace: Trace
     unhinted: int
     spent: FloatArray
     """max(S, 0) + 2 Dover after each round."""
     allowed: FloatArray
     """The budget of each round."""
-    step: FloatArray
-    """2L, what a round may add."""
 
 
 @claim(
@@ -233,29 +215,29 @@ class HintedGame(NamedTuple):
 def budget(effort: Effort) -> Finding:
     """Hints followed while max(S,0) + 2 Dover ≤ √(2KGt) never cost more than that and one step of
     2L, and regret is within its bound however bad the hints are.
-
-    Hints of five kinds: the budget on every path, and regret against its bound.
     """
-    T, seeds = effort.pick(3000, 12_000), learner_seeds(effort, effort.pick(2, 6))
-    oracle = FinitePolicies(effort.rng("hints").integers(3, size=(10, 3)), n_actions=3)
+    K, T, seeds = 3, effort.pick(3000, 12_000), learner_seeds(effort, effort.pick(2, 6))
+    oracle = FinitePolicies(effort.rng("hints").integers(K, size=(10, 3)), n_actions=K)
     known = sizes(oracle, pairs=2000)
+    n = np.arange(1, T + 1)
+    step = 2.0 * np.maximum(2.0, np.ceil(np.sqrt(K * n)))  # 2L, what a round may add
+    drawn = np.arange(T)[:: T // 300]
     checks, curves = [], []
     overdrawn, refused = -math.inf, {}
     for voice in Advised.VOICES:
         games = [_hinted_game(oracle, voice, T, seed, seeds[0]) for seed in seeds]
-        excess = [((game.spent - game.allowed) / game.step).max() for game in games]
-        overdrawn = max(overdrawn, *map(float, excess))
+        for game in games:
+            overdrawn = max(overdrawn, float(((game.spent - game.allowed) / step).max()))
         refused[voice] = float(np.mean([game.unhinted for game in games]))
         bound = hinted(T, start=1.0, unhinted=refused[voice], **known)
-        best = best_total(oracle, [game.rounds for game in games])
-        regret = (sum(game.loss for game in games) - best) / len(seeds)
+        regret = pseudo_regret([game.trace for game in games], oracle)
         checks.append(Check(f"{voice} hints: pseudo-regret", regret, bound.value))
-        t = np.arange(T)[:: T // 300]
-        curves.append(Series(f"{voice} hints", t + 1, games[0].spent[t]))
-    curves.append(Series("budget", t + 1, games[0].allowed[t], "dashed"))
-    curves.append(
-        Series("budget and a step", t + 1, (games[0].allowed + games[0].step)[t], "dashed")
-    )
+        curves.append(Series(f"{voice} hints", n[drawn], games[0].spent[drawn]))
+    allowed = games[0].allowed
+    curves += [
+        Series("budget", n[drawn], allowed[drawn], "dashed"),
+        Series("budget and a step", n[drawn], (allowed + step)[drawn], "dashed"),
+    ]
     checks += [
         Check("largest excess over the budget, in steps of 2L", overdrawn, 1.0),
         Check("malicious hints: share refused, at least", refused["malicious"] / T, 0.1, False),
@@ -268,23 +250,16 @@ def _hinted_game(
     oracle: FinitePolicies, voice: str, T: int, seed: int, world_seed: int
 ) -> HintedGame:
     told = Told()
-    learner = ContextSemiBanditFTPL(
-        oracle, predictor=told, trust="strict", resampling="shared", seed=seed
-    )
+    options: Any = {"predictor": told, "trust": "strict", "resampling": "shared"}
+    learner = ContextSemiBanditFTPL(oracle, seed=seed, **options)
     hint: Any = learner.hint
-    spent = np.empty(T)
-    contexts, outcomes, suffered, unhinted = [], [], 0.0, 0
-    world = Advised(told, oracle, voice)
-    for t, this in enumerate(world.rounds(T, np.random.default_rng(world_seed))):
+    trace, spent, unhinted = Trace(oracle), [], 0
+    for this in Advised(told, oracle, voice).rounds(T, np.random.default_rng(world_seed)):
         opened: Any = learner.begin_round(learner.check_context(this.context))
         learner.keep_round(opened)
         unhinted += opened.hint is None
         learner.end_round(opened, this.reveal(opened.action, Feedback.SEMI))
-        contexts.append(this.context)
-        outcomes.append(this.losses)
-        suffered += this.loss
-        spent[t] = max(hint.S, 0.0) + 2.0 * hint.instability
-    K, G, n = oracle.n_actions, learner.complexity.value, np.arange(1, T + 1)
-    allowed = np.sqrt(2.0 * K * G * n)
-    step = 2.0 * np.maximum(2.0, np.ceil(np.sqrt(K * n)))
-    return HintedGame(suffered, (contexts, np.array(outcomes)), unhinted, spent, allowed, step)
+        trace.record(this)
+        spent.append(max(hint.S, 0.0) + 2.0 * hint.instability)
+    allowed = np.sqrt(2.0 * oracle.n_actions * learner.complexity.value * np.arange(1, T + 1))
+    return HintedGame(trace, unhinted, np.array(spent), allowed)

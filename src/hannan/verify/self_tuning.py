@@ -48,8 +48,6 @@ def measured_instability(effort: Effort) -> Finding:
     """With ε = G/D, D what instability has cost so far, expected regret is at most 2E[D], and that
     is at most 2√(2κGV) + 2R: no horizon, no range, no tuning.
 
-    Regret, what was measured, and the worst case, on an easy world and on three hard ones.
-
     On two contexts with two actions each that take turns and then settle, nearly all that is
     measured is lost: what instability costs while they do, and as much for the noise at the end.
     """
@@ -105,10 +103,7 @@ def _compared(table: FinitePolicies, T: int, numbers: list[int]) -> Plot:
     "the same play on every path; mean regrets far below their bounds",
 )
 def any_scale(effort: Effort) -> Finding:
-    """The self-tuned learner plays the same whatever unit the losses are in.
-
-    Losses in any unit: nothing is known of their range.
-    """
+    """The self-tuned learner plays the same whatever unit the losses are in."""
     T = effort.pick(400, 2000)
     numbers = seeds(effort, "any-scale", 40, 200)
     oracle = AllPolicies(2, 2)
@@ -145,8 +140,6 @@ def any_scale(effort: Effort) -> Finding:
 def schedule(effort: Effort) -> Finding:
     """With ε proportional to 1/√t, which knows no horizon, regret is at most √2 times the bound for
     a known horizon.
-
-    ε = √(G/2W): the same learner at every horizon, always below that horizon's bound.
     """
     T = effort.pick(800, 8000)
     numbers = seeds(effort, "anytime", 24, 96)

@@ -217,8 +217,6 @@ def additive(effort: Effort) -> Finding:
 def multiplicative(effort: Effort) -> Finding:
     """With linear losses that are never negative a policy that a round costs v leads at least
     exp(-εv) as often after it, so stability is at most ε E[v²].
-
-    Linear losses, never negative: κ = 1, however large the sets.
     """
     lemma, n = Lemma(nonnegative=True), effort.pick(150_000, 600_000)
     alone = lemma.turn(np.array([[[False]], [[True]]]), [1.0], n, effort.seed)

@@ -134,8 +134,6 @@ def sequences(T: int, N: int, k: int, grid: int = 1) -> NDArray[np.int64]:
 def counted(effort: Effort) -> Finding:
     """There are Σ C(T-1, i) N (N-1)^i sequences of T policies with at most k switches, no more than
     T^k N^(k+1); the printed T^k N^k counts k intervals and is too small.
-
-    How many sequences there are, by listing them.
     """
     cases = list(product(range(1, effort.pick(7, 9)), (2, 3), range(1, 4)))
     formula, oracles = [], []
@@ -175,8 +173,6 @@ def _apart(found: list[float], exact: FloatArray) -> float:
 def found_by_the_oracle(effort: Effort) -> Finding:
     """A dynamic programme finds the best sequence; with switches on a grid of step b only, it is
     worse by k⌊b/2⌋ times the range of a round's losses at most.
-
-    The dynamic programmes against all sequences, with noise, and what a grid of times costs.
     """
     rng = effort.rng("switching", "oracle")
     found: dict[str, list[float]] = {"policies": [], "intervals": []}

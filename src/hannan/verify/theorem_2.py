@@ -161,8 +161,6 @@ def adaptive_adversaries(effort: Effort) -> Finding:
     """The three claims hold against an adversary that reacts to what was played, because noise is
     fresh in every round; drawn once for the whole game it would be learned.
 
-    All three claims against an adversary that notes what was played and expects it again.
-
     Noise drawn once is the contrast: the same adversary then wins.
     """
     T = effort.pick(1000, 6000)

@@ -101,11 +101,7 @@ SLATES = Setting(
 FORMULAS = Setting("disjunctions", Disjunctions(3), range(8), disjunctions(3))
 
 
-@claim(
-    "theorem-3-transductive",
-    "Theorem 3, contexts known in advance",
-    FIXED_SEEDS,
-)
+@claim("theorem-3-transductive", "Theorem 3, contexts known in advance", FIXED_SEEDS)
 def transductive(effort: Effort) -> Finding:
     """With semi-bandit feedback pseudo-regret is at most 2εmKT + (10/ε)√(dm) log N + KT/(eL);
     sharp, G/ε takes the place of the second term.
@@ -120,11 +116,7 @@ def transductive(effort: Effort) -> Finding:
     return Finding([*checks, *more], plot, "three worlds, one of which reacts to play")
 
 
-@claim(
-    "theorem-3-separator",
-    "Theorem 3, small separator",
-    FIXED_SEEDS,
-)
+@claim("theorem-3-separator", "Theorem 3, small separator", FIXED_SEEDS)
 def small_separator(effort: Effort) -> Finding:
     """With noise on a separator only, pseudo-regret is of order √T, at most 2εκmKT + G/ε + KT/(eL),
     κ = dm: the printed T^(2/3) has a factor L too much.
@@ -152,16 +144,10 @@ def small_separator(effort: Effort) -> Finding:
     return Finding(checks, plot, "as printed the bound is above T until T is 1.6 million")
 
 
-@claim(
-    "theorem-3-self-tuned",
-    "Theorem 3, without tuning",
-    FIXED_SEEDS,
-)
+@claim("theorem-3-self-tuned", "Theorem 3, without tuning", FIXED_SEEDS)
 def untuned(effort: Effort) -> Finding:
     """With ε = G/D, D measured with independent draws, pseudo-regret is at most 2 E[D] + Σ K/(eL) ≤
     2√((2κG+1)2mKT) + Σ K/(eL), whatever the horizon.
-
-    ε = G/D with D measured by an independent draw: no horizon, no L given.
     """
     T, seeds = effort.pick(2000, 16_000), learner_seeds(effort, effort.pick(2, 6))
     checks: list[Check] = []

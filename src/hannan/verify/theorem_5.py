@@ -28,8 +28,6 @@ _LEVEL = 1e-6
 def follows_errors(effort: Effort) -> Finding:
     """With predictors regret is at most 4εK Σ‖f - Q‖² + (10/ε)√(dm) log N (d times the first term
     with a separator); sharp: εκ Σ range(f - Q)² + G/ε, with no K for single actions.
-
-    Regret at the best fixed ε and self-tuned, below the bounds for the errors observed.
     """
     numbers = seeds(effort, "theorem-5", 8, 40)
     tried = problems(effort.pick(200, 1200), effort.rng("theorem-5", "losses"))
@@ -91,8 +89,6 @@ def on_every_path(effort: Effort) -> Finding:
     r"""What a guess leaves unforeseen is all that is paid for, besides the noise on the best policy
     and on the first one.
 
-    Be the leader with predictors, for realised noise and every policy as the comparator.
-
     :math:`\sum_t Q_t(a_t) + (f_t - Q_t)(b_t) \le \sum_t f_t(\pi^*) + z(\pi^*) - z(\pi_1)`, with a
     the leader's action when the guess counts as a round and b that of the leader who knows the
     loss. Each surprise :math:`(f-Q)(a) - (f-Q)(b)` is paid and never earned.
@@ -125,8 +121,6 @@ def on_every_path(effort: Effort) -> Finding:
 def trust_is_earned(effort: Effort) -> Finding:
     """Guesses used only while they have done better than none cost at most twice the smaller of the
     two sums of squared ranges, and one step.
-
-    Guesses that are trusted only as long as they help: never much worse than the better.
     """
     rng = effort.rng("earned trust")
     used, better, steps = [], [], []
