@@ -11,20 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hannan import bounds
-from hannan.baselines import (
-    AdaNormalHedge,
-    EpochGreedy,
-    EpsilonGreedy,
-    Exp4,
-    FixedShare,
-    FollowTheLeader,
-    Hedge,
-    KalaiVempala,
-    LinUCB,
-    OptimisticHedge,
-    UniformRandom,
-)
+from hannan import baselines, bounds
 from hannan.core import Environment, Learner, ParameterError, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
@@ -115,18 +102,18 @@ def on_a_line(seed: int) -> dict[str, Learner]:
         "StronglyAdaptive": StronglyAdaptive(plain, shortest=32, seed=seed),
         "Discounted": Discounted(plain, discount=0.95),
         "Restarting": Restarting(plain),
-        "FollowTheLeader": FollowTheLeader(line),
-        "UniformRandom": UniformRandom(2, seed=seed),
-        "EpsilonGreedy": EpsilonGreedy(2, seed=seed),
-        "EpochGreedy": EpochGreedy(line, seed=seed),
-        "LinUCB": LinUCB(2),
+        "FollowTheLeader": baselines.FollowTheLeader(line),
+        "UniformRandom": baselines.UniformRandom(2, seed=seed),
+        "EpsilonGreedy": baselines.EpsilonGreedy(2, seed=seed),
+        "EpochGreedy": baselines.EpochGreedy(line, seed=seed),
+        "LinUCB": baselines.LinUCB(2),
     }
 
 
 def on_a_list(table: FinitePolicies, seed: int) -> dict[str, Learner]:
     """Learners with a list of all thresholds that n bisections can end with: N = 2^n."""
-    kinds = (Hedge, Exp4, FixedShare, AdaNormalHedge, OptimisticHedge, KalaiVempala)
-    return {kind.__name__: kind(table, seed=seed) for kind in kinds}
+    names = ("Hedge", "Exp4", "FixedShare", "AdaNormalHedge", "OptimisticHedge", "KalaiVempala")
+    return {name: getattr(baselines, name)(table, seed=seed) for name in names}
 
 
 def dyadic_thresholds(n: int) -> FinitePolicies:
