@@ -10,10 +10,11 @@ import numpy as np
 
 from hannan.bounds import Sizes, laplace_complexity, sizes_of
 from hannan.core import Environment, Learner, Oracle, Round
+from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
-from hannan.learners import SelfTuned
+from hannan.learners import ContextFTPL, SelfTuned
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.oracles import FinitePolicies
 from hannan.verify.claim import Check, Effort, Plot, Series
@@ -91,6 +92,18 @@ class Means(list[Check]):
     def note(self, limits: str = "their bounds") -> str:
         """That in words."""
         return f"means lie at least {self.room:.0f} standard errors below {limits}"
+
+
+def let_play(learner: ContextFTPL, context: Any, losses: Any) -> None:
+    """One round."""
+    learner.act(context)
+    learner.update(losses)
+
+
+def noise_of(learner: ContextFTPL) -> tuple[Noise, float]:
+    """A learner's unit noise, and the scale it is used at."""
+    assert learner.leader.noise is not None
+    return learner.leader.noise, learner.step.scale
 
 
 def mean_curve(label: str, played: Sequence[tuple[Any, Trace]], every: int) -> Series:

@@ -168,8 +168,11 @@ def forced_regret(effort: Effort) -> Finding:
     T, n = effort.pick(56, 150), effort.pick(9, 11)
     line = _play(on_a_line, T, effort.pick(2, 8), effort)
     table = dyadic_thresholds(n)
-    names = {"name": lambda x: int(x * 2**n) - 1}
-    listed = _play(lambda seed: on_a_list(table, seed), n, effort.pick(12, 24), effort, **names)
+
+    def number(x: Fraction) -> int:
+        return int(x * 2**n) - 1
+
+    listed = _play(lambda seed: on_a_list(table, seed), n, effort.pick(12, 24), effort, number)
     told, small = _told(line[0].traces)
     claimed = float(sum(games.claimed for games in line))
     checks = [
@@ -193,17 +196,14 @@ def _picture(line: list[Games], listed: list[Games], told: FloatArray) -> Plot:
     few = np.tile(t[: listed[0].T], len(listed))
     named = ("ContextFTPL", "ContextSemiBanditFTPL", "FollowTheLeader", "UniformRandom")
     half = [bounds.non_transductive(int(s)) for s in t]
-    return Plot(
-        "rounds",
-        "mean regret",
-        [
-            Series(f"all {len(line)} on the line", t, [curves.min(0), curves.max(0)], "band"),
-            *(Series(games.name, t, games.curve) for games in line if games.name in named),
-            Series("with a list", few, np.concatenate([g.curve for g in listed]), "points"),
-            Series("ContextFTPL, told the contexts", t, told),
-            Series("T/2", t, half, "dashed"),
-        ],
-    )
+    series = [
+        Series(f"all {len(line)} on the line", t, [curves.min(0), curves.max(0)], "band"),
+        *(Series(games.name, t, games.curve) for games in line if games.name in named),
+        Series("with a list", few, np.concatenate([g.curve for g in listed]), "points"),
+        Series("ContextFTPL, told the contexts", t, told),
+        Series("T/2", t, half, "dashed"),
+    ]
+    return Plot("rounds", "mean regret", series)
 
 
 def _play(

@@ -15,8 +15,7 @@ from hannan.core import Oracle
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies, Paths, Subsets, Thresholds
-from hannan.verify._games import standard_error
-from hannan.verify._inside import fake_losses, let_play, noise_of
+from hannan.verify._games import let_play, noise_of, standard_error
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _SIGMAS = 5.0  # a normal variable is that far out with probability 6e-7, both sides
@@ -41,7 +40,8 @@ def noise_law(effort: Effort) -> Finding:
     """
     epsilon = 0.4
     learner = ContextFTPL(AllPolicies(5, 4), epsilon=epsilon, seed=effort.seed)
-    draws = fake_losses(learner, 0, effort.pick(2500, 50_000))
+    noise, scale = noise_of(learner)
+    draws = scale * np.array([noise.unit(i) for i in range(effort.pick(2500, 50_000))])
     cells = draws.ravel()
     far = [_distance(cells, factor / epsilon) for factor in (1.0, 0.5, 2.0)]
     critical = float(stats.kstwo.isf(_LEVEL, cells.size))

@@ -19,7 +19,7 @@ from hannan import bounds
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies
-from hannan.verify._inside import leader_counts, let_play
+from hannan.verify._games import let_play, noise_of
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 Counts = NDArray[np.int64]
@@ -111,9 +111,9 @@ class Lemma(NamedTuple):
         for x, loss in history:
             let_play(learner, x, np.asarray(loss) / _EPSILON)
         first = 2**20  # draws that no round was played with
-        before = leader_counts(learner, first, draws)
+        before = _leader_counts(learner, first, draws)
         let_play(learner, context, losses)
-        after = leader_counts(learner, first + draws, draws)
+        after = _leader_counts(learner, first + draws, draws)
         loss = oracle.losses_by_code(losses)[oracle.table[:, context]]
         return self._compare(oracle, d, loss, before, after)
 
@@ -183,6 +183,14 @@ class Lemma(NamedTuple):
         ]
         plot = Plot("allowed: εκv", "needed: log p/p' of a policy", series)
         return Finding([*checks, *refuted], plot, note)
+
+
+def _leader_counts(learner: ContextFTPL, first: int, count: int) -> Counts:
+    """How often each policy of a table leads under the next total, over some draws."""
+    noise, scale = noise_of(learner)
+    table: Any = learner.oracle
+    leaders: Any = learner.leader.total.leaders(noise, first, count, scale)
+    return np.bincount([leader.index for leader in leaders], minlength=table.n_policies)
 
 
 def _seen(turns: list[Turn]) -> tuple[FloatArray, FloatArray]:

@@ -14,8 +14,7 @@ from hannan.environments import FromArrays
 from hannan.experiments import play
 from hannan.learners import FTPL, ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import standard_error, turns
-from hannan.verify._inside import noise_of
+from hannan.verify._games import noise_of, standard_error, turns
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _SIGMAS = 5.0  # a normal variable is that far out with probability 3e-7

@@ -11,9 +11,8 @@ from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL
 from hannan.learners.prediction import TRUST
 from hannan.oracles import FinitePolicies
-from hannan.verify._games import Means, Recorded, instability, ranked, seeds
+from hannan.verify._games import Means, Recorded, instability, let_play, ranked, seeds
 from hannan.verify._guesses import TWO, Problem, Script, problems
-from hannan.verify._inside import let_play
 from hannan.verify.be_the_leader import foreseeing, lemma
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
