@@ -91,7 +91,9 @@ def full_information(effort: Effort) -> Finding:
 
     Two actions that take turns for a while, then settle; and two learners that fail there.
     """
-    bound = partial(bounds.complete_information, form="sharp", **_SIZES)
+
+    def bound(T: int) -> bounds.Bound:
+        return bounds.complete_information(T, form="sharp", **_SIZES)
 
     def tuned(T: int, epsilon: float | None = None) -> Any:
         make = seeded(ContextFTPL, _PAIR, epsilon=epsilon or bound(T).epsilon)
@@ -137,7 +139,9 @@ def bandit(effort: Effort) -> Finding:
 
     The same two actions, of which one loss is seen.
     """
-    bound = partial(bounds.semi_bandit, form="sharp", **_SIZES)
+
+    def bound(T: int) -> bounds.Bound:
+        return bounds.semi_bandit(T, form="sharp", **_SIZES)
 
     def game(T: int) -> Any:
         make = seeded(ContextSemiBanditFTPL, _PAIR, epsilon=bound(T).epsilon, horizon=T)
@@ -150,9 +154,10 @@ def bandit(effort: Effort) -> Finding:
 @claim("growth-switching", "Switching corollary: exponent", _CONFIDENCE)
 def switching(effort: Effort) -> Finding:
     """Against the best sequence of policies with one switch regret grows like T^(3/4)."""
-    size = _SIZES["log_size"]
-    known: dict[str, Any] = {"switches": 1, "n_actions": 2, "log_size": size}
-    sharp, playout = (partial(bounds.switching, form=f, **known) for f in ("sharp", "playout"))
+
+    def bound(T: int, form: str = "sharp") -> bounds.Bound:
+        size = _SIZES["log_size"]
+        return bounds.switching(T, switches=1, n_actions=2, log_size=size, form=form)
 
     def world(T: int) -> FromArrays:
         head = T // 8
@@ -162,7 +167,7 @@ def switching(effort: Effort) -> Finding:
 
     def game(T: int) -> Any:
         oracle = Switching(_PAIR, 1, sequence=[0] * T)
-        return seeded(ContextFTPL, oracle, epsilon=sharp(T).epsilon), world(T)
+        return seeded(ContextFTPL, oracle, epsilon=bound(T).epsilon), world(T)
 
     def later(T: int) -> Any:
         return seeded(PlayoutFTPL, Switching(_PAIR, 1, sequence=[0] * T)), world(T)
@@ -173,5 +178,8 @@ def switching(effort: Effort) -> Finding:
         late = _Fit(effort, "growth, playout", later, 128, [8, 6, 5, 4], switches=1)
         what = "noise on rounds to come"
         checks.append(late.below(0.5, "1/2", what))
-        others = [late.series(what), late.bounded(f"bound for {what}", playout)]
-    return fit.finding(sharp, checks, *others)
+        others = [
+            late.series(what),
+            late.bounded(f"bound for {what}", partial(bound, form="playout")),
+        ]
+    return fit.finding(bound, checks, *others)
