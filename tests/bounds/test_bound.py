@@ -5,7 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.bounds import Bound
-from hannan.bounds.bound import at_epsilon, best_epsilon
+from hannan.bounds.bound import tuned
 
 
 def test_a_bound_is_a_number_with_its_parts():
@@ -17,14 +17,13 @@ def test_a_bound_is_a_number_with_its_parts():
 
 
 def test_the_best_epsilon_balances_both_terms():
-    epsilon = best_epsilon(8.0, 2.0)
-    bound = at_epsilon(epsilon, 8.0, 2.0, truncation=1.0)
-    assert (epsilon, bound.value) == (0.5, 9.0)
+    bound = tuned("owner", None, 8.0, 2.0, truncation=1.0)
+    assert (bound.epsilon, bound.value) == (0.5, 9.0)
     assert bound.terms == {"stability": 4.0, "error": 4.0, "truncation": 1.0}
 
 
 def test_without_instability_noise_is_not_needed():
-    bound = at_epsilon(best_epsilon(0.0, 2.0), 0.0, 2.0)
+    bound = tuned("owner", None, 0.0, 2.0)
     assert (bound.value, bound.epsilon) == (0.0, math.inf)
 
 
@@ -51,4 +50,4 @@ def test_check_bound_notices_what_does_not_grow_or_grows_too_fast():
 
 
 def test_tiny_slopes_do_not_overflow():
-    assert at_epsilon(best_epsilon(1e-308, 4.0), 1e-308, 4.0).value == pytest.approx(4e-154)
+    assert tuned("owner", None, 1e-308, 4.0).value == pytest.approx(4e-154)

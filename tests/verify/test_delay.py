@@ -35,16 +35,20 @@ def test_losses_come_after_their_delay_in_any_order():
 
     class Watched(ContextSemiBanditFTPL):
         def update(self, loss, decision=None):
-            seen.append(decision)
+            seen.append(None if decision is None else decision.id)
             super().update(loss, decision)
 
     learner = Watched(oracle, epsilon=1.0, seed=0)
-    world = hn.environments.PlantedPolicy(oracle)
-    _, (contexts, outcomes), waited = delay.game(learner, world, [5, 0, 1, 0, 0, 0], 0)
-    assert seen == [1, 2, 3, 4]  # 0 and 5 come after the end
-    assert waited == 0 + 1 + 1 + 2 + 1 + 1
-    assert len(contexts) == 6
-    assert outcomes.shape == (6, 2)
+    delays = [5, 0, 1, 0, 0, 0]
+    pending = []
+    world = delay.Late(hn.environments.PlantedPolicy(oracle), delays)
+    trace = hn.play(
+        learner, world, 6, 0, progress=lambda t: pending.append(len(learner.open_decisions))
+    )
+    # Without a delay no ticket is needed; of the two, the later one is answered first.
+    assert seen == [None, None, 1, None, None, 0]
+    assert world.total == sum(pending[:-1]) == 1 + 1 + 2 + 1 + 1
+    assert len(trace) == 6
 
 
 def test_totals_are_read_off_the_objective():

@@ -17,7 +17,7 @@ LINE = hn.oracles.Thresholds()
 
 @pytest.fixture(scope="module")
 def finding():
-    return hardness.forced_regret(Effort())
+    return hardness.forced_regret.experiment(Effort())
 
 
 def failed(finding) -> list[str]:
@@ -145,14 +145,14 @@ def some_learners(monkeypatch):
 def test_floats_run_out(monkeypatch):
     monkeypatch.setattr(hardness, "Fraction", lambda p, q=1: p / q)
     assert "largest loss of the best threshold, all games" in failed(
-        hardness.forced_regret(Effort())
+        hardness.forced_regret.experiment(Effort())
     )
 
 
 @pytest.mark.usefixtures("some_learners")
 def test_a_learner_without_noise_is_forced_even_when_told(monkeypatch):
     monkeypatch.setattr(hn.SelfTuned, "after", lambda step, leader, instability: None)
-    assert failed(hardness.forced_regret(Effort())) == [
+    assert failed(hardness.forced_regret.experiment(Effort())) == [
         "ContextFTPL told the contexts, same sequences: regret at most half of T/2"
     ]
 
@@ -166,7 +166,7 @@ def test_a_certificate_for_unknown_contexts_is_noticed(monkeypatch):
         X.has_theorem = True
 
     monkeypatch.setattr(ContextSet, "__init__", covered)
-    assert failed(hardness.forced_regret(Effort())) == [
+    assert failed(hardness.forced_regret.experiment(Effort())) == [
         "bounds claimed by learners who were not told"
     ]
 

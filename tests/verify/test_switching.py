@@ -11,8 +11,9 @@ from hannan.oracles import Switching
 from hannan.oracles import switching as module
 from hannan.perturbation import FuturePlayout
 from hannan.verify import Effort, switching
+from tests.verify.breaks import experiments
 
-FINDINGS = {claim.name: claim.experiment for claim in switching.CLAIMS}
+FINDINGS = experiments(switching)
 
 
 def failed(name: str) -> list[str]:

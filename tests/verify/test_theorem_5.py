@@ -11,9 +11,9 @@ from hannan.learners.prediction import Prediction
 from hannan.learners.step_size import Fixed
 from hannan.oracles.finite_policies import FiniteObjective
 from hannan.verify import Effort, _guesses, theorem_5
-from tests.verify.breaks import few_games
+from tests.verify.breaks import experiments, few_games
 
-FINDINGS = {claim.name: claim.experiment for claim in theorem_5.CLAIMS}
+FINDINGS = experiments(theorem_5)
 
 
 def failed(name: str) -> list[str]:

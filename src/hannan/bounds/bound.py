@@ -30,20 +30,6 @@ class Bound:
         return f"regret <= {self.value:.6g} = {terms}, at epsilon = {self.epsilon:.4g}{limit}"
 
 
-def at_epsilon(
-    epsilon: float, slope: float, error: float, max_resamples: int | None = None, **others: float
-) -> Bound:
-    """slope·ε + error/ε and further terms; with no slope there is nothing to pay at ε = ∞."""
-    stability = 0.0 if slope == 0.0 else slope * epsilon
-    terms = {"stability": stability, "error": error / epsilon, **others}
-    return Bound(sum(terms.values()), epsilon, terms, max_resamples)
-
-
-def best_epsilon(slope: float, error: float) -> float:
-    """Where slope·ε + error/ε is smallest."""
-    return math.inf if slope == 0.0 else math.sqrt(error) / math.sqrt(slope)
-
-
 def tuned(
     owner: str,
     epsilon: float | None,
@@ -52,9 +38,14 @@ def tuned(
     max_resamples: int | None = None,
     **others: float,
 ) -> Bound:
-    """The same at the best ε, or at the given one."""
-    if epsilon is None:
-        epsilon = best_epsilon(slope, error)
-    else:
+    """slope·ε + error/ε and further terms, at the given ε or at the best one.
+
+    With no slope there is nothing to pay at ε = ∞.
+    """
+    if epsilon is not None:
         epsilon = check_positive(owner, "epsilon", epsilon)
-    return at_epsilon(epsilon, slope, error, max_resamples, **others)
+    else:
+        epsilon = math.sqrt(error) / math.sqrt(slope) if slope else math.inf
+    stability = slope * epsilon if slope else 0.0
+    terms = {"stability": stability, "error": error / epsilon, **others}
+    return Bound(sum(terms.values()), epsilon, terms, max_resamples)

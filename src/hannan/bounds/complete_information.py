@@ -3,7 +3,7 @@
 import math
 from typing import Unpack
 
-from hannan.bounds.bound import Bound, at_epsilon, tuned
+from hannan.bounds.bound import Bound, tuned
 from hannan.bounds.sizes import FORMS, Checked, Sizes, SizesAndLosses, check_total
 from hannan.core.validation import check_choice, check_integer, check_positive
 
@@ -115,10 +115,9 @@ def stability_plus_error(
     epsilon = check_positive(owner, "epsilon", epsilon)
     T = check_integer(owner, "horizon", horizon, 1)
     check_choice(owner, "form", form, FORMS)
-    slope = T * known.instability(form)
-    if form == "printed" and known.complexity is not None:
-        return at_epsilon(epsilon, slope, 2.0 * known.complexity)
-    return at_epsilon(epsilon, slope, known.error(form))
+    G = known.complexity if form == "printed" else None
+    error = known.error(form) if G is None else 2.0 * G
+    return tuned(owner, epsilon, T * known.instability(form), error)
 
 
 def predictable(

@@ -1,24 +1,28 @@
-"""What experiments with partial feedback share: worlds, told predictions, and pseudo-regret."""
+"""What experiments with partial feedback share: worlds, and pseudo-regret."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, Draw, Environment, Learner, Objective, Oracle, Predictor, Round
+from hannan.core import Action, Draw, Environment, Learner, Objective, Oracle, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.experiments import Trace, play
+from hannan.experiments import Trace
 from hannan.learners import Resampling
+from hannan.verify._games import games
 from hannan.verify.claim import Effort
 
 SIGMAS = 5.5
 """Standard errors allowed to chance: a normal variate strays further with probability 4e-8."""
 
 
-def coins(effort: Effort, count: int) -> range:
+FIXED_SEEDS = "means over games with fixed seeds, without allowance"
+
+
+def learner_seeds(effort: Effort, count: int) -> range:
     """Seeds of learners; those of other efforts are different ones."""
     return range(1000 * effort.seed, 1000 * effort.seed + count)
 
@@ -26,8 +30,8 @@ def coins(effort: Effort, count: int) -> range:
 def traces(
     make: Callable[[int], Learner], world: Environment, horizon: int, seeds: Sequence[int]
 ) -> list[Trace]:
-    """The same world against learners that differ in their coins only."""
-    return [play(make(seed), world, horizon, seed=seeds[0]) for seed in seeds]
+    """The same world against learners that differ in their seeds only."""
+    return [trace for _, trace in games(make, world, horizon, seeds, seeds[0])]
 
 
 class Separate(Resampling):
@@ -89,16 +93,8 @@ def steady(oracle: Oracle, contexts: Sequence[Any], horizon: int, good: float) -
 class Habits(Environment):
     """An adversary that charges 1 for what has been played most, of late, on the same context.
 
-    Parameters
-    ----------
-    oracle
-        The policy class.
-    arrivals
-        The contexts that may arrive, drawn evenly.
-    others
-        Probability that another element costs 1 too.
-    memory
-        What a round still counts in the next one on its context.
+    The `arrivals` are the contexts, drawn evenly. Another element costs 1 too with probability
+    `others`, and in the next round on its context a round still counts `memory`.
     """
 
     oblivious = False
@@ -125,49 +121,3 @@ class Habits(Environment):
             yield this
             played[i] *= self.memory
             played[i, this.action] += 1.0
-
-
-class Told(Predictor):
-    """A predictor that says what the world makes it say, and so may not be copied."""
-
-    def __init__(self) -> None:
-        self.now: Any = None
-
-    def clone(self, **changes: Any) -> Self:
-        """Itself."""
-        return self
-
-    def predict(self, context: Any) -> Any:
-        """The guess of this round."""
-        return self.now
-
-    def learn(self, context: Any, action: Any, loss: Any) -> None:
-        """Nothing."""
-
-
-class Prompted(Environment):
-    """Contexts, losses and the predictions that go with them, all fixed in advance.
-
-    Parameters
-    ----------
-    told
-        The predictor that is made to say `guesses`.
-    arrivals, losses, guesses
-        One context, K losses and K guesses for each round.
-    """
-
-    def __init__(
-        self, told: Told, arrivals: Sequence[Any], losses: FloatArray, guesses: FloatArray
-    ) -> None:
-        self.told = told
-        self.arrivals = arrivals
-        self.losses = losses
-        self.guesses = guesses
-        self.n_actions = losses.shape[1]
-
-    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """In order."""
-        rows = zip(self.arrivals, self.losses, self.guesses, strict=True)
-        for (context, losses, guess), _ in zip(rows, range(horizon), strict=False):
-            self.told.now = guess
-            yield Round(context, losses)

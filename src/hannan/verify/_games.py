@@ -10,13 +10,14 @@ import numpy as np
 
 from hannan.bounds import Sizes, laplace_complexity, sizes_of
 from hannan.core import Environment, Learner, Oracle, Round
+from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
 from hannan.learners import ContextFTPL, SelfTuned
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.oracles import FinitePolicies
-from hannan.verify.claim import Check, Effort, Series
+from hannan.verify.claim import Check, Effort, Plot, Series
 
 
 def seeds(effort: Effort, name: str, quick: int, full: int) -> list[int]:
@@ -48,12 +49,14 @@ def games(
     world: Environment,
     horizon: int,
     seeds: Sequence[int],
+    world_seed: int | None = None,
 ) -> list[tuple[Any, Trace]]:
-    """One game for each seed, which is the learner's and the world's: learners and traces."""
+    """One game for each seed, the learner's and, if no other is given, the world's."""
     learners = [make(seed) for seed in seeds]
+    each = seeds if world_seed is None else [world_seed] * len(seeds)
     return [
         (learner, play(learner, world, horizon, seed))
-        for learner, seed in zip(learners, seeds, strict=True)
+        for learner, seed in zip(learners, each, strict=True)
     ]
 
 
@@ -69,26 +72,55 @@ def regrets(
     return np.array([trace.regret(switches) for _, trace in played])
 
 
-def mean_check(what: str, values: FloatArray, limit: float) -> Check:
-    """That a mean is at most a bound on it."""
-    return Check(what, float(values.mean()), limit)
+def standard_error(values: FloatArray) -> float:
+    """Of their mean."""
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def room(values: FloatArray, limit: float) -> float:
-    """How many standard errors a mean lies below its limit."""
-    error = float(values.std(ddof=1)) / np.sqrt(len(values))
-    return float((limit - values.mean()) / error) if error > 0.0 else np.inf
+class Means(list[Check]):
+    """Checks of means, and by how many standard errors they hold at the least."""
+
+    room = np.inf
+
+    def below(self, what: str, values: FloatArray, limits: float | FloatArray) -> None:
+        """Check that a mean is at most its limit, or the mean of one limit for each value."""
+        self.append(Check(what, float(np.mean(values)), float(np.mean(limits))))
+        error = standard_error(values - limits)
+        if error > 0.0:
+            self.room = min(self.room, -float(np.mean(values - limits)) / error)
+
+    def note(self, limits: str = "their bounds") -> str:
+        """That in words."""
+        return f"means lie at least {self.room:.0f} standard errors below {limits}"
 
 
-def room_note(*rooms: float, what: str = "their bounds") -> str:
-    """The smallest of several, in words."""
-    return f"means lie at least {min(rooms):.0f} standard errors below {what}"
+def let_play(learner: ContextFTPL, context: Any, losses: Any) -> None:
+    """One round."""
+    learner.act(context)
+    learner.update(losses)
+
+
+def noise_of(learner: ContextFTPL) -> tuple[Noise, float]:
+    """A learner's unit noise, and the scale it is used at."""
+    assert learner.leader.noise is not None
+    return learner.leader.noise, learner.step.scale
 
 
 def mean_curve(label: str, played: Sequence[tuple[Any, Trace]], every: int) -> Series:
     """Regret as it grows, on average over games."""
     curves = [trace.regret_curve(every) for _, trace in played]
     return Series(label, curves[0][0], np.mean([y for _, y in curves], axis=0))
+
+
+def ranked(y: str, measured: Sequence[float], **limits: Sequence[float]) -> Plot:
+    """Results of many problems and tunings beside their limits, by the size of the first."""
+    order = np.argsort(next(iter(limits.values())))
+    number = np.arange(len(order))
+    series = [Series("measured", number, np.array(measured)[order], "points")]
+    for name, values in limits.items():
+        label = name.replace("_", " ")
+        series.append(Series(label, number, np.array(values)[order], "dashed"))
+    return Plot("problems and tunings, by the size of their bounds", y, series, log_y=True)
 
 
 def turns(
@@ -128,12 +160,11 @@ class Recorded(SelfTuned):
         super().after(leader, instability)
 
 
-def instability(learner: ContextFTPL) -> FloatArray:
-    """What it cost a learner in each round, where that was recorded."""
+def instability(learner: Any) -> FloatArray:
+    """What it cost a learner that has a record, in each round."""
     costs = np.zeros(learner.rounds)
-    if isinstance(learner.step, Recorded):
-        for t, cost in learner.step.found:
-            costs[t] = cost
+    for t, cost in learner.step.found:
+        costs[t] = cost
     return costs
 
 
@@ -163,14 +194,8 @@ class Repeats(Environment):
     the last action on that context. Noise drawn once makes the learner a function of the totals,
     and then it pays in nearly every round.
 
-    Parameters
-    ----------
-    oracle
-        The policy class.
-    arrivals
-        The contexts, again and again in this order.
-    low, high
-        What the others cost and what the expected action costs.
+    The `arrivals` are the contexts, again and again in this order; the expected action costs
+    `high` and the others `low`.
     """
 
     oblivious = False

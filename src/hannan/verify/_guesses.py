@@ -66,14 +66,8 @@ class Problem:
 
     def learner(self, epsilon: float | str, trust: str, seed: int) -> ContextFTPL:
         """One that asks the predictor."""
-        return ContextFTPL(
-            self.oracle,
-            separator=self.separator,
-            epsilon=epsilon,
-            predictor=self.predictor,
-            trust=trust,
-            seed=seed,
-        )
+        how: Any = {"separator": self.separator, "predictor": self.predictor, "trust": trust}
+        return ContextFTPL(self.oracle, epsilon=epsilon, seed=seed, **how)
 
     def errors(self, trust: str) -> Errors:
         """What a learner makes of the guesses; with full information noise does not matter."""
@@ -117,10 +111,11 @@ class Problem:
 
     def regrets(self, epsilon: float | str, trust: str, numbers: list[int]) -> FloatArray:
         """One for each seed."""
-        world = self.world
-        return regrets(
-            lambda seed: self.learner(epsilon, trust, seed), world, world.horizon, numbers
-        )
+
+        def make(seed: int) -> ContextFTPL:
+            return self.learner(epsilon, trust, seed)
+
+        return regrets(make, self.world, self.world.horizon, numbers)
 
 
 def problems(T: int, rng: np.random.Generator) -> list[Problem]:

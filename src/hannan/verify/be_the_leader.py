@@ -8,13 +8,16 @@ import numpy as np
 
 from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
+@claim("be-the-leader", "Lemma (appendix A.1)", "holds on every path")
 def on_every_path(effort: Effort) -> Finding:
-    r"""The lemma for realised noise, signed losses and every policy as the comparator.
+    r"""Knowing each loss before playing, the perturbed leader loses no more than any policy, but
+    for the noise on that policy and on its own first choice.
 
-    With one draw of noise z for the whole game and :math:`\pi_{t+1} = M(z, y_{1:t})`:
+    For every policy as the comparator, with one draw of noise z for the whole game and
+    :math:`\pi_{t+1} = M(z, y_{1:t})`:
     :math:`\sum_t \ell_t(\pi_{t+1}) - \sum_t \ell_t(\pi^*) \le z(\pi^*) - z(\pi_1)`. Integer losses
     make ties; rounding is all that is allowed for.
     """
@@ -66,27 +69,10 @@ def lemma(gaps: Sequence[tuple[float, float]], *others: Check) -> Finding:
     """That no game exceeds what it may, as `foreseeing` found them."""
     excess, allowed = np.array(gaps).T
     what = "largest excess over what the lemma allows, all games and policies"
-    return Finding(
-        [Check(what, float((excess - allowed).max()), 1e-3), *others],
-        Plot(
-            "allowed: z(π*) - z(π₁)",
-            "foreseeing learner's loss less that of π*",
-            [
-                Series("games, hardest comparator", allowed, excess, "points"),
-                Series("the lemma", np.sort(allowed), np.sort(allowed), "dashed"),
-            ],
-        ),
-        note="noise is held in single precision, hence 0.001",
-    )
-
-
-CLAIMS = (
-    Claim(
-        "be-the-leader",
-        "Lemma (appendix A.1)",
-        "Knowing each loss before playing, the perturbed leader loses no more than any policy, "
-        "but for the noise on that policy and on its own first choice.",
-        "holds on every path",
-        on_every_path,
-    ),
-)
+    series = [
+        Series("games, hardest comparator", allowed, excess, "points"),
+        Series("the lemma", np.sort(allowed), np.sort(allowed), "dashed"),
+    ]
+    plot = Plot("allowed: z(π*) - z(π₁)", "foreseeing learner's loss less that of π*", series)
+    note = "noise is held in single precision, hence 0.001"
+    return Finding([Check(what, float((excess - allowed).max()), 1e-3), *others], plot, note)

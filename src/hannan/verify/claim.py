@@ -109,3 +109,15 @@ class Claim:
     confidence: str
     """How sure a verdict is: "holds on every path", or the chance of a false alarm."""
     experiment: Callable[[Effort], Finding] = field(repr=False)
+
+
+def claim(
+    name: str, result: str, confidence: str
+) -> Callable[[Callable[[Effort], Finding]], Claim]:
+    """Make a claim of an experiment; the first paragraph of its docstring is the statement."""
+
+    def made(experiment: Callable[[Effort], Finding]) -> Claim:
+        statement, *_ = (experiment.__doc__ or "").split("\n\n")
+        return Claim(name, result, " ".join(statement.split()), confidence, experiment)
+
+    return made

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import heapq
 import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
 
 from hannan.bounds import anytime
-from hannan.core import Action, Environment, Oracle
+from hannan.core import Action, Environment, Round
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays, LeaderPunisher, PlantedPolicy
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import SIGMAS, best_total, coins
-from hannan.verify._games import sizes
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify._bandits import FIXED_SEEDS, SIGMAS, learner_seeds, pseudo_regret, traces
+from hannan.verify._games import seeded, sizes
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
+@claim(
+    "delayed-weights",
+    "Delayed feedback (beyond the paper)",
+    f"false alarm below 1e-5: {SIGMAS} standard errors for each of three means",
+)
 def weights(effort: Effort) -> Finding:
-    r"""Many tickets from one state, answered while the state moves on.
+    """Weights drawn when an action is chosen keep estimates right however late the loss comes;
+    drawn from the state in which it comes they are wrong.
 
-    What they add to the totals must be :math:`(1-(1-q)^L)\ell` a ticket, q that of the state they
-    were drawn from. Against it: weights from the state ten answers later, by deciding there again
-    and again until the same action comes up.
+    Many tickets from one state, answered while the state moves on: what they add to the totals
+    must be (1-(1-q)^L)ℓ a ticket, q that of the state they were drawn from. Against it: weights
+    from the state ten answers later, by deciding there until the same action comes up.
     """
     n, L, K = effort.pick(2500, 20_000), 20, 3
     losses = np.array([0.3, 0.6, 1.0])
@@ -82,37 +89,37 @@ def _again(learner: ContextSemiBanditFTPL, action: Action, L: int) -> int:
     return L
 
 
-def waves(oracle: FinitePolicies, T: int, period: int) -> FromArrays:
-    """Two actions that are good in turns: with a delay of their length, whoever follows is late."""
-    losses = np.eye(2)[(np.arange(T) // period) % 2]
-    return FromArrays([t % len(oracle.contexts) for t in range(T)], losses)
+class Late(Environment):
+    """A world with given delays until its rounds are learned from."""
+
+    def __init__(self, world: Environment, delays: Sequence[int]) -> None:
+        self.world = world
+        self.delays = delays
+        self.n_actions = world.n_actions
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """The same rounds."""
+        for this, delay in zip(self.world.rounds(horizon, rng), self.delays, strict=True):
+            this.delay = delay
+            yield this
+
+    @property
+    def total(self) -> int:
+        """How many rounds are pending when others are played, in all."""
+        T = len(self.delays)
+        return sum(min(delay, T - 1 - t) for t, delay in enumerate(self.delays))
 
 
-def game(
-    learner: ContextSemiBanditFTPL, world: Environment, delays: list[int], seed: int
-) -> tuple[float, tuple[list[int], FloatArray], int]:
-    """Loss suffered, contexts and losses, and the total delay of a game with late feedback."""
-    due: list[tuple[int, int, float, int]] = []
-    contexts, outcomes, suffered, waited = [], [], 0.0, 0
-    rounds = world.rounds(len(delays), np.random.default_rng(seed))
-    for t, (this, delay) in enumerate(zip(rounds, delays, strict=True)):
-        while due and due[0][0] < t:
-            _, _, loss, ticket = heapq.heappop(due)
-            learner.update(loss, decision=ticket)
-        waited += len(learner.open_decisions)
-        decision = learner.decide(this.context)
-        this.reveal(decision.action)
-        heapq.heappush(due, (t + delay, t, this.loss, decision.id))
-        contexts.append(this.context)
-        outcomes.append(this.losses)
-        suffered += this.loss
-    return suffered, (contexts, np.array(outcomes)), waited
-
-
+@claim("price-of-delay", "Delayed feedback (beyond the paper)", FIXED_SEEDS)
 def price(effort: Effort) -> Finding:
-    """Fixed and random delays in three worlds, none of which reacts to what is played."""
-    T, seeds = effort.pick(2000, 12_000), coins(effort, effort.pick(2, 5))
+    """With the schedule ε = √(G/2W), W = κΣ(2mK + m²·pending), pseudo-regret is at most 2√(2GW) + Σ
+    K/(eL), whatever the order in which losses come.
+
+    Fixed and random delays in three worlds, none of which reacts to what is played.
+    """
+    T, seeds = effort.pick(2000, 12_000), learner_seeds(effort, effort.pick(2, 5))
     oracle = FinitePolicies(list(product(range(2), repeat=2)), n_actions=2)
+    make = seeded(ContextSemiBanditFTPL, oracle, epsilon="anytime", resampling="shared")
     known = sizes(oracle, pairs=2000)
     delays = {
         "none": [0] * T,
@@ -120,53 +127,25 @@ def price(effort: Effort) -> Finding:
         "40 rounds": [40] * T,
         "0 to 160 at random": effort.rng("delay").integers(161, size=T).tolist(),
     }
-    checks, pending, limits = [], [], []
-    found: dict[str, list[float]] = {}
+    checks, pending = [], []
+    found: dict[str, list[float]] = defaultdict(list)
     for what, late in delays.items():
-        for name, world in _worlds(oracle, T, 3 * max(late) // 2 + 1).items():
-            games = [game(_learner(oracle, seed), world, late, seeds[0]) for seed in seeds]
-            best = best_total(oracle, [played for _, played, _ in games])
-            regret = (sum(loss for loss, _, _ in games) - best) / len(seeds)
-            found.setdefault(name, []).append(regret)
-            waited = games[0][2]  # it depends on the delays alone
+        # Two actions that are good in turns as long as the delay: whoever follows is late.
+        waves = np.eye(2)[np.arange(T) // (3 * max(late) // 2 + 1) % 2]
+        worlds = {
+            "random": PlantedPolicy(oracle, good=0.2, bad=0.6),
+            "punishes the leader": LeaderPunisher(oracle),
+            "waves": FromArrays([t % 2 for t in range(T)], waves),
+        }
+        for name, world in worlds.items():
+            played = traces(make, Late(world, late), T, seeds)
+            found[name].append(pseudo_regret(played, oracle))
+        waited = Late(world, late).total
         bound = anytime(T, feedback="bandit", total_delay=waited, **known).value
         worst = max(values[-1] for values in found.values())
         checks.append(Check(f"delay {what}: hardest of three worlds", worst, bound))
         pending.append(waited / T)
-        limits.append(bound)
     series = [Series(name, pending, values) for name, values in found.items()]
-    series.append(Series("bound", pending, limits, "dashed"))
+    series.append(Series("bound", pending, [check.limit for check in checks], "dashed"))
     plot = Plot("pending rounds, on average", "pseudo-regret", series)
-    return Finding(checks, plot, note=f"T = {T}, epsilon='anytime'")
-
-
-def _worlds(oracle: FinitePolicies, T: int, period: int) -> dict[str, Environment]:
-    return {
-        "random": PlantedPolicy(oracle, good=0.2, bad=0.6),
-        "punishes the leader": LeaderPunisher(oracle),
-        "waves": waves(oracle, T, period),
-    }
-
-
-def _learner(oracle: Oracle, seed: int) -> ContextSemiBanditFTPL:
-    return ContextSemiBanditFTPL(oracle, epsilon="anytime", resampling="shared", seed=seed)
-
-
-CLAIMS = (
-    Claim(
-        "delayed-weights",
-        "Delayed feedback (beyond the paper)",
-        "Weights drawn when an action is chosen keep estimates right however late the loss comes; "
-        "drawn from the state in which it comes they are wrong.",
-        f"false alarm below 1e-5: {SIGMAS} standard errors for each of three means",
-        weights,
-    ),
-    Claim(
-        "price-of-delay",
-        "Delayed feedback (beyond the paper)",
-        "With the schedule ε = √(G/2W), W = κΣ(2mK + m²·pending), pseudo-regret is at most "
-        "2√(2GW) + Σ K/(eL), whatever the order in which losses come.",
-        "means over games with fixed seeds, without allowance",
-        price,
-    ),
-)
+    return Finding(checks, plot, f"T = {T}, epsilon='anytime'")

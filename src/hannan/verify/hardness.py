@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hannan import bounds
-from hannan.baselines import (
-    AdaNormalHedge,
-    EpochGreedy,
-    EpsilonGreedy,
-    Exp4,
-    FixedShare,
-    FollowTheLeader,
-    Hedge,
-    KalaiVempala,
-    LinUCB,
-    OptimisticHedge,
-    UniformRandom,
-)
+from hannan import baselines, bounds
 from hannan.core import Environment, Learner, ParameterError, Round
+from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
 from hannan.learners import (
@@ -39,7 +26,7 @@ from hannan.learners import (
     StronglyAdaptive,
 )
 from hannan.oracles import FinitePolicies, FunctionOracle, Thresholds
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _LEVEL = 1e-6  # of each check
 _VOTES, _WITNESSES = 3, 8
@@ -52,14 +39,8 @@ class Bisection(Environment):
     asks copies of the learner in its present state, with other randomness, what they would play:
     given the past these are independent of the learner's own action and have its law, and the
     majority of three agrees with it at least half of the time. Others tell how often it agrees.
-    Points are fractions: floats would run out after 52 rounds.
-
-    Parameters
-    ----------
-    learner
-        The learner that is played against.
-    name
-        What the learner calls a point.
+    Points are fractions, as floats would run out after 52 rounds; `name` says what the learner
+    calls them.
     """
 
     oblivious = False
@@ -77,19 +58,14 @@ class Bisection(Environment):
         for _ in range(horizon):
             x = (low + high) / 2
             context = x if self.name is None else self.name(x)
-            played = self._ask(context, rng)
+            seed = int(rng.integers(2**31))
+            played: Any = self.learner.would_play(context, _VOTES + _WITNESSES, seed)
             wrong = int(2 * sum(played[:_VOTES]) > _VOTES)
             self.expected.append(float(np.mean(np.array(played[_VOTES:]) == wrong)))
             losses = np.zeros(2)
             losses[wrong] = 1.0
             yield Round(context, losses)
             low, high = (low, x) if wrong == 0 else (x, high)
-
-    def _ask(self, context: Any, rng: np.random.Generator) -> list[int]:
-        """What copies of the learner play."""
-        seed = int(rng.integers(2**31))
-        played: list[Any] = self.learner.would_play(context, _VOTES + _WITNESSES, seed)
-        return played
 
 
 def solve_exactly(contexts: list[Any], losses: np.ndarray) -> Callable[[Any], int]:
@@ -126,18 +102,18 @@ def on_a_line(seed: int) -> dict[str, Learner]:
         "StronglyAdaptive": StronglyAdaptive(plain, shortest=32, seed=seed),
         "Discounted": Discounted(plain, discount=0.95),
         "Restarting": Restarting(plain),
-        "FollowTheLeader": FollowTheLeader(line),
-        "UniformRandom": UniformRandom(2, seed=seed),
-        "EpsilonGreedy": EpsilonGreedy(2, seed=seed),
-        "EpochGreedy": EpochGreedy(line, seed=seed),
-        "LinUCB": LinUCB(2),
+        "FollowTheLeader": baselines.FollowTheLeader(line),
+        "UniformRandom": baselines.UniformRandom(2, seed=seed),
+        "EpsilonGreedy": baselines.EpsilonGreedy(2, seed=seed),
+        "EpochGreedy": baselines.EpochGreedy(line, seed=seed),
+        "LinUCB": baselines.LinUCB(2),
     }
 
 
 def on_a_list(table: FinitePolicies, seed: int) -> dict[str, Learner]:
     """Learners with a list of all thresholds that n bisections can end with: N = 2^n."""
-    kinds = (Hedge, Exp4, FixedShare, AdaNormalHedge, OptimisticHedge, KalaiVempala)
-    return {kind.__name__: kind(table, seed=seed) for kind in kinds}
+    names = ("Hedge", "Exp4", "FixedShare", "AdaNormalHedge", "OptimisticHedge", "KalaiVempala")
+    return {name: getattr(baselines, name)(table, seed=seed) for name in names}
 
 
 def dyadic_thresholds(n: int) -> FinitePolicies:
@@ -146,13 +122,12 @@ def dyadic_thresholds(n: int) -> FinitePolicies:
     return FinitePolicies((place[:-1] >= place[:, None]).astype(np.int8), n_actions=2)
 
 
-@dataclass(frozen=True, slots=True)
-class Games:
+class Games(NamedTuple):
     """Several games of one learner."""
 
     name: str
     traces: list[Trace]
-    expected: NDArray[np.float64]
+    expected: FloatArray
     """Mean loss of each round given what was before it, [games, T]."""
     claimed: int
     """Bounds that the learner claimed after a game."""
@@ -163,7 +138,7 @@ class Games:
         return int(self.expected.shape[1])
 
     @property
-    def curve(self) -> NDArray[np.float64]:
+    def curve(self) -> FloatArray:
         """Mean loss so far: the regret, where the best threshold loses nothing."""
         return np.asarray(np.cumsum(self.expected.mean(axis=0)))
 
@@ -181,55 +156,54 @@ class Games:
         return Check(what, float(self.curve[-1]), limit, at_most=False, allowance=chance)
 
 
+@claim(
+    "hardness",
+    "Theorem 7 (appendix on infinite classes)",
+    "false alarm below 1e-4: Azuma's inequality at 1e-6 for each check",
+)
 def forced_regret(effort: Effort) -> Finding:
-    """Regret of every learner against an adversary who bisects, and of one told the contexts."""
+    """Against thresholds on a line, whose dimension is one, an adversary forces regret T/2 on every
+    learner that does not know the contexts in advance, and not on one that does.
+    """
     T, n = effort.pick(56, 150), effort.pick(9, 11)
     line = _play(on_a_line, T, effort.pick(2, 8), effort)
     table = dyadic_thresholds(n)
-    listed = _play(
-        lambda seed: on_a_list(table, seed),
-        n,
-        effort.pick(12, 24),
-        effort,
-        lambda x: int(x * 2**n) - 1,
-    )
+
+    def number(x: Fraction) -> int:
+        return int(x * 2**n) - 1
+
+    listed = _play(lambda seed: on_a_list(table, seed), n, effort.pick(12, 24), effort, number)
     told, small = _told(line[0].traces)
-    return Finding(
-        [
-            *(games.forced() for games in (*line, *listed)),
-            *_fair([*line, *listed]),
-            *small,
-            Check(
-                "bounds claimed by learners who were not told",
-                float(sum(games.claimed for games in line)),
-                0.0,
-            ),
-            Check("misuses accepted: " + ", ".join(MISUSES), _accepted(), 0.0),
-        ],
-        _picture(line, listed, told),
-        note=f"{T} rounds on the line, {n} on a list of {2**n} thresholds; regret is an average "
-        "over the randomness given the past, except that of the learner who was told",
+    claimed = float(sum(games.claimed for games in line))
+    checks = [
+        *(games.forced() for games in (*line, *listed)),
+        *_fair([*line, *listed]),
+        *small,
+        Check("bounds claimed by learners who were not told", claimed, 0.0),
+        Check("misuses accepted: " + ", ".join(MISUSES), _accepted(), 0.0),
+    ]
+    note = (
+        f"{T} rounds on the line, {n} on a list of {2**n} thresholds; regret is an average "
+        "over the randomness given the past, except that of the learner who was told"
     )
+    return Finding(checks, _picture(line, listed, told), note)
 
 
-def _picture(line: list[Games], listed: list[Games], told: NDArray[np.float64]) -> Plot:
+def _picture(line: list[Games], listed: list[Games], told: FloatArray) -> Plot:
     """All learners as a band and a cloud, some of them by name."""
     t = np.arange(1, line[0].T + 1)
     curves = np.array([games.curve for games in line])
     few = np.tile(t[: listed[0].T], len(listed))
     named = ("ContextFTPL", "ContextSemiBanditFTPL", "FollowTheLeader", "UniformRandom")
     half = [bounds.non_transductive(int(s)) for s in t]
-    return Plot(
-        "rounds",
-        "mean regret",
-        [
-            Series(f"all {len(line)} on the line", t, [curves.min(0), curves.max(0)], "band"),
-            *(Series(games.name, t, games.curve) for games in line if games.name in named),
-            Series("with a list", few, np.concatenate([g.curve for g in listed]), "points"),
-            Series("ContextFTPL, told the contexts", t, told),
-            Series("T/2", t, half, "dashed"),
-        ],
-    )
+    series = [
+        Series(f"all {len(line)} on the line", t, [curves.min(0), curves.max(0)], "band"),
+        *(Series(games.name, t, games.curve) for games in line if games.name in named),
+        Series("with a list", few, np.concatenate([g.curve for g in listed]), "points"),
+        Series("ContextFTPL, told the contexts", t, told),
+        Series("T/2", t, half, "dashed"),
+    ]
+    return Plot("rounds", "mean regret", series)
 
 
 def _play(
@@ -240,17 +214,17 @@ def _play(
     name: Callable[[Fraction], Any] | None = None,
 ) -> list[Games]:
     """Each player against an adversary of its own, several times."""
-    traces: dict[str, list[Trace]] = {}
-    expected: dict[str, list[list[float]]] = {}
-    claimed: dict[str, int] = {}
+    found: dict[str, list[tuple[Trace, list[float], int]]] = defaultdict(list)
     for seed in effort.rng("hardness", T).integers(2**31, size=games).tolist():
         for who, learner in players(seed).items():
             world = Bisection(learner, name)
-            oracle = learner.oracle or Thresholds()
-            traces.setdefault(who, []).append(play(learner, world, T, seed=seed, oracle=oracle))
-            expected.setdefault(who, []).append(world.expected)
-            claimed[who] = claimed.get(who, 0) + claimed_bounds(learner)
-    return [Games(who, traces[who], np.array(expected[who]), claimed[who]) for who in traces]
+            trace = play(learner, world, T, seed=seed, oracle=learner.oracle or Thresholds())
+            found[who].append((trace, world.expected, claimed_bounds(learner)))
+    every = {who: zip(*played, strict=True) for who, played in found.items()}
+    return [
+        Games(who, list(traces), np.array(expected), sum(claimed))
+        for who, (traces, expected, claimed) in every.items()
+    ]
 
 
 def _fair(games: Sequence[Games]) -> list[Check]:
@@ -267,7 +241,7 @@ def _fair(games: Sequence[Games]) -> list[Check]:
     ]
 
 
-def _told(games: Sequence[Trace]) -> tuple[NDArray[np.float64], list[Check]]:
+def _told(games: Sequence[Trace]) -> tuple[FloatArray, list[Check]]:
     """The same sequences, for a learner who was told beforehand which points will come."""
     T = len(games[0])
     # G depends on how many points there are and not on where.
@@ -281,21 +255,16 @@ def _told(games: Sequence[Trace]) -> tuple[NDArray[np.float64], list[Check]]:
             replayed.append(play(learner, world))
     regret = float(np.mean([trace.regret() for trace in replayed]))
     bound = bounds.self_tuned(T, d=T, n_actions=2, log_size=size, complexity=G).value
+    what = "ContextFTPL told the contexts, same sequences: regret"
     return np.mean([np.cumsum(trace.losses) for trace in replayed], axis=0), [
-        Check("ContextFTPL told the contexts, same sequences: regret", regret, bound),
-        Check(
-            "ContextFTPL told the contexts, same sequences: regret at most half of T/2",
-            regret,
-            0.5 * bounds.non_transductive(T),
-        ),
+        Check(what, regret, bound),
+        Check(f"{what} at most half of T/2", regret, 0.5 * bounds.non_transductive(T)),
     ]
 
 
 def claimed_bounds(learner: Any) -> int:
     """How many bounds on its regret a learner claims."""
-    if not hasattr(learner, "certificate"):
-        return 0
-    said = learner.certificate()
+    said = learner.certificate() if hasattr(learner, "certificate") else None
     names = ("measured", "a_priori", "high_probability", "theorem_5")
     estimates = ("stability_estimate", "variance_estimate", "comparator_estimate")
     return sum(getattr(said, name, None) is not None for name in (*names, *estimates))
@@ -334,15 +303,3 @@ def _accepted() -> float:
         else:
             accepted += 1
     return float(accepted)
-
-
-CLAIMS = (
-    Claim(
-        "hardness",
-        "Theorem 7 (appendix on infinite classes)",
-        "Against thresholds on a line, whose dimension is one, an adversary forces regret T/2 on "
-        "every learner that does not know the contexts in advance, and not on one that does.",
-        "false alarm below 1e-4: Azuma's inequality at 1e-6 for each check",
-        forced_regret,
-    ),
-)

@@ -15,8 +15,8 @@ from hannan.core import Oracle
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies, Thresholds
 from hannan.oracles.thresholds import ThresholdPolicy
-from hannan.verify._games import regrets, seeds, turns
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify._games import regrets, seeded, seeds, turns
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 Table = NDArray[np.int64]
 
@@ -50,8 +50,15 @@ class Case(NamedTuple):
         return math.log(len(np.unique(self.table, axis=0)))
 
 
+@claim(
+    "natarajan-size",
+    "Lemma (Sauer–Shelah for Natarajan dimension), erratum 12",
+    "all policies counted",
+)
 def growth(effort: Effort) -> Finding:
-    """Policies counted on d contexts, against three forms of Sauer's lemma."""
+    """A class of Natarajan dimension ν has at most (deK²/2ν)^ν policies on d contexts, a little
+    less than the printed (de(K+1)²/2ν)^ν.
+    """
     checks, points, wrong = [], [], 0.0
     for case in _cases(effort):
         d, K, nu = len(case.contexts), case.n_actions, case.dimension
@@ -72,20 +79,11 @@ def growth(effort: Effort) -> Finding:
     ]
     counted, *limits = np.array(sorted(points)).T
     names = ("Sauer's sum", "with K²", "with (K+1)², as printed")
-    return Finding(
-        checks,
-        Plot(
-            "log N, counted",
-            "bounds on it",
-            [
-                *(
-                    Series(name, counted, y, "points")
-                    for name, y in zip(names, limits, strict=True)
-                ),
-                Series("log N itself", counted, counted, "dashed"),
-            ],
-        ),
-    )
+    series = [
+        *(Series(name, counted, y, "points") for name, y in zip(names, limits, strict=True)),
+        Series("log N itself", counted, counted, "dashed"),
+    ]
+    return Finding(checks, Plot("log N, counted", "bounds on it", series))
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
@@ -118,8 +116,13 @@ def _nearly_constant(d: int, K: int, nu: int) -> Case:
     return Case(f"0 but for {nu} of {d}, K = {K}", FinitePolicies(table), range(d), table, K)
 
 
+@claim("natarajan", "Corollary (Natarajan), erratum 11", "mean regret below its bound")
 def corollary(effort: Effort) -> Finding:
-    """Learners tuned by the corollary, on more and more points and on a multiclass table."""
+    """Against such a class regret grows like √T in the transductive setting; the printed error
+    follows from the sharp one, while Theorem 2 gives a larger one.
+
+    Learners tuned by the corollary, on more and more points and on a multiclass table.
+    """
     T = effort.pick(600, 3000)
     lines = [_thresholds(d, 2) for d in (4, 8, 16, effort.pick(32, 64))]
     checks: list[Check] = []
@@ -144,45 +147,16 @@ def corollary(effort: Effort) -> Finding:
     ]
     names = ("regret", "sharp, with G", "sharp", "as printed", "corrected: what Theorem 2 gives")
     points = np.array([len(case.contexts) for case in lines])
-    return Finding(
-        checks,
-        Plot(
-            "contexts, thresholds on a line",
-            f"regret after {T} rounds",
-            [
-                Series(name, points, values[: len(lines)], "dashed" if i else "line")
-                for i, (name, values) in enumerate(zip(names, np.array(found).T, strict=True))
-            ],
-            log_x=True,
-            log_y=True,
-        ),
-        note="learners use the ε of the form they are compared with",
-    )
+    series = [
+        Series(name, points, values[: len(lines)], "dashed" if i else "line")
+        for i, (name, values) in enumerate(zip(names, np.array(found).T, strict=True))
+    ]
+    axes = ("contexts, thresholds on a line", f"regret after {T} rounds")
+    plot = Plot(*axes, series, log_x=True, log_y=True)
+    return Finding(checks, plot, "learners use the ε of the form they are compared with")
 
 
 def _mean_regret(effort: Effort, case: Case, T: int, epsilon: float) -> float:
-    def make(seed: int) -> ContextFTPL:
-        return ContextFTPL(case.oracle, contexts=case.contexts, epsilon=epsilon, seed=seed)
-
+    make = seeded(ContextFTPL, case.oracle, contexts=case.contexts, epsilon=epsilon)
     world = turns(T, T // 3, case.contexts, case.n_actions)
     return float(regrets(make, world, T, seeds(effort, case.name, 3, 20)).mean())
-
-
-CLAIMS = (
-    Claim(
-        "natarajan-size",
-        "Lemma (Sauer–Shelah for Natarajan dimension), erratum 12",
-        "A class of Natarajan dimension ν has at most (deK²/2ν)^ν policies on d contexts, a little "
-        "less than the printed (de(K+1)²/2ν)^ν.",
-        "all policies counted",
-        growth,
-    ),
-    Claim(
-        "natarajan",
-        "Corollary (Natarajan), erratum 11",
-        "Against such a class regret grows like √T in the transductive setting; the printed error "
-        "follows from the sharp one, while Theorem 2 gives a larger one.",
-        "mean regret below its bound",
-        corollary,
-    ),
-)

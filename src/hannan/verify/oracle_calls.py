@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from hannan.core.validation import FloatArray
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._bandits import SIGMAS, Separate
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 LIMITS = (2, 4, 12, 120)
 
@@ -30,23 +31,30 @@ def draws(
 
     The latter, :math:`\sum_j 1-(1-q_j)^{L-1}`, where q can be computed.
     """
-    learner = ContextSemiBanditFTPL(
-        oracle, epsilon=0.02, max_resamples=L, resampling=mode, seed=seed
-    )
+    options: Any = {"epsilon": 0.02, "max_resamples": L, "resampling": mode}
+    learner = ContextSemiBanditFTPL(oracle, seed=seed, **options)
     calls, expected = np.empty(T), np.zeros(T)
     for t in range(T):
         if foresee:
             q = learner.propensities().probabilities
             expected[t] = (1.0 - (1.0 - q) ** (L - 1)).sum()
         before = learner.oracle_calls
-        action = learner.act()
-        learner.update(losses[action])
+        learner.update(losses[learner.act()])
         calls[t] = learner.oracle_calls - before - 1
     return calls, expected
 
 
+@claim(
+    "oracle-calls",
+    "Section 4, cost of Algorithm 3",
+    f"false alarm below 1e-4: {SIGMAS} standard errors for means, the rest on every path",
+)
 def price(effort: Effort) -> Finding:
-    """Losses of 1 everywhere, so that every draw is needed; single actions, and sets of three."""
+    """Besides the call for playing a round needs at most m(L-1) calls (printed mL), and at most K
+    on average however large L is; fewer from a shared stream, none without a loss.
+
+    Losses of 1 everywhere, so that every draw is needed; single actions, and sets of three.
+    """
     K, m, T = 8, 3, effort.pick(1000, 25_000)
     single: Oracle = AllPolicies(1, K)
     sets: Oracle = FinitePolicies([[s] for s in combinations(range(K), m)], n_actions=K)
@@ -75,26 +83,21 @@ def price(effort: Effort) -> Finding:
         Series("min{K, L-1}", L, np.minimum(K, L - 1), "dashed"),
         Series("min{K, m(L-1)}", L, np.minimum(K, m * (L - 1)), "dashed"),
     ]
-    return Finding(
-        checks,
-        Plot("L", "calls a round", [*clouds, *limits], log_x=True),
-        note=f"K = {K}; beside the one call for playing; largest of L = 2, 4, 12, 120",
-    )
+    note = f"K = {K}; beside the one call for playing; largest of L = 2, 4, 12, 120"
+    return Finding(checks, Plot("L", "calls a round", [*clouds, *limits], log_x=True), note)
 
 
 def _few(what: str, found: list[FloatArray], K: int, m: int) -> list[Check]:
     """Against the two limits, and what a round may cost at most."""
-    shares, slack = [], 0.0
-    for L, calls in zip(LIMITS, found, strict=True):
-        limit = min(K, m * (L - 1))
-        shares.append(float(calls.mean()) / limit)
-        slack = max(slack, SIGMAS * float(calls.std()) / math.sqrt(len(calls)) / limit)
+    limits = np.array([min(K, m * (L - 1)) for L in LIMITS])
+    means = np.mean(found, axis=1)
+    chance = SIGMAS * np.std(found, axis=1) / math.sqrt(len(found[0]))
+    share, slack = float((means / limits).max()), float((chance / limits).max())
     most = "L-1" if m == 1 else "m(L-1)"
-    last = found[-1]
-    error = SIGMAS * float(last.std()) / math.sqrt(len(last))
+    last = f"{what}, L = {LIMITS[-1]}: mean, below K"
     return [
-        Check(f"{what}: mean / min{{K, {most}}}", max(shares), 1.0, allowance=slack),
-        Check(f"{what}, L = {LIMITS[-1]}: mean, below K", float(last.mean()), K, allowance=error),
+        Check(f"{what}: mean / min{{K, {most}}}", share, 1.0, allowance=slack),
+        Check(last, float(means[-1]), K, allowance=float(chance[-1])),
         Check(f"{what}: most in a round / {most}", _most(found, m), 1.0),
     ]
 
@@ -106,30 +109,17 @@ def _most(found: list[FloatArray], m: int) -> float:
 def _free(effort: Effort, sets: Oracle, K: int, T: int) -> list[Check]:
     """What costs nothing: no losses, and elements without a loss beside one that has one."""
     nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
-    with_first: Oracle = FinitePolicies(
-        [[(0, *pair)] for pair in combinations(range(1, K), 2)], n_actions=K
-    )
+    pairs = combinations(range(1, K), 2)
+    with_first = FinitePolicies([[(0, *pair)] for pair in pairs], n_actions=K)
     some, _ = draws(with_first, 120, Separate(), np.eye(K)[0], T, effort.seed)
+    what = "an element in all sets, the only one that costs: most in a round"
     return [
         Check("no losses: calls in all rounds", float(nothing.sum()), 0.0),
-        Check("an element in all sets, the only one that costs: most in a round",
-              float(some.max()), 1.0),
-    ]  # fmt: skip
+        Check(what, float(some.max()), 1.0),
+    ]
 
 
 def _standard_errors(gap: FloatArray) -> float:
     # Where the number of calls is certain, rounding in q is all there is.
     error = max(float(gap.std()) / math.sqrt(len(gap)), 1e-6)
     return abs(float(gap.mean())) / error
-
-
-CLAIMS = (
-    Claim(
-        "oracle-calls",
-        "Section 4, cost of Algorithm 3",
-        "Besides the call for playing a round needs at most m(L-1) calls (printed mL), and at "
-        "most K on average however large L is; fewer from a shared stream, none without a loss.",
-        f"false alarm below 1e-4: {SIGMAS} standard errors for means, the rest on every path",
-        price,
-    ),
-)

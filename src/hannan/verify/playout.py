@@ -3,77 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hannan import bounds
-from hannan.core import Environment, Learner, Oracle
+from hannan.core import Environment
+from hannan.environments import FromArrays
 from hannan.learners import PlayoutBandit, PlayoutFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import Repeats, games, mean_check, room, seeds, turns
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify._games import Means, Repeats, games, mean_curve, seeded, seeds, turns
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _Z = 5.0  # standard errors; two-sided, 6e-7
 
 
-def _learner(kind: Any, oracle: Oracle, order: list[int]) -> Callable[[int], Learner]:
-    return lambda seed: kind(oracle, order, seed=seed)
+def _games(effort: Effort, kind: Any, T: int, two: float, thirty: float, **more: Any) -> Finding:
+    """Regret below the bound for two policies or thirty, with one oracle call a round."""
+    table, pair = _table(effort), FinitePolicies([[0], [1]])
+    worlds: dict[str, tuple[FinitePolicies, Environment, list[int], float]] = {
+        "turns": (pair, turns(T, T // 2), [0] * T, two),
+        "settled": (pair, turns(T, T), [0] * T, two),
+        **{where: (pair, world(pair), [0] * T, two) for where, world in more.items()},
+        "thirty policies": (table, _circle(T), [t % 8 for t in range(T)], thirty),
+    }
+    means, curves, dashes = Means(), [], {}
+    for where, (oracle, world, order, limit) in worlds.items():
+        numbers = seeds(effort, f"playout, {where}", 10, 60)
+        played = games(seeded(kind, oracle, order), world, T, numbers)
+        means.below(f"{where}: regret", np.array([trace.regret() for _, trace in played]), limit)
+        calls = max(trace.oracle_calls for _, trace in played) / T
+        means.append(Check(f"{where}: oracle calls in a round", calls, 1.0))
+        curves.append(mean_curve(where, played, T // 25))
+        label = f"the bound, {len(oracle.table)} policies"
+        dashes[label] = Series(label, [1, T], [limit, limit], "dashed")
+    plot = Plot("round", "mean regret", [*curves, *dashes.values()])
+    return Finding(means, plot, means.note("the bound"))
 
 
 def _table(effort: Effort) -> FinitePolicies:
     return FinitePolicies(effort.rng("playout, table").integers(3, size=(30, 8)), n_actions=3)
 
 
-def _games(
-    effort: Effort,
-    kind: Any,
-    cases: dict[str, tuple[FinitePolicies, Environment, list[int], float]],
-) -> tuple[list[Check], Plot, float]:
-    """Regret below the bound and one oracle call a round, for policies, world, order, bound."""
-    checks, left = [], math.inf
-    curves, dashes = [], {}
-    for where, (oracle, world, order, limit) in cases.items():
-        numbers = seeds(effort, f"playout, {where}", 10, 60)
-        played = games(_learner(kind, oracle, order), world, len(order), numbers)
-        found = np.array([trace.regret() for _, trace in played])
-        checks.append(mean_check(f"{where}: regret", found, limit))
-        calls = max(trace.oracle_calls for _, trace in played) / len(order)
-        checks.append(Check(f"{where}: oracle calls in a round", calls, 1.0))
-        left = min(left, room(found, limit))
-        paths = [trace.regret_curve(len(order) // 25) for _, trace in played]
-        curves.append(Series(where, paths[0][0], np.mean([y for _, y in paths], axis=0)))
-        x = [1, len(order)]
-        label = f"the bound, {len(oracle.table)} policies"
-        dashes[label] = Series(label, x, [limit, limit], "dashed")
-    return checks, Plot("round", "mean regret", [*curves, *dashes.values()]), left
+def _circle(T: int) -> FromArrays:
+    return turns(T, T // 2, range(8), 3, together=True)
 
 
+@claim(
+    "playout",
+    "Random playout (beyond the paper)",
+    "mean regrets, exact on every path for the noise; false alarms below 1e-4",
+)
 def full_information(effort: Effort) -> Finding:
-    """Turns, an adaptive adversary, and a class of thirty policies; noise only on the future."""
+    """Where the contexts to come are known, noise on them alone gives regret at most √(2πT log N),
+    whatever the number of contexts, with one oracle call a round.
+
+    Turns, an adaptive adversary, and a class of thirty policies; noise only on the future.
+    """
     T = effort.pick(400, 1600)
-    table, pair = _table(effort), FinitePolicies([[0], [1]])
-    circle = [t % 8 for t in range(T)]
-    two = bounds.playout(T, log_size=math.log(2)).value
-    thirty = bounds.playout(T, log_size=math.log(30)).value
-    checks, plot, left = _games(
-        effort,
-        PlayoutFTPL,
-        {
-            "turns": (pair, turns(T, T // 2), [0] * T, two),
-            "settled": (pair, turns(T, T), [0] * T, two),
-            "adaptive": (pair, Repeats(pair), [0] * T, two),
-            "thirty policies": (
-                table,
-                turns(T, T // 2, range(8), 3, together=True),
-                circle,
-                thirty,
-            ),
-        },
-    )
-    checks += _no_noise_on_the_past(effort)
-    return Finding(checks, plot, f"means lie at least {left:.0f} standard errors below the bound")
+    two, thirty = (bounds.playout(T, log_size=math.log(N)).value for N in (2, 30))
+    found = _games(effort, PlayoutFTPL, T, two, thirty, adaptive=Repeats)
+    return replace(found, checks=[*found.checks, *_no_noise_on_the_past(effort)])
 
 
 def _no_noise_on_the_past(effort: Effort) -> list[Check]:
@@ -97,38 +88,31 @@ def _no_noise_on_the_past(effort: Effort) -> list[Check]:
     ]
 
 
+@claim(
+    "playout-bandit",
+    "Random playout (beyond the paper)",
+    "mean regrets; frequencies with 5 standard errors; false alarms below 1e-4",
+)
 def bandit(effort: Effort) -> Finding:
-    """Regret below T^(2/3) with one call a round, and weights that are exactly 1/q."""
+    """With bandit feedback sparse noise on the contexts to come gives regret of order T^(2/3) (K
+    log N)^(1/3) with one oracle call a round and weights exactly 1/q.
+    """
     T = effort.pick(300, 1600)
-    table, pair = _table(effort), FinitePolicies([[0], [1]])
-    circle = [t % 8 for t in range(T)]
-    two = bounds.playout_bandit(T, n_actions=2, log_size=math.log(2)).value
-    thirty = bounds.playout_bandit(T, n_actions=3, log_size=math.log(30)).value
-    checks, plot, left = _games(
-        effort,
-        PlayoutBandit,
-        {
-            "turns": (pair, turns(T, T // 2), [0] * T, two),
-            "settled": (pair, turns(T, T), [0] * T, two),
-            "thirty policies": (
-                table,
-                turns(T, T // 2, range(8), 3, together=True),
-                circle,
-                thirty,
-            ),
-        },
+    two, thirty = (
+        bounds.playout_bandit(T, n_actions=K, log_size=math.log(N)).value
+        for K, N in ((2, 2), (3, 30))
     )
-    checks += _propensities(effort, table)
-    return Finding(checks, plot, f"means lie at least {left:.0f} standard errors below the bound")
+    found = _games(effort, PlayoutBandit, T, two, thirty)
+    return replace(found, checks=[*found.checks, *_propensities(effort)])
 
 
-def _propensities(effort: Effort, oracle: FinitePolicies) -> list[Check]:
+def _propensities(effort: Effort) -> list[Check]:
     """What was announced, what was played, and what was weighed."""
     T = effort.pick(1000, 12_000)
     order = [t % 8 for t in range(T)]
     (seed,) = seeds(effort, "propensities", 1, 1)
-    learner = PlayoutBandit(oracle, order, seed=seed)
-    losses = np.asarray(turns(T, T // 2, range(8), 3, together=True).losses)
+    learner = PlayoutBandit(_table(effort), order, seed=seed)
+    losses = np.asarray(_circle(T).losses)
     surplus, spread, weighed, variance = (np.zeros(3) for _ in range(4))
     gap = 0.0
     for t, x in enumerate(order):
@@ -149,23 +133,3 @@ def _propensities(effort: Effort, oracle: FinitePolicies) -> list[Check]:
         Check("times played, off those announced, in standard errors", scores, _Z),
         Check("mean of weight times indicator, off 1, in standard errors", weights, _Z),
     ]
-
-
-CLAIMS = (
-    Claim(
-        "playout",
-        "Random playout (beyond the paper)",
-        "Where the contexts to come are known, noise on them alone gives regret at most "
-        "√(2πT log N), whatever the number of contexts, with one oracle call a round.",
-        "mean regrets, exact on every path for the noise; false alarms below 1e-4",
-        full_information,
-    ),
-    Claim(
-        "playout-bandit",
-        "Random playout (beyond the paper)",
-        "With bandit feedback sparse noise on the contexts to come gives regret of order "
-        "T^(2/3) (K log N)^(1/3) with one oracle call a round and weights exactly 1/q.",
-        "mean regrets; frequencies with 5 standard errors; false alarms below 1e-4",
-        bandit,
-    ),
-)

@@ -16,7 +16,7 @@ from hannan.environments import FromArrays
 from hannan.experiments import play
 from hannan.learners import ContextFTPL, Pool
 from hannan.oracles import Conjunctions, Disjunctions, FinitePolicies, InterceptClassifiers
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 Table = NDArray[np.int64]
 
@@ -41,8 +41,13 @@ class Case(NamedTuple):
         return bool(kept) and self.oracle.separates(self.oracle.check_contexts(kept)) is True
 
 
+@claim("separators", "Example (separators)", "all policies compared")
 def constructions(effort: Effort) -> Finding:
-    """Compare all policies on the separator and elsewhere; then leave out a point."""
+    """On the n unit vectors any two monotone disjunctions differ, on their complements any two
+    conjunctions, and on n/τ points any two linear classifiers; no point is superfluous.
+
+    Compare all policies on the separator and elsewhere; then leave out a point.
+    """
     found: dict[str, NDArray[np.int64]] = {}
     sizes, logs = [], []
     for case in _cases(effort):
@@ -50,48 +55,35 @@ def constructions(effort: Effort) -> Finding:
         N = _distinct(np.column_stack([plays, case.plays(case.contexts)]))
         fewer = [np.delete(np.arange(len(plays.T)), x) for x in range(len(plays.T))]
         spare = sum(_distinct(plays[:, rest]) == N for rest in fewer)
-        wrong = sum(case.separates(rest) for rest in fewer) + (
-            not case.separates(range(len(plays.T)))
-        )
+        wrong = sum(map(case.separates, fewer)) + (not case.separates(range(len(plays.T))))
         counts = np.array([N - _distinct(plays), spare, wrong])
         found[case.name] = found.get(case.name, 0) + counts
         sizes.append(len(case.separator))
         logs.append(np.log2(N))
+    kinds = ("policies not told apart", "superfluous points", "wrong answers of the oracle")
     checks = [
         Check(f"{name}: {what}", float(count), 0.0)
         for name, counts in found.items()
-        for what, count in zip(
-            ("policies not told apart", "superfluous points", "wrong answers of the oracle"),
-            counts,
-            strict=True,
-        )
+        for what, count in zip(kinds, counts, strict=True)
     ]
     checks += _tables(effort)
     least = np.sort(logs)
-    return Finding(
-        checks,
-        Plot(
-            "log₂ of the number of policies",
-            "contexts in the separator",
-            [
-                Series("constructions", logs, sizes, "points"),
-                Series("log₂ N: no separator is smaller", least, least, "dashed"),
-            ],
-        ),
-        note="policies are compared on all bit vectors, or on a grid finer than the intercepts",
-    )
+    series = [
+        Series("constructions", logs, sizes, "points"),
+        Series("log₂ N: no separator is smaller", least, least, "dashed"),
+    ]
+    plot = Plot("log₂ of the number of policies", "contexts in the separator", series)
+    note = "policies are compared on all bit vectors, or on a grid finer than the intercepts"
+    return Finding(checks, plot, note)
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
     for n in range(1, effort.pick(5, 9)):
         rows = np.arange(2**n)[:, None] >> np.arange(n) & 1
-        for formulas, points in (
-            (Disjunctions(n), separators.disjunctions(n)),
-            (Conjunctions(n), separators.conjunctions(n)),
-        ):
-            listed = [formulas.policy(np.flatnonzero(row)) for row in rows]
+        for formulas in (Disjunctions(n), Conjunctions(n)):
             name = type(formulas).__name__.lower()
-            yield Case(name, formulas, listed, list(points), list(rows))
+            listed = [formulas.policy(np.flatnonzero(row)) for row in rows]
+            yield Case(name, formulas, listed, list(getattr(separators, name)(n)), list(rows))
     for n, steps in [(1, 3), (2, 3), *([(2, 6), (3, 3)] if effort.full else [])]:
         oracle = InterceptClassifiers(n, 1 / steps)
         values = [*(np.arange(1, steps + 1) / steps), np.inf]
@@ -144,11 +136,17 @@ def _accepts(oracle: FinitePolicies, points: list[int]) -> bool:
     return True
 
 
+@claim(
+    "separators-repaired",
+    "Example (separators), erratum 18",
+    "all policies compared; mean regret below its bound",
+)
 def repairs(effort: Effort) -> Finding:
-    """Erratum 18: pairs of policies that the printed sets cannot tell apart, and what that costs.
+    """As printed the sets fail for formulas with negations and for classifiers without intercept;
+    points beyond the last intercepts repair the latter, and regret with it.
 
-    Noise on such a set leaves the two tied, and an adversary that charges for the first of them
-    is right every time.
+    Noise on a printed set leaves two policies tied, and an adversary that charges for the first
+    of them is right every time.
     """
     T, steps = effort.pick(1500, 6000), 4
     oracle = InterceptClassifiers(1, 1 / steps)
@@ -158,33 +156,30 @@ def repairs(effort: Effort) -> Finding:
     sizes = bounds.sizes_of(oracle, whole, setting="separator")
     bound = bounds.complete_information(T, form="sharp", **sizes)
     n = effort.pick(6, 30)
-    # A pool may be any points, so both can be tried.
-    learners = [
-        ContextFTPL(oracle, contexts=Pool(list(points)), epsilon=bound.epsilon, seed=effort.seed)
-        for points in (printed, whole)
+
+    def regret(points: FloatArray) -> FloatArray:
+        # A pool may be any points, so both sets can be tried.
+        pool = Pool(list(points))
+        learner = ContextFTPL(oracle, contexts=pool, epsilon=bound.epsilon, seed=effort.seed)
+        curves = [play(learner.fresh(i), game).regret_curve()[1] for i in range(n)]
+        return np.asarray(np.mean(curves, axis=0))
+
+    stuck, free = regret(printed), regret(whole)
+    checks = [
+        *_literals(),
+        *_turned(oracle, steps, printed),
+        Check("noise on the printed points: mean regret", stuck[-1], bound.value, False),
+        Check("noise on a point more: mean regret, against Theorem 2", free[-1], bound.value),
     ]
-    stuck, free = (
-        np.mean([_regrets(learner.fresh(i), game, oracle) for i in range(n)], axis=0)
-        for learner in learners
-    )
-    return Finding(
-        [
-            *_literals(),
-            *_turned(oracle, steps, printed),
-            Check("noise on the printed points: mean regret", stuck[-1], bound.value, False),
-            Check("noise on a point more: mean regret, against Theorem 2", free[-1], bound.value),
-        ],
-        Plot(
-            "round",
-            "regret",
-            [
-                Series("noise on the printed points", np.arange(1, T + 1), stuck),
-                Series("noise on one point more", np.arange(1, T + 1), free),
-                Series("Theorem 2, for the latter", [1, T], [bound.value] * 2, "dashed"),
-            ],
-        ),
-        note="the adversary charges for the best classifier so far, or the first of several",
-    )
+    t = np.arange(1, T + 1)
+    series = [
+        Series("noise on the printed points", t, stuck),
+        Series("noise on one point more", t, free),
+        Series("Theorem 2, for the latter", [1, T], [bound.value] * 2, "dashed"),
+    ]
+    plot = Plot("round", "regret", series)
+    note = "the adversary charges for the best classifier so far, or the first of several"
+    return Finding(checks, plot, note)
 
 
 def _literals() -> list[Check]:
@@ -215,10 +210,9 @@ def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> li
 
     one, two = len(policies), told(np.array(_grid(1, steps)), True)
     ends = np.concatenate([below, printed, beyond])
+    what = f"intercepts: told apart by the printed points, of {one}"
     return [
-        Check(
-            f"intercepts: told apart by the printed points, of {one}", told(printed, False), one - 1
-        ),
+        Check(what, told(printed, False), one - 1),
         Check("intercepts: with a point beyond", told(ends[1:], False), one, False),
         Check(f"either side: with a point beyond, of {two}", told(ends[1:], True), two - 1),
         Check("either side: with points at both ends", told(ends, True), two, False),
@@ -238,33 +232,3 @@ def _coin(oracle: InterceptClassifiers, T: int) -> FromArrays:
         contexts.append(x)
         losses.append(loss)
     return FromArrays(contexts, losses)
-
-
-def _regrets(learner: ContextFTPL, game: FromArrays, oracle: Oracle) -> FloatArray:
-    """Regret after each round."""
-    trace = play(learner, game)
-    total, best = oracle.objective(), []
-    for context, loss in zip(trace.contexts, trace.outcomes, strict=True):
-        total.add(oracle.check_context(context), loss)
-        best.append(total.minima(None, 0, 1, 0.0)[0])
-    return np.asarray(np.cumsum(trace.losses) - np.array(best))
-
-
-CLAIMS = (
-    Claim(
-        "separators",
-        "Example (separators)",
-        "On the n unit vectors any two monotone disjunctions differ, on their complements any two "
-        "conjunctions, and on n/τ points any two linear classifiers; no point is superfluous.",
-        "all policies compared",
-        constructions,
-    ),
-    Claim(
-        "separators-repaired",
-        "Example (separators), erratum 18",
-        "As printed the sets fail for formulas with negations and for classifiers without "
-        "intercept; points beyond the last intercepts repair the latter, and regret with it.",
-        "all policies compared; mean regret below its bound",
-        repairs,
-    ),
-)

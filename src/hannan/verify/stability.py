@@ -8,7 +8,7 @@ with equality.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +19,12 @@ from hannan import bounds
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies
-from hannan.verify._inside import leader_counts, let_play
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify._games import let_play, noise_of
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 Counts = NDArray[np.int64]
 
+_CONFIDENCE = "Clopper–Pearson, all policies: false alarm below 1e-5"
 _EPSILON = 0.4
 _LEVEL = 1e-9  # of one interval; there are some thousand of them
 _SIGMAS = 6.0  # a normal variable is that far out with probability 1e-9
@@ -87,55 +88,49 @@ class Lemma(NamedTuple):
     separator: bool = False
     nonnegative: bool = False
 
-    @property
-    def setting(self) -> str:
-        """Its name in `bounds`."""
-        return "separator" if self.separator else "transductive"
-
     def turn(
         self,
         table: Any,
-        history: Iterable[tuple[int, Any]],
-        context: int,
         losses: Any,
         draws: int,
         seed: int,
+        history: Iterable[tuple[int, Any]] = (),
+        context: int | None = None,
     ) -> Turn:
         """Let a learner play the history; count leaders before and after one more round.
 
-        The last context of a separator's table carries no noise. Losses are given as multiples of
-        the size of the noise, 1/ε.
+        That is on the last context if no other is given; of a separator's table it carries no
+        noise. Losses are given as multiples of the size of the noise, 1/ε.
         """
         losses = np.asarray(losses, dtype=np.float64) / _EPSILON
         oracle = FinitePolicies(table, n_actions=len(losses))
         d = len(oracle.contexts) - self.separator
+        context = len(oracle.contexts) - 1 if context is None else context
         known: dict[str, Any] = {"separator" if self.separator else "contexts": range(d)}
         learner = ContextFTPL(oracle, epsilon=_EPSILON, seed=seed, loss_range=None, **known)
         for x, loss in history:
             let_play(learner, x, np.asarray(loss) / _EPSILON)
         first = 2**20  # draws that no round was played with
-        before = leader_counts(learner, first, draws)
+        before = _leader_counts(learner, first, draws)
         let_play(learner, context, losses)
-        after = leader_counts(learner, first + draws, draws)
+        after = _leader_counts(learner, first + draws, draws)
         loss = oracle.losses_by_code(losses)[oracle.table[:, context]]
         return self._compare(oracle, d, loss, before, after)
 
     def _compare(
         self, oracle: FinitePolicies, d: int, loss: FloatArray, before: Counts, after: Counts
     ) -> Turn:
-        case: dict[str, Any] = {"d": d, "n_actions": oracle.n_actions, "m": oracle.max_chosen}
-        case |= {"setting": self.setting, "nonnegative": self.nonnegative and not self.separator}
+        m, setting = oracle.max_chosen, "separator" if self.separator else "transductive"
+        case: dict[str, Any] = {"d": d, "n_actions": oracle.n_actions, "m": m, "setting": setting}
+        case["nonnegative"] = self.nonnegative
         kappa = bounds.kappa(antichain=oracle.antichain, **case)
-        whole = case["nonnegative"] and not (oracle.max_chosen == 1 and oracle.antichain)
         least = loss - loss.min()
-        cost = loss if whole else least
-        if case["nonnegative"]:
+        cost = loss if self.nonnegative and (m > 1 or not oracle.antichain) else least
+        if self.nonnegative:
             printed = _EPSILON * float(before @ loss**2) / int(before.sum())
         else:
-            norm = max(float(np.abs(loss).max()), 1e-9)
-            printed = bounds.stability_plus_error(
-                _EPSILON, 1, log_size=1.0, loss_bound=norm / oracle.max_chosen, **case
-            ).terms["stability"]
+            case |= {"loss_bound": max(float(np.abs(loss).max()), 1e-9) / m, "log_size": 1.0}
+            printed = bounds.stability_plus_error(_EPSILON, 1, **case).terms["stability"]
         return Turn(before, after, cost, least, _EPSILON * kappa * cost, printed)
 
     def random(self, rng: np.random.Generator, draws: int) -> Turn:
@@ -158,11 +153,9 @@ class Lemma(NamedTuple):
         ]
         losses = rng.uniform(0.5 * low, 0.5, size=K)
         context = columns - 1 if self.separator else int(rng.integers(columns))
-        return self.turn(table, history, context, losses, draws, int(rng.integers(2**31)))
+        return self.turn(table, losses, draws, int(rng.integers(2**31)), history, context)
 
-    def find(
-        self, effort: Effort, tight: dict[str, Turn], refuted: Sequence[Check], note: str
-    ) -> Finding:
+    def find(self, effort: Effort, tight: dict[str, Turn], note: str, *refuted: Check) -> Finding:
         """Random totals, then those where the inequality is an equality."""
         rng = effort.rng("stability", *(int(flag) for flag in self))
         draws = effort.pick(20_000, 50_000)
@@ -180,8 +173,8 @@ class Lemma(NamedTuple):
             shares = turn.exponent / np.where(turn.cost > 0, turn.allowed, np.nan)
             worst = float(np.fmax.reduce(shares))
             checks.append(Check(f"{name}: exponent needed, as a share of εκv", worst, 0.9, False))
-        x, y = (np.concatenate(found) for found in zip(*map(_seen, turns), strict=True))
-        u, v = (np.concatenate(found) for found in zip(*map(_seen, tight.values()), strict=True))
+        x, y = _seen(turns)
+        u, v = _seen(list(tight.values()))
         line = np.array([0.0, max(x.max(), u.max())])
         series = [
             Series("random classes and totals", x, y, "points"),
@@ -192,103 +185,87 @@ class Lemma(NamedTuple):
         return Finding([*checks, *refuted], plot, note)
 
 
-def _seen(turn: Turn) -> tuple[FloatArray, FloatArray]:
-    seen = np.isfinite(turn.exponent)
-    return turn.allowed[seen], turn.exponent[seen]
+def _leader_counts(learner: ContextFTPL, first: int, count: int) -> Counts:
+    """How often each policy of a table leads under the next total, over some draws."""
+    noise, scale = noise_of(learner)
+    table: Any = learner.oracle
+    leaders: Any = learner.leader.total.leaders(noise, first, count, scale)
+    return np.bincount([leader.index for leader in leaders], minlength=table.n_policies)
 
 
+def _seen(turns: list[Turn]) -> tuple[FloatArray, FloatArray]:
+    """What is allowed and what is needed, where there is enough to tell."""
+    allowed = np.concatenate([turn.allowed for turn in turns])
+    needed = np.concatenate([turn.exponent for turn in turns])
+    return allowed[np.isfinite(needed)], needed[np.isfinite(needed)]
+
+
+@claim("additive-stability", "Lemma (transductive stability)", _CONFIDENCE)
 def additive(effort: Effort) -> Finding:
-    """Any losses. Tight for a set and all that differ from it by one element, nearly for swaps."""
+    """Whatever the losses, a policy that a round costs v more than another leads at least exp(-εκv)
+    as often after it, κ = m or K; so stability is at most εκ E[v²].
+
+    Any losses. Tight for a set and all that differ from it by one element, nearly for swaps.
+    """
     lemma, n = Lemma(), effort.pick(150_000, 600_000)
     near = np.array([[[1, 1, 0]], [[0, 1, 0]], [[1, 0, 0]], [[1, 1, 1]]], dtype=bool)
-    flips = lemma.turn(near, [], 0, [0.4, 0.4, -0.4], n, effort.seed)
+    flips = lemma.turn(near, [0.4, 0.4, -0.4], n, effort.seed)
     swap = np.array([0.5, 0.5, -0.5, -0.5])
-    swaps = lemma.turn([[[0, 1]], [[1, 2]], [[0, 3]]], [(0, swap)], 0, swap, n, effort.seed)
+    swaps = lemma.turn([[[0, 1]], [[1, 2]], [[0, 3]]], swap, n, effort.seed, [(0, swap)])
     return lemma.find(
         effort,
         {"a set and its neighbours, κ = K = 3": flips},
-        [
-            _refutes("κ = 1 for sets that contain one another", flips),
-            _refutes("κ = 1 for pairs of elements", swaps),
-        ],
         "κ is m where no action contains another, else K; the printed lemma has 4K",
+        _refutes("κ = 1 for sets that contain one another", flips),
+        _refutes("κ = 1 for pairs of elements", swaps),
     )
 
 
+@claim("multiplicative-stability", "Lemma (multiplicative stability)", _CONFIDENCE)
 def multiplicative(effort: Effort) -> Finding:
-    """Linear losses, never negative: κ = 1, however large the sets."""
+    """With linear losses that are never negative a policy that a round costs v leads at least
+    exp(-εv) as often after it, so stability is at most ε E[v²].
+    """
     lemma, n = Lemma(nonnegative=True), effort.pick(150_000, 600_000)
-    alone = lemma.turn(np.array([[[False]], [[True]]]), [], 0, [1.0], n, effort.seed)
+    alone = lemma.turn(np.array([[[False]], [[True]]]), [1.0], n, effort.seed)
     all_but = np.concatenate([np.ones((1, 3)), 1 - np.eye(3)]).astype(bool)[:, None]
-    whole = lemma.turn(all_but, [], 0, [0.4] * 3, n, effort.seed)
+    whole = lemma.turn(all_but, [0.4] * 3, n, effort.seed)
     paid = float((whole.before - whole.after) @ whole.least) / whole.draws
     squares = _EPSILON * float(whole.before @ whole.least**2) / whole.draws
+    what = "stability, against ε E(f - min f)²: too small a limit for sets"
     return lemma.find(
         effort,
         {"one element or none": alone, "three elements or all but one": whole},
-        [
-            _refutes("κ = 1 with the loss less the smallest one", whole),
-            Check(
-                "stability, against ε E(f - min f)²: too small a limit for sets",
-                paid - whole.chance,
-                squares,
-                False,
-            ),
-        ],
         "the last display of the printed proof has its inequality reversed (erratum 4)",
+        _refutes("κ = 1 with the loss less the smallest one", whole),
+        Check(what, paid - whole.chance, squares, False),
     )
 
 
+@claim("separator-stability", "Lemma (stability for small separator)", _CONFIDENCE)
 def separator(effort: Effort) -> Finding:
-    """Noise on d contexts, a loss on another one that a single policy suffers: κ = d κ_A."""
+    """With noise on d separating contexts only the same holds with d times the exponent, and with
+    less than d times it does not.
+
+    Noise on d contexts, a loss on another one that a single policy suffers: κ = d κ_A.
+    """
     lemma, n, d = Lemma(separator=True), effort.pick(150_000, 600_000), 3
     cube = np.array(list(itertools.product([True, False], repeat=d)))
-    victim = np.arange(2**d) == 0
-    sets = np.column_stack([cube, victim])[:, :, None]
-    exact = lemma.turn(sets, [], d, [0.4], n, effort.seed)
-    experts = np.column_stack([cube, victim]).astype(int)
+    maps = np.column_stack([cube, np.arange(2**d) == 0])
+    exact = lemma.turn(maps[:, :, None], [0.4], n, effort.seed)
     behind = [(x, [0.0, 0.5]) for x in range(d)]
-    near = lemma.turn(experts, behind, d, [0.0, 1.0], n, effort.seed)
+    near = lemma.turn(maps.astype(int), [0.0, 1.0], n, effort.seed, behind)
     return lemma.find(
         effort,
         {"all maps from 3 contexts to an element or none": exact},
-        [
-            _refutes("κ without the factor d", exact),
-            _refutes("κ without the factor d, single actions", near),
-        ],
         "a policy must win on every context of the separator at once, so noise pays d times",
+        _refutes("κ without the factor d", exact),
+        _refutes("κ without the factor d, single actions", near),
     )
 
 
 def _refutes(what: str, turn: Turn) -> Check:
     """A counter-example: the exponent surely needed is larger than ε v."""
-    worst = float((turn.surely[turn.least > 0] / (_EPSILON * turn.least[turn.least > 0])).max())
+    paid = turn.least > 0
+    worst = float((turn.surely[paid] / (_EPSILON * turn.least[paid])).max())
     return Check(f"{what} is refuted: exponent surely needed over εv", worst, 1.0, False)
-
-
-CLAIMS = (
-    Claim(
-        "additive-stability",
-        "Lemma (transductive stability)",
-        "Whatever the losses, a policy that a round costs v more than another leads at least "
-        "exp(-εκv) as often after it, κ = m or K; so stability is at most εκ E[v²].",
-        "Clopper–Pearson, all policies: false alarm below 1e-5",
-        additive,
-    ),
-    Claim(
-        "multiplicative-stability",
-        "Lemma (multiplicative stability)",
-        "With linear losses that are never negative a policy that a round costs v leads at least "
-        "exp(-εv) as often after it, so stability is at most ε E[v²].",
-        "Clopper–Pearson, all policies: false alarm below 1e-5",
-        multiplicative,
-    ),
-    Claim(
-        "separator-stability",
-        "Lemma (stability for small separator)",
-        "With noise on d separating contexts only the same holds with d times the exponent, and "
-        "with less than d times it does not.",
-        "Clopper–Pearson, all policies: false alarm below 1e-5",
-        separator,
-    ),
-)

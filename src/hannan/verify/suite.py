@@ -11,7 +11,7 @@ from hannan.core import ParameterError
 from hannan.core.validation import check_seed
 from hannan.verify.claim import Claim, Effort, Finding
 
-# One module a result, in the order of the paper; each has CLAIMS.
+# One module a result, in the order of the paper.
 _MODULES = (
     "be_the_leader",
     "ties",
@@ -66,8 +66,9 @@ def claims(only: Iterable[str] | None = None) -> list[Claim]:
     """
     found: list[tuple[str, Claim]] = []
     for module in _MODULES:
-        listed = importlib.import_module(f"hannan.verify.{module}").CLAIMS
-        found += [(module.replace("_", "-"), claim) for claim in listed]
+        listed = vars(importlib.import_module(f"hannan.verify.{module}")).values()
+        name = module.replace("_", "-")
+        found += [(name, claim) for claim in listed if isinstance(claim, Claim)]
     if only is None:
         return [claim for _, claim in found]
     wanted = list(only)

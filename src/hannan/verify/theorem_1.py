@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +14,8 @@ from hannan.environments import FromArrays
 from hannan.experiments import play
 from hannan.learners import FTPL, ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import turns
-from hannan.verify._inside import noise_of
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify._games import noise_of, standard_error, turns
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _SIGMAS = 5.0  # a normal variable is that far out with probability 3e-7
 
@@ -51,24 +49,29 @@ class Terms(NamedTuple):
         """Expected regret after each round."""
         return np.cumsum(self.played.mean(axis=1)) - self.best
 
-    @property
-    def excess(self) -> FloatArray:
-        """What the foreseeing leader loses more than the best policy, [draws]."""
-        return np.asarray(self.foreseeing.sum(axis=0) - self.best[-1])
+    def plot(self, limits: dict[str, FloatArray]) -> Plot:
+        """Regret beside what limits it, as they grow."""
+        t = np.arange(1, len(self.best) + 1)
+        dashes = [Series(label, t, values, "dashed") for label, values in limits.items()]
+        return Plot("round", "regret", [Series("regret", t, self.regret), *dashes])
 
 
+@claim("theorem-1", "Theorem 1", "false alarm below 1e-5")
 def decomposition(effort: Effort) -> Finding:
-    """Policies take turns at being good, then one stays so; and another law of noise."""
+    """The perturbed leader's regret is at most stability, what it costs not to know the round, plus
+    error, the spread of the noise over policies.
+
+    Policies take turns at being good, then one stays so; and another law of noise.
+    """
     rng = effort.rng("theorem-1")
     T, d, K, N, epsilon = effort.pick(200, 800), 4, 3, 24, effort.pick(6, 3) / 10
     table = rng.integers(K, size=(N, d))
     table[-1] = 0  # best at the end
     oracle = FinitePolicies(table, n_actions=K)
     world = turns(T, T // 2, range(d), K)
-    game = (world.contexts or [], np.asarray(world.losses))
     sizes = bounds.sizes_of(oracle)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(rng.integers(2**31)))
-    terms = _terms(learner, *game, effort.pick(1000, 4000))
+    terms = _terms(learner, world, effort.pick(1000, 4000))
     printed = bounds.stability_plus_error(epsilon, T, **sizes)
     sharp = bounds.stability_plus_error(epsilon, T, form="sharp", **sizes)
     n = effort.pick(40, 150)
@@ -78,79 +81,61 @@ def decomposition(effort: Effort) -> Finding:
     mean = float(fresh.mean())
     spread = math.sqrt((fresh.var(ddof=1) + kept.var(ddof=1)) / n)
     stability, limit = terms.stability, terms.stability + terms.error
-    return Finding(
-        [
-            Check("mean regret of learners, fresh noise", mean, limit[-1]),
-            Check("the same with half the error, G/ε", mean, limit[-1] - terms.error / 2),
-            Check("noise once less noise fresh", abs(float(kept.mean()) - mean), _SIGMAS * spread),
-            Check("stability, against Theorem 2", stability[-1], sharp.terms["stability"]),
-            Check("error, against the printed lemma", terms.error, printed.terms["error"]),
-            Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"]),
-            Check("sharp bound against the printed one", sharp.value, printed.value),
-            *_other_law(effort, oracle, game),
-        ],
-        Plot(
-            "round",
-            "regret",
-            [
-                Series("regret", np.arange(1, T + 1), terms.regret),
-                Series("stability + error", np.arange(1, T + 1), limit, "dashed"),
-                Series("stability", np.arange(1, T + 1), stability, "dashed"),
-            ],
-        ),
-        note=f"{n} learners each way, {terms.played.shape[1]} draws for the terms",
-    )
+    checks = [
+        Check("mean regret of learners, fresh noise", mean, limit[-1]),
+        Check("the same with half the error, G/ε", mean, limit[-1] - terms.error / 2),
+        Check("noise once less noise fresh", abs(float(kept.mean()) - mean), _SIGMAS * spread),
+        Check("stability, against Theorem 2", stability[-1], sharp.terms["stability"]),
+        Check("error, against the printed lemma", terms.error, printed.terms["error"]),
+        Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"]),
+        Check("sharp bound against the printed one", sharp.value, printed.value),
+        _other_law(effort, oracle, world),
+    ]
+    plot = terms.plot({"stability + error": limit, "stability": stability})
+    note = f"{n} learners each way, {terms.played.shape[1]} draws for the terms"
+    return Finding(checks, plot, note)
 
 
+@claim("one-sided-error", "Theorem 1, sharp form", "five standard errors: false alarm below 1e-6")
 def one_sided_error(effort: Effort) -> Finding:
-    """A slow race: nothing is lost to instability, and all of G/ε but no more to the noise."""
+    """Only E[max noise] = G/ε is paid, not the printed E[max] - E[min] = 2G/ε: the best policy does
+    not depend on the noise.
+
+    A slow race: nothing is lost to instability, and all of G/ε but no more to the noise.
+    """
     d, K, pace, epsilon = 3, 3, effort.pick(10, 5) / 100, 1.0
     oracle = AllPolicies(d, K)
     T = d * round(14.0 / pace)  # at the end noise could not turn the result round
     losses = np.tile(np.where(np.arange(K) == 0, 0.0, pace), (T, 1))
-    game = (list(np.arange(T) % d), losses)
+    world = FromArrays(np.arange(T) % d, losses)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(effort.rng("race").integers(2**31)))
-    terms = _terms(learner, *game, effort.pick(1000, 4000))
+    terms = _terms(learner, world, effort.pick(1000, 4000))
     G = bounds.laplace_complexity(oracle)
     sizes = bounds.sizes_of(oracle, log_size=False, complexity=G)
     bound = bounds.stability_plus_error(epsilon, T, loss_bound=pace, form="sharp", **sizes)
     error = bound.terms["error"]
-    mean, spread = float(terms.excess.mean()), _standard_error(terms.excess)
-    chance = _SIGMAS * spread
-    regret = terms.regret
-    limit = terms.stability + error
-    return Finding(
-        [
-            Check(
-                "foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance
-            ),
-            Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False),
-            Check("regret, against stability + G/ε", regret[-1], limit[-1], True, chance),
-            Check("regret, against stability + 2G/ε as printed", regret[-1], limit[-1] + error),
-            Check("stability, against Theorem 2", terms.stability[-1], bound.terms["stability"]),
-        ],
-        Plot(
-            "round",
-            "regret",
-            [
-                Series("regret", np.arange(1, T + 1), regret),
-                Series("stability + G/ε", np.arange(1, T + 1), limit, "dashed"),
-                Series(
-                    "stability + 2G/ε, as printed", np.arange(1, T + 1), limit + error, "dashed"
-                ),
-            ],
-        ),
-        note=f"every action but one loses {pace:g} a round",
-    )
+    # What the foreseeing leader loses more than the best policy, for each draw.
+    excess = terms.foreseeing.sum(axis=0) - terms.best[-1]
+    mean, chance = float(excess.mean()), _SIGMAS * standard_error(excess)
+    regret, limit = terms.regret, terms.stability + error
+    checks = [
+        Check("foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance),
+        Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False),
+        Check("regret, against stability + G/ε", regret[-1], limit[-1], True, chance),
+        Check("regret, against stability + 2G/ε as printed", regret[-1], limit[-1] + error),
+        Check("stability, against Theorem 2", terms.stability[-1], bound.terms["stability"]),
+    ]
+    plot = terms.plot({"stability + G/ε": limit, "stability + 2G/ε, as printed": limit + error})
+    return Finding(checks, plot, f"every action but one loses {pace:g} a round")
 
 
-def _terms(learner: ContextFTPL, contexts: Sequence[Any], losses: FloatArray, draws: int) -> Terms:
+def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
     """Both leaders of every round under the learner's own noise, the same for all rounds."""
     noise, scale = noise_of(learner)
     total = learner.oracle.objective()
     low, high = (total.minima(noise, 0, draws, s) for s in (scale, -scale))
     played, foreseeing, best = [], [], []
-    for context, loss in zip(contexts, losses, strict=True):
+    for context, loss in zip(world.contexts or (), np.asarray(world.losses), strict=True):
         played.append(total.chosen(context, noise, 0, draws, scale) @ loss)
         total.add(context, loss)
         foreseeing.append(total.chosen(context, noise, 0, draws, scale) @ loss)
@@ -158,55 +143,28 @@ def _terms(learner: ContextFTPL, contexts: Sequence[Any], losses: FloatArray, dr
     return Terms(np.array(played), np.array(foreseeing), np.array(best), low, -high)
 
 
-def _other_law(effort: Effort, oracle: Oracle, game: tuple[list[Any], FloatArray]) -> list[Check]:
+def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
     """Algorithm 1 with a random number of one-sided fake outcomes on random contexts."""
-    contexts, losses = game[0][:100], game[1][:100]
+    contexts, losses = (world.contexts or [])[:100], np.asarray(world.losses)[:100]
     d, K = len(set(contexts)), losses.shape[1]
 
     def fakes(rng: np.random.Generator) -> list[tuple[int, FloatArray]]:
         n = int(rng.poisson(12))
-        return list(
-            zip(rng.integers(d, size=n).tolist(), rng.exponential(size=(n, K)), strict=True)
-        )
+        points = rng.integers(d, size=n).tolist()
+        return list(zip(points, rng.exponential(size=(n, K)), strict=True))
 
-    stability, error, regrets = [], [], []
+    limits = []
     for i in range(effort.pick(60, 1000)):
         total, mirror = oracle.objective(), oracle.objective()
         for x, fake in fakes(effort.rng("law", i)):
             total.add(x, fake)
             mirror.add(x, -fake)
-        error.append(-mirror.minima(None, 0, 1, 0.0)[0] - total.minima(None, 0, 1, 0.0)[0])
-        lost = 0.0
+        limit = -mirror.minima(None, 0, 1, 0.0)[0] - total.minima(None, 0, 1, 0.0)[0]
         for context, loss in zip(contexts, losses, strict=True):
-            lost += loss[total.action(context, None, 0, 0.0)]
-            lost -= loss[total.settle(context, loss, None, 0, 0.0)]
-        stability.append(lost)
-    for i in range(effort.pick(20, 100)):
-        learner = FTPL(oracle, fakes, seed=i)
-        regrets.append(play(learner, FromArrays(contexts, losses)).regret())
-    limit = float(np.mean(stability) + np.mean(error))
-    return [Check("FTPL, one-sided noise of random length", float(np.mean(regrets)), limit)]
-
-
-def _standard_error(values: FloatArray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
-CLAIMS = (
-    Claim(
-        "theorem-1",
-        "Theorem 1",
-        "The perturbed leader's regret is at most stability, what it costs not to know the round, "
-        "plus error, the spread of the noise over policies.",
-        "false alarm below 1e-5",
-        decomposition,
-    ),
-    Claim(
-        "one-sided-error",
-        "Theorem 1, sharp form",
-        "Only E[max noise] = G/ε is paid, not the printed E[max] - E[min] = 2G/ε: the best policy "
-        "does not depend on the noise.",
-        "five standard errors: false alarm below 1e-6",
-        one_sided_error,
-    ),
-)
+            limit += loss[total.action(context, None, 0, 0.0)]
+            limit -= loss[total.settle(context, loss, None, 0, 0.0)]
+        limits.append(limit)
+    short = FromArrays(contexts, losses)
+    learners = [FTPL(oracle, fakes, seed=i) for i in range(effort.pick(20, 100))]
+    mean = float(np.mean([play(learner, short).regret() for learner in learners]))
+    return Check("FTPL, one-sided noise of random length", mean, float(np.mean(limits)))

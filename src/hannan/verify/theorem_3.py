@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hannan.bounds import self_tuned, semi_bandit
+from hannan.bounds import Sizes, self_tuned, semi_bandit
 from hannan.core import Environment, Oracle
 from hannan.environments import PlantedPolicy
 from hannan.learners import ContextSemiBanditFTPL, SelfTuned
 from hannan.oracles import Disjunctions, FinitePolicies
 from hannan.separators import disjunctions
-from hannan.verify._bandits import Habits, coins, pseudo_regret, steady, traces
-from hannan.verify._games import seeded, sizes
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify._bandits import FIXED_SEEDS, Habits, learner_seeds, pseudo_regret, steady, traces
+from hannan.verify._games import games, seeded, sizes
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
 def worlds(oracle: Oracle, contexts: Sequence[Any], T: int) -> dict[str, Environment]:
@@ -29,197 +30,143 @@ def worlds(oracle: Oracle, contexts: Sequence[Any], T: int) -> dict[str, Environ
     }
 
 
-def experts(effort: Effort) -> FinitePolicies:
+class Setting(NamedTuple):
+    """A policy class, the contexts that may arrive, and a separator where they are not known."""
+
+    what: str
+    oracle: Oracle
+    contexts: Sequence[Any]
+    separator: Any = None
+
+    @property
+    def sizes(self) -> Sizes:
+        """What the bounds need to know."""
+        return sizes(self.oracle, self.contexts, self.separator, pairs=2000)
+
+    def learner(self, **options: Any) -> Callable[[int], ContextSemiBanditFTPL]:
+        """With one success the second moment has the constant 2 of the theorem."""
+        options |= {"separator": self.separator, "resampling": "shared"}
+        return seeded(ContextSemiBanditFTPL, self.oracle, **options)
+
+    def regrets(self, T: int, seeds: Sequence[int], **options: Any) -> dict[str, float]:
+        """Pseudo-regret in each world of learners that differ in their seeds."""
+        return {
+            name: pseudo_regret(traces(self.learner(**options), world, T, seeds), self.oracle)
+            for name, world in worlds(self.oracle, self.contexts, T).items()
+        }
+
+    def theorem(
+        self, horizons: Sequence[int], seeds: Sequence[int]
+    ) -> tuple[list[Check], list[Series]]:
+        """Printed and sharp bound, each against a learner tuned for it."""
+        what, known = self.what, self.sizes
+        found: dict[str, list[float]] = defaultdict(list)
+        for T in horizons:
+            printed, sharp = semi_bandit(T, **known), semi_bandit(T, form="sharp", **known)
+            own: dict[str, Any] = {"max_resamples": printed.max_resamples}
+            as_printed = self.regrets(T, seeds, epsilon="theorem", horizon=T, **own)
+            best = {"epsilon": sharp.epsilon, "max_resamples": sharp.max_resamples}
+            tuned = self.regrets(T, seeds, **best)
+            for name in tuned:
+                found[f"printed ε, {name}"].append(as_printed[name])
+                found[f"sharp ε, {name}"].append(tuned[name])
+            found["printed bound"].append(printed.value)
+            found["sharp bound"].append(sharp.value)
+        # The checks are those of the last, longest horizon.
+        same = semi_bandit(T, form="sharp", epsilon=printed.epsilon, **own, **known)
+        worst, first = max(as_printed.values()), f"{what}, T = {T}, epsilon='theorem'"
+        second = f"{what}, tuned to the sharp bound, hardest world: sharp bound"
+        checks = [
+            Check(f"{first}, hardest world: printed bound", worst, printed.value),
+            Check(f"{what}, same learner: sharp bound at that ε", worst, same.value),
+            Check(second, max(tuned.values()), sharp.value),
+            Check(f"{what}: sharp bound, not above the printed one", sharp.value, printed.value),
+        ]
+        styles = {"printed bound": "dashed", "sharp bound": "dashed"}
+        series = [Series(n, horizons, y, styles.get(n, "line")) for n, y in found.items()]
+        return checks, series
+
+
+def experts(effort: Effort) -> Setting:
     """Twelve policies on three contexts, three actions."""
     rows = list(product(range(3), repeat=3))
     chosen = effort.rng("theorem-3").permutation(len(rows))[:12]
-    return FinitePolicies([rows[i] for i in chosen], n_actions=3)
+    oracle = FinitePolicies([rows[i] for i in chosen], n_actions=3)
+    return Setting("one action", oracle, list(oracle.contexts))
 
 
-def slates() -> FinitePolicies:
-    """All sets of two out of four elements, without contexts."""
-    return FinitePolicies([[pair] for pair in combinations(range(4), 2)], n_actions=4)
+SLATES = Setting(
+    "sets of two", FinitePolicies([[pair] for pair in combinations(range(4), 2)], n_actions=4), [0]
+)
+FORMULAS = Setting("disjunctions", Disjunctions(3), range(8), disjunctions(3))
 
 
-def formulas(n: int) -> tuple[Disjunctions, Any, list[int]]:
-    """Disjunctions over n bits, the unit vectors that separate them, and all contexts."""
-    return Disjunctions(n), disjunctions(n), list(range(2**n))
-
-
-def regrets(
-    oracle: Oracle, contexts: Sequence[Any], T: int, seeds: Sequence[int], **learner: Any
-) -> dict[str, float]:
-    """Pseudo-regret in each world of learners that differ in their seeds."""
-    # One success: the second moment then has the constant 2 of the theorem.
-    make = seeded(ContextSemiBanditFTPL, oracle, resampling="shared", **learner)
-    return {
-        name: pseudo_regret(traces(make, world, T, seeds), oracle)
-        for name, world in worlds(oracle, contexts, T).items()
-    }
-
-
-def theorem(
-    what: str,
-    oracle: Oracle,
-    contexts: Sequence[Any],
-    horizons: Sequence[int],
-    seeds: Sequence[int],
-    separator: Any = None,
-) -> tuple[list[Check], list[Series]]:
-    """Printed and sharp bound, each against a learner tuned for it."""
-    known = sizes(oracle, contexts, separator, pairs=2000)
-    found: dict[str, list[float]] = {}
-    limits: dict[str, list[float]] = {"printed": [], "sharp": []}
-    checks: list[Check] = []
-    for T in horizons:
-        printed, sharp = semi_bandit(T, **known), semi_bandit(T, form="sharp", **known)
-        same = semi_bandit(
-            T, form="sharp", epsilon=printed.epsilon, max_resamples=printed.max_resamples, **known
-        )
-        limits["printed"].append(printed.value)
-        limits["sharp"].append(sharp.value)
-        as_printed = regrets(
-            oracle, contexts, T, seeds, separator=separator,
-            epsilon="theorem", horizon=T, max_resamples=printed.max_resamples,
-        )  # fmt: skip
-        tuned = regrets(
-            oracle, contexts, T, seeds, separator=separator,
-            epsilon=sharp.epsilon, max_resamples=sharp.max_resamples,
-        )  # fmt: skip
-        for name in tuned:
-            found.setdefault(f"printed ε, {name}", []).append(as_printed[name])
-            found.setdefault(f"sharp ε, {name}", []).append(tuned[name])
-        worst = max(as_printed.values())
-        checks = [  # of the last, longest horizon
-            Check(f"{what}, T = {T}, epsilon='theorem', hardest world: printed bound",
-                  worst, printed.value),
-            Check(f"{what}, same learner: sharp bound at that ε", worst, same.value),
-            Check(f"{what}, tuned to the sharp bound, hardest world: sharp bound",
-                  max(tuned.values()), sharp.value),
-            Check(f"{what}: sharp bound, not above the printed one", sharp.value, printed.value),
-        ]  # fmt: skip
-    series = [Series(name, horizons, values) for name, values in found.items()]
-    series += [
-        Series(f"{form} bound", horizons, values, "dashed") for form, values in limits.items()
-    ]
-    return checks, series
-
-
+@claim("theorem-3-transductive", "Theorem 3, contexts known in advance", FIXED_SEEDS)
 def transductive(effort: Effort) -> Finding:
-    """Single actions and sets of two, at the printed tuning and at the sharp one."""
+    """With semi-bandit feedback pseudo-regret is at most 2εmKT + (10/ε)√(dm) log N + KT/(eL);
+    sharp, G/ε takes the place of the second term.
+
+    Single actions and sets of two, at the printed tuning and at the sharp one.
+    """
     horizons = (1000, 4000, 16_000) if effort.full else (500, 2000)
-    seeds = coins(effort, effort.pick(2, 6))
-    oracle = experts(effort)
-    checks, series = theorem("one action", oracle, list(oracle.contexts), horizons, seeds)
-    more, _ = theorem("sets of two", slates(), [0], horizons[-1:], seeds)
+    seeds = learner_seeds(effort, effort.pick(2, 6))
+    checks, series = experts(effort).theorem(horizons, seeds)
+    more, _ = SLATES.theorem(horizons[-1:], seeds)
     plot = Plot("T", "pseudo-regret", series, log_x=True, log_y=True)
-    return Finding([*checks, *more], plot, note="three worlds, one of which reacts to play")
+    return Finding([*checks, *more], plot, "three worlds, one of which reacts to play")
 
 
+@claim("theorem-3-separator", "Theorem 3, small separator", FIXED_SEEDS)
 def small_separator(effort: Effort) -> Finding:
-    """Disjunctions over three bits, noise on the three unit vectors, any context may arrive."""
+    """With noise on a separator only, pseudo-regret is of order √T, at most 2εκmKT + G/ε + KT/(eL),
+    κ = dm: the printed T^(2/3) has a factor L too much.
+
+    Disjunctions over three bits, noise on the three unit vectors, any context may arrive.
+    """
     horizons = (1000, 4000, 16_000) if effort.full else (500, 2000)
-    oracle, separator, contexts = formulas(3)
-    checks, series = theorem(
-        "disjunctions", oracle, contexts, horizons, coins(effort, effort.pick(2, 6)), separator
-    )
-    known = sizes(oracle, separator=separator, pairs=2000)
+    checks, series = FORMULAS.theorem(horizons, learner_seeds(effort, effort.pick(2, 6)))
+    known = FORMULAS.sizes
     far = 10**6
 
-    def exponent(**form: Any) -> float:
-        ratio = (
-            semi_bandit(4 * far, **form, **known).value / semi_bandit(far, **form, **known).value
-        )
-        return math.log(ratio) / math.log(4.0)
+    def exponent(form: str) -> float:
+        few, many = (semi_bandit(T, form=form, **known).value for T in (far, 4 * far))
+        return math.log(many / few) / math.log(4.0)
 
-    printed = semi_bandit(horizons[-1], **known)
-    best = semi_bandit(horizons[-1], max_resamples="best", **known)
+    T, what = horizons[-1], "printed bound with its best L, not above that with T^(1/3)"
+    printed, best = (semi_bandit(T, max_resamples=L, **known).value for L in (None, "best"))
+    sharp, power = exponent("sharp"), exponent("printed")
     checks += [
-        Check("growth exponent of the sharp bound", exponent(form="sharp"), 0.5, allowance=1e-3),
-        Check("growth exponent of the printed one", exponent(), 2 / 3, False, allowance=1e-3),
-        Check("printed bound with its best L, not above that with T^(1/3)", best.value,
-              printed.value),
-    ]  # fmt: skip
+        Check("growth exponent of the sharp bound", sharp, 0.5, allowance=1e-3),
+        Check("growth exponent of the printed one", power, 2 / 3, False, allowance=1e-3),
+        Check(what, best, printed),
+    ]
     plot = Plot("T", "pseudo-regret", series, log_x=True, log_y=True)
-    return Finding(checks, plot, note="as printed the bound is above T until T is 1.6 million")
+    return Finding(checks, plot, "as printed the bound is above T until T is 1.6 million")
 
 
+@claim("theorem-3-self-tuned", "Theorem 3, without tuning", FIXED_SEEDS)
 def untuned(effort: Effort) -> Finding:
-    """ε = G/D with D measured by an independent draw: no horizon, no L given."""
-    T, seeds = effort.pick(2000, 16_000), coins(effort, effort.pick(2, 6))
-    many = experts(effort)
-    small, separator, contexts = formulas(3)
+    """With ε = G/D, D measured with independent draws, pseudo-regret is at most 2 E[D] + Σ K/(eL) ≤
+    2√((2κG+1)2mKT) + Σ K/(eL), whatever the horizon.
+    """
+    T, seeds = effort.pick(2000, 16_000), learner_seeds(effort, effort.pick(2, 6))
     checks: list[Check] = []
     rows: list[tuple[float, float, float]] = []
-    for what, oracle, arriving, X in (
-        ("one action", many, list(many.contexts), None),
-        ("sets of two", slates(), [0], None),
-        ("separator", small, contexts, separator),
-    ):
-        known = sizes(oracle, arriving, X, pairs=2000)
-        bound = self_tuned(T, feedback="semi-bandit", **known).value
-        for name, world in worlds(oracle, arriving, T).items():
-            regret, estimate = _measured(oracle, X, world, T, seeds)
-            rows.append((regret, estimate, bound))
-            checks.append(Check(f"{what}, world {name}: 2 D + Σ K/(eL)", regret, estimate))
-        _, largest, _ = np.array(rows[-3:]).max(axis=0)
+    for setting in (experts(effort), SLATES, FORMULAS._replace(what="separator")):
+        what, oracle = setting.what, setting.oracle
+        bound = self_tuned(T, feedback="semi-bandit", **setting.sizes).value
+        for name, world in worlds(oracle, setting.contexts, T).items():
+            make = setting.learner(epsilon=SelfTuned(1.0))
+            played = games(make, world, T, seeds, seeds[0])
+            regret = pseudo_regret([trace for _, trace in played], oracle)
+            stated = float(np.mean([float(learner.certificate()) for learner, _ in played]))
+            rows.append((regret, stated, bound))
+            checks.append(Check(f"{what}, world {name}: 2 D + Σ K/(eL)", regret, stated))
+        largest = max(stated for _, stated, _ in rows[-3:])
         checks.append(Check(f"{what}: 2 D + Σ K/(eL), below the bound", largest, bound))
-    measured, estimates, limits = np.array(rows).T
     at = np.arange(len(rows)) + 1
-    plot = Plot(
-        "game: three settings, three worlds each",
-        "pseudo-regret",
-        [
-            Series("measured", at, measured, "points"),
-            Series("2 D + Σ K/(eL)", at, estimates, "line"),
-            Series("bound", at, limits, "dashed"),
-        ],
-        log_y=True,
-    )
-    return Finding(checks, plot, note=f"T = {T}")
-
-
-def _measured(
-    oracle: Oracle, separator: Any, world: Environment, T: int, seeds: Sequence[int]
-) -> tuple[float, float]:
-    """Pseudo-regret, and the mean of what the learners' certificates say of it."""
-    learners = {
-        seed: ContextSemiBanditFTPL(
-            oracle,
-            separator=separator,
-            epsilon=SelfTuned(1.0),
-            resampling="shared",
-            seed=seed,
-        )
-        for seed in seeds
-    }
-    regret = pseudo_regret(traces(learners.__getitem__, world, T, seeds), oracle)
-    return regret, float(np.mean([float(learner.certificate()) for learner in learners.values()]))
-
-
-CLAIMS = (
-    Claim(
-        "theorem-3-transductive",
-        "Theorem 3, contexts known in advance",
-        "With semi-bandit feedback pseudo-regret is at most 2εmKT + (10/ε)√(dm) log N + KT/(eL); "
-        "sharp, G/ε takes the place of the second term.",
-        "means over games with fixed seeds, without allowance",
-        transductive,
-    ),
-    Claim(
-        "theorem-3-separator",
-        "Theorem 3, small separator",
-        "With noise on a separator only, pseudo-regret is of order √T, at most "
-        "2εκmKT + G/ε + KT/(eL), κ = dm: the printed T^(2/3) has a factor L too much.",
-        "means over games with fixed seeds, without allowance",
-        small_separator,
-    ),
-    Claim(
-        "theorem-3-self-tuned",
-        "Theorem 3, without tuning",
-        "With ε = G/D, D measured with independent draws, pseudo-regret is at most "
-        "2 E[D] + Σ K/(eL) ≤ 2√((2κG+1)2mKT) + Σ K/(eL), whatever the horizon.",
-        "means over games with fixed seeds, without allowance",
-        untuned,
-    ),
-)
+    names = {"measured": "points", "2 D + Σ K/(eL)": "line", "bound": "dashed"}
+    columns = zip(names.items(), np.array(rows).T, strict=True)
+    series = [Series(name, at, values, style) for (name, style), values in columns]
+    plot = Plot("game: three settings, three worlds each", "pseudo-regret", series, log_y=True)
+    return Finding(checks, plot, f"T = {T}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,57 +11,47 @@ from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL
 from hannan.learners.prediction import TRUST
 from hannan.oracles import FinitePolicies
-from hannan.verify._games import Recorded, instability, mean_check, seeds
+from hannan.verify._games import Means, Recorded, instability, let_play, ranked, seeds
 from hannan.verify._guesses import TWO, Problem, Script, problems
 from hannan.verify.be_the_leader import foreseeing, lemma
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _LEVEL = 1e-6
 
 
+@claim(
+    "theorem-5",
+    "Theorem 5",
+    "means many standard errors below their bounds; right guesses: Bernstein's at 1e-6",
+)
 def follows_errors(effort: Effort) -> Finding:
-    """Regret at the best fixed ε and self-tuned, below the bounds for the errors observed."""
+    """With predictors regret is at most 4εK Σ‖f - Q‖² + (10/ε)√(dm) log N (d times the first term
+    with a separator); sharp: εκ Σ range(f - Q)² + G/ε, with no K for single actions.
+    """
     numbers = seeds(effort, "theorem-5", 8, 40)
     tried = problems(effort.pick(200, 1200), effort.rng("theorem-5", "losses"))
-    checks: list[Check] = []
+    checks = Means()
     measured, limits, printed_limits = [], [], []
     for problem in tried:
-        errors = problem.errors("always")
+        name, errors = problem.name, problem.errors("always")
         printed, sharp = (problem.bound(errors, form) for form in ("printed", "sharp"))
         found = problem.regrets(printed.epsilon, "always", numbers)
         at = problem.bound(errors, "sharp", printed.epsilon)
-        checks += [
-            mean_check(f"{problem.name}: regret, printed bound", found, printed.value),
-            mean_check(f"{problem.name}: regret, sharp bound at the same ε", found, at.value),
-            Check(f"{problem.name}: sharp bound below the printed one", sharp.value, printed.value),
-        ]
         best = problem.regrets(sharp.epsilon, "always", numbers)
         own = problem.regrets("adaptive", "always", numbers)
         limit = problem.self_tuned(errors.used)
-        checks += [
-            mean_check(f"{problem.name}: regret at the best sharp ε", best, sharp.value),
-            mean_check(f"{problem.name}: regret, self-tuned", own, limit),
-        ]
-        measured += [found.mean(), best.mean(), own.mean()]
+        checks.below(f"{name}: regret, printed bound", found, printed.value)
+        checks.below(f"{name}: regret, sharp bound at the same ε", found, at.value)
+        what = f"{name}: sharp bound below the printed one"
+        checks.append(Check(what, sharp.value, printed.value))
+        checks.below(f"{name}: regret at the best sharp ε", best, sharp.value)
+        checks.below(f"{name}: regret, self-tuned", own, limit)
+        measured += [max(0.1, each.mean()) for each in (found, best, own)]
         limits += [at.value, sharp.value, limit]
         printed_limits += [printed.value] * 3
     checks += _right_guesses(tried, seeds(effort, "right guesses", 30, 200))
-    order = np.argsort(limits)
-    number = np.arange(len(order))
-    return Finding(
-        checks,
-        Plot(
-            "problems and tunings, by the size of their bounds",
-            "regret",
-            [
-                Series("measured", number, np.maximum(np.array(measured)[order], 0.1), "points"),
-                Series("sharp bound", number, np.array(limits)[order], "dashed"),
-                Series("printed bound", number, np.array(printed_limits)[order], "dashed"),
-            ],
-            log_y=True,
-        ),
-        note="regrets below 0.1 are drawn at 0.1",
-    )
+    plot = ranked("regret", measured, sharp_bound=limits, printed_bound=printed_limits)
+    return Finding(checks, plot, "regrets below 0.1 are drawn at 0.1")
 
 
 def _right_guesses(tried: list[Problem], numbers: list[int]) -> list[Check]:
@@ -69,34 +60,33 @@ def _right_guesses(tried: list[Problem], numbers: list[int]) -> list[Check]:
     If one of two actions always costs 1, noise of size s costs nearly s G: the learner errs in
     round t with the probability that noise outweighs t rounds. The allowance is Bernstein's.
     """
-    steady = Problem(
-        "",
-        TWO,
-        FromArrays(None, np.tile([0.0, 1.0], (200, 1))),
-        Script(np.tile([0.0, 1.0], (200, 1))),
-    )
+    losses = np.tile([0.0, 1.0], (200, 1))
+    steady = Problem("", TWO, FromArrays(None, losses), Script(losses))
     noisy = steady.regrets(0.05, "always", numbers)
     limit = steady.bound(steady.errors("always"), "sharp", 0.05).value
     share = -np.log(_LEVEL) / len(numbers)
     chance = float(np.sqrt(2.0 * limit * share) + share / 3.0)
-    right = [
-        steady,
-        *(replace(each, predictor=Script(np.asarray(each.world.losses))) for each in tried),
+    right = [replace(each, predictor=Script(np.asarray(each.world.losses))) for each in tried]
+    own = [
+        each.regrets("adaptive", trust, numbers[:2]).max()
+        for each in (steady, *right)
+        for trust in TRUST
     ]
-    own = [each.regrets("adaptive", trust, numbers[:2]).max() for each in right for trust in TRUST]
+    what = "right guesses, ε = 1/20: regret at most G/ε"
     return [
-        Check(
-            "right guesses, ε = 1/20: regret at most G/ε",
-            float(noisy.mean()),
-            limit,
-            allowance=chance,
-        ),
+        Check(what, float(noisy.mean()), limit, allowance=chance),
         Check("right guesses: largest regret, self-tuned", float(max(own)), 0.0),
     ]
 
 
+@claim(
+    "be-the-optimistic-leader",
+    "Lemma (follow vs be the leader with predictors)",
+    "holds on every path",
+)
 def on_every_path(effort: Effort) -> Finding:
-    r"""Be the leader with predictors, for realised noise and every policy as the comparator.
+    r"""What a guess leaves unforeseen is all that is paid for, besides the noise on the best policy
+    and on the first one.
 
     :math:`\sum_t Q_t(a_t) + (f_t - Q_t)(b_t) \le \sum_t f_t(\pi^*) + z(\pi^*) - z(\pi_1)`, with a
     the leader's action when the guess counts as a round and b that of the leader who knows the
@@ -113,23 +103,24 @@ def on_every_path(effort: Effort) -> Finding:
         scale = float(rng.choice([0.0, 0.3, 3.0, 30.0]))
         key = int(rng.integers(2**63))
         gaps.append(foreseeing(oracle, key, scale, zip(x, f, Q, strict=True)))
-        learner = ContextFTPL(
-            oracle,
-            epsilon=Recorded(),
-            predictor=Script(Q),
-            trust="always",
-            loss_range=(-3.0, 3.0),
-        )
+        options: Any = {"trust": "always", "loss_range": (-3.0, 3.0)}
+        learner = ContextFTPL(oracle, epsilon=Recorded(), predictor=Script(Q), **options)
         for context, losses in zip(x, f, strict=True):
-            learner.act(context)
-            learner.update(losses)
+            let_play(learner, context, losses)
         least.append(float(instability(learner).min()))
     what = "smallest cost of a surprise, self-tuned learners"
     return lemma(gaps, Check(what, min(least), 0.0, False))
 
 
+@claim(
+    "earned-trust",
+    "Predictors that may be bad (beyond Theorem 5)",
+    "holds on every path; a mean far below its bound",
+)
 def trust_is_earned(effort: Effort) -> Finding:
-    """Guesses that are trusted only as long as they help: never much worse than the better."""
+    """Guesses used only while they have done better than none cost at most twice the smaller of the
+    two sums of squared ranges, and one step.
+    """
     rng = effort.rng("earned trust")
     used, better, steps = [], [], []
     for i in range(effort.pick(40, 400)):
@@ -144,56 +135,16 @@ def trust_is_earned(effort: Effort) -> Finding:
     limits = 2.0 * np.array(better) + steps
     (wrong,) = (p for p in problems(effort.pick(200, 1200), rng) if p.name == "wrong guesses")
     errors = wrong.errors("earned")
+    allowed = 2.0 * errors.none + errors.step
     own = wrong.regrets("adaptive", "earned", seeds(effort, "earned trust", 8, 60))
-    order = np.argsort(limits)
-    return Finding(
-        [
-            Check(
-                "largest excess over twice the better sum and a step",
-                float(max(used - limits)),
-                0.0,
-            ),
-            Check("wrong guesses: squared ranges used", errors.used, 2 * errors.none + errors.step),
-            mean_check(
-                "wrong guesses: regret, self-tuned",
-                own,
-                wrong.self_tuned(2.0 * errors.none + errors.step),
-            ),
-        ],
-        Plot(
-            "twice the smaller sum of squared ranges, with the guesses or without, and a step",
-            "squared ranges used",
-            [
-                Series("games", limits, used, "points"),
-                Series("the limit", limits[order], limits[order], "dashed"),
-            ],
-        ),
-    )
-
-
-CLAIMS = (
-    Claim(
-        "theorem-5",
-        "Theorem 5",
-        "With predictors regret is at most 4εK Σ‖f - Q‖² + (10/ε)√(dm) log N (d times the first "
-        "term with a separator); sharp: εκ Σ range(f - Q)² + G/ε, with no K for single actions.",
-        "means many standard errors below their bounds; right guesses: Bernstein's at 1e-6",
-        follows_errors,
-    ),
-    Claim(
-        "be-the-optimistic-leader",
-        "Lemma (follow vs be the leader with predictors)",
-        "What a guess leaves unforeseen is all that is paid for, besides the noise on the best "
-        "policy and on the first one.",
-        "holds on every path",
-        on_every_path,
-    ),
-    Claim(
-        "earned-trust",
-        "Predictors that may be bad (beyond Theorem 5)",
-        "Guesses used only while they have done better than none cost at most twice the smaller "
-        "of the two sums of squared ranges, and one step.",
-        "holds on every path; a mean far below its bound",
-        trust_is_earned,
-    ),
-)
+    excess = float(max(used - limits))
+    checks = Means()
+    checks.append(Check("largest excess over twice the better sum and a step", excess, 0.0))
+    checks.append(Check("wrong guesses: squared ranges used", errors.used, allowed))
+    checks.below("wrong guesses: regret, self-tuned", own, wrong.self_tuned(allowed))
+    series = [
+        Series("games", limits, used, "points"),
+        Series("the limit", np.sort(limits), np.sort(limits), "dashed"),
+    ]
+    x = "twice the smaller sum of squared ranges, with the guesses or without, and a step"
+    return Finding(checks, Plot(x, "squared ranges used", series))

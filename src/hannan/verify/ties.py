@@ -23,7 +23,7 @@ from hannan.oracles import (
     Subsets,
     Thresholds,
 )
-from hannan.verify.claim import Check, Claim, Effort, Finding, Plot, Series
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 
 class Listed(NamedTuple):
@@ -40,8 +40,13 @@ class Listed(NamedTuple):
         return type(self.oracle).__name__
 
 
+@claim("ties", "Definition (optimisation oracle)", "holds on every path")
 def on_integer_losses(effort: Effort) -> Finding:
-    """Games with losses -1, 0, 1, in which many policies tie, against a list of all policies."""
+    """The oracle's policy depends on the total losses alone, not on how they came about; of several
+    best ones it is always the first in the documented order.
+
+    Games with losses -1, 0, 1, in which many policies tie, against a list of all policies.
+    """
     rng = effort.rng("ties")
     checks, tied, ranks = [], [], []
     for listed in _classes(rng):
@@ -57,21 +62,15 @@ def on_integer_losses(effort: Effort) -> Finding:
         Check("games with a tie, as a share", float(np.mean(np.array(tied) > 1)), 0.5, False),
     ]
     most = max(tied)
-    return Finding(
-        checks,
-        Plot(
-            "policies that tie for the smallest loss",
-            "place of the leader among them",
-            [
-                Series("games", np.array(tied), np.array(ranks) + 1, "points"),
-                Series("the first", [1, most], [1, 1], "dashed"),
-                Series("the last", [1, most], [1, most], "dashed"),
-            ],
-            log_x=True,
-            log_y=True,
-        ),
-        note="each history is also told in another order, in halves, and without its zero rounds",
-    )
+    series = [
+        Series("games", np.array(tied), np.array(ranks) + 1, "points"),
+        Series("the first", [1, most], [1, 1], "dashed"),
+        Series("the last", [1, most], [1, most], "dashed"),
+    ]
+    axes = ("policies that tie for the smallest loss", "place of the leader among them")
+    plot = Plot(*axes, series, log_x=True, log_y=True)
+    note = "each history is also told in another order, in halves, and without its zero rounds"
+    return Finding(checks, plot, note)
 
 
 def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
@@ -85,19 +84,16 @@ def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
     for x, loss in zip(places, losses, strict=True):
         values += listed.plays[:, x] @ loss
     ties = np.flatnonzero(values == values.min())
-    mine = _row(listed, total.leader())
+    leader: Any = total.leader()
+    mine = _row(listed, leader)
     same = (listed.plays[ties] == mine).all(axis=(1, 2))
-    rank = int(np.argmax(same)) if same.any() else len(ties)
     if isinstance(oracle, FinitePolicies):
-        leader: Any = total.leader()
-        rank = int(np.flatnonzero(ties == leader.index)[0])
-    order = rng.permutation(T)
-    twice = np.repeat(places[order], 2)
-    halves = np.repeat(0.5 * losses[order], 2, axis=0)
-    used = losses.any(axis=1)
+        same = ties == leader.index
+    rank = int(np.argmax(same)) if same.any() else len(ties)
+    order, used = rng.permutation(T), losses.any(axis=1)
     others = [
         _told(listed, places[order], losses[order]),
-        _told(listed, twice, halves),
+        _told(listed, np.repeat(places[order], 2), np.repeat(0.5 * losses[order], 2, axis=0)),
         _told(listed, places[used], losses[used]),
     ]
     agree = all(np.array_equal(mine, _row(listed, other.leader())) for other in others)
@@ -144,10 +140,12 @@ def _classes(rng: np.random.Generator) -> Iterator[Listed]:
     yield _single(FinitePolicies(table, n_actions=3), range(3), table, 3)
     yield _single(AllPolicies(3, 3), range(3), list(itertools.product(range(3), repeat=3)), 3)
     points = [0.0, 0.25, 0.5, 1.0]
-    yield _single(
-        Thresholds(3), points, [*_constants(3, 4), *_cuts(np.array(points), points, 3)], 3
-    )
-    yield _stumps()
+    yield _single(Thresholds(3), points, _cuts(np.array([points]).T, points, 3), 3)
+    # Two features with two cuts each.
+    cuts = np.array([0.5, 1.5])
+    pairs = np.array(list(itertools.product([0.0, 1.0, 2.0], repeat=2)))
+    stumps = Stumps(2, edges=[cuts, cuts])
+    yield _single(stumps, list(pairs), _cuts(pairs, [-np.inf, *cuts], 2), 2)
     rows = np.arange(8)[:, None] >> np.arange(3) & 1
     for formulas in (Disjunctions(3), Conjunctions(3)):
         plays = [[formulas.policy(np.flatnonzero(s))(x) for x in rows] for s in rows]
@@ -161,8 +159,8 @@ def _classes(rng: np.random.Generator) -> Iterator[Listed]:
     yield _sets(Paths(edges, "s", "t"), [[0, 2, 4], [0, 3], [1, 4], [5]])
     yield _sets(Subsets(5, 2), list(itertools.combinations(range(5), 2)))
     matroid = PartitionMatroid([0, 0, 0, 1, 1], [2, 1])
-    pairs = itertools.combinations(range(3), 2)
-    yield _sets(matroid, [[*pair, last] for pair in pairs for last in (3, 4)])
+    firsts = itertools.combinations(range(3), 2)
+    yield _sets(matroid, [[*first, last] for first in firsts for last in (3, 4)])
 
 
 def _single(oracle: Oracle, contexts: Sequence[Any], plays: Any, K: int) -> Listed:
@@ -175,37 +173,13 @@ def _sets(oracle: Oracle, actions: Sequence[Sequence[int]]) -> Listed:
     return Listed(oracle, [None], np.array(plays))
 
 
-def _stumps() -> Listed:
-    """Two features with two cuts each."""
-    cuts = [0.5, 1.5]
-    rows = np.array(list(itertools.product([0.0, 1.0, 2.0], repeat=2)))
-    plays = _constants(2, len(rows))
-    for feature in range(2):
-        plays += _cuts(rows[:, feature], [-np.inf, *cuts], 2)
-    oracle = Stumps(2, edges=[np.array(cuts), np.array(cuts)])
-    return _single(oracle, list(rows), plays, 2)
+def _cuts(rows: FloatArray, cuts: Sequence[float], K: int) -> list[NDArray[np.int64]]:
+    """Constants, then for each feature the largest cut first, then the smallest actions.
 
-
-def _constants(K: int, d: int) -> list[NDArray[np.int64]]:
-    return [np.full(d, a) for a in range(K)]
-
-
-def _cuts(x: FloatArray, cuts: Sequence[float], K: int) -> list[NDArray[np.int64]]:
-    """The largest cut first, then the smallest actions; the smallest cut splits nothing."""
-    pairs = itertools.permutations(range(K), 2)
-    return [
+    The smallest cut splits nothing.
+    """
+    pairs = list(itertools.permutations(range(K), 2))
+    return [np.full(len(rows), a) for a in range(K)] + [
         np.where(x >= cut, above, below)
-        for cut, (below, above) in itertools.product(cuts[:0:-1], pairs)
+        for x, cut, (below, above) in itertools.product(rows.T, cuts[:0:-1], pairs)
     ]
-
-
-CLAIMS = (
-    Claim(
-        "ties",
-        "Definition (optimisation oracle)",
-        "The oracle's policy depends on the total losses alone, not on how they came about; of "
-        "several best ones it is always the first in the documented order.",
-        "holds on every path",
-        on_integer_losses,
-    ),
-)
