@@ -25,8 +25,7 @@ from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust, check_trust
 from hannan.perturbation import seed_key
 
 _STREAM = 5  # smaller ones belong to noise
-# On tables hints save little and the base must see all arms: half of the rounds, a small budget.
-_EARNED = Trust(budget=1.0, prior=2.0, floor=0.25, share=0.5)
+_EARNED = Trust(prior=2.0, share=0.9)
 
 
 class TsallisINF(Learner):
@@ -47,10 +46,9 @@ class TsallisINF(Learner):
     oracle
         `AllPolicies(d, K)`; d = 1 for plain arms.
     predictor
-        Recommends actions and estimates losses, as in `ContextSemiBanditFTPL`; it has at most
-        half of the rounds.
+        Recommends actions and estimates losses, as in `ContextSemiBanditFTPL`.
     trust
-        "earned", or a `Trust` with share <= 1/2.
+        "earned", or a `Trust`.
     seed, loss_range
         As in `ContextSemiBanditFTPL`.
 
@@ -58,7 +56,8 @@ class TsallisINF(Learner):
     ---------
     Losses in [0, 1], immediate feedback, adaptive adversaries: pseudo-regret at most
     :math:`4\sqrt{dKT}`; with a predictor, however bad, at most
-    :math:`S_T + 4.67\sqrt{2dKT}`, :math:`S_T \le \sqrt{GT}` what its hints have measurably cost.
+    :math:`S_T + 4.67\sqrt{dKW_T}` with :math:`S_T \le 3\sqrt{GT}` what its hints have measurably
+    cost and :math:`W_T \le 10T` (`Trust.share`). Nothing is proved for late feedback.
     [zimmert2021]
 
     Examples
@@ -79,6 +78,7 @@ class TsallisINF(Learner):
     feedback = Feedback.SEMI
     oracle: Any
     _scores_actions = True  # type: ignore[assignment]
+    _derived = frozenset({"_G"})
 
     class Round(AdvisedRound):
         """A round with the law it was drawn from."""
@@ -119,11 +119,14 @@ class TsallisINF(Learner):
                 f"loss_range={loss_range}."
             )
         believed = _EARNED if trust == "earned" else check_trust(self, trust, predictor, oracle)
-        if predictor is not None and (believed.share is None or believed.share > 0.5):
-            raise ParameterError(f"TsallisINF needs a Trust with share <= 1/2; got {trust!r}.")
+        if not believed.budget or believed.baseline == "guess":
+            raise ParameterError(
+                f"TsallisINF needs trust='earned', or a Trust with hints; got {trust!r}."
+            )
         self.hint = NoHint()
         if predictor is not None:
             self.hint = Hint(predictor, believed, self.oracle.n_actions, high)
+        self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
         self._W = np.zeros(len(self._past.totals))
@@ -160,7 +163,8 @@ class TsallisINF(Learner):
             opened.action = opened.advice
         else:
             opened.action = int(kernel.choose(opened.law, (u - p) / (1.0 - p)))
-        opened.weight = 1.0 / float(opened.mixed(opened.law)[opened.action])
+        q = (1.0 - p) * float(opened.law[opened.action])
+        opened.weight = 1.0 / (q + p if opened.action == opened.advice else q)
 
     def _played(self, opened: Round) -> None:
         self._number += 1
@@ -211,13 +215,15 @@ class TsallisINF(Learner):
 
     def worst_case(self, rounds: int, restarts: int) -> float | None:
         """For a game with restarts: roots of parts add up to no more than the root of all."""
-        most = 1.0 if self.hint.predictor is None else 2.0
-        size = self.oracle.n_contexts * self.oracle.n_actions * most
-        base = self._constant * math.sqrt(size * rounds * (restarts + 1))
+        size = self._past.totals.size * rounds * (restarts + 1)
         if not isinstance(self.hint, Hint):
-            return self._range[1] * base
-        assert self.hint.trust.budget is not None
-        hints = self.hint.trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
+            return self._range[1] * self._constant * math.sqrt(size)
+        trust = self.hint.trust
+        if trust.share == 1.0:
+            return None
+        assert trust.budget is not None
+        hints = trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
+        base = self._constant * math.sqrt(size / (1.0 - trust.share))
         return self._range[1] * (base + hints)
 
     @property
@@ -234,11 +240,6 @@ class TsallisINF(Learner):
     @property
     def _constant(self) -> float:
         return 4.0 if self.hint.predictor is None else 4.67
-
-    @property
-    def _G(self) -> float:
-        found: float = self.oracle.complexity(self.oracle.contexts)
-        return found
 
     def _law(self, opened: Round) -> FloatArray:
         return opened.mixed(opened.law)
