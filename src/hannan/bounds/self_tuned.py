@@ -7,7 +7,7 @@ from hannan.bounds.anytime import variance
 from hannan.bounds.bound import Bound
 from hannan.bounds.semi_bandit import default_limit
 from hannan.bounds.sizes import Checked, Sizes, SizesAndLosses, check_total
-from hannan.core.validation import check_integer, refuse
+from hannan.core.validation import check_integer, check_positive, refuse
 
 
 def self_tuned(
@@ -85,28 +85,37 @@ def hinted(
     *,
     loss_bound: float = 1.0,
     loss_range: tuple[float, float] | None = None,
-    unhinted: float | None = None,
+    budget: float = 3.0,
+    share: float = 0.95,
+    known_law: bool = False,
+    max_resamples: int | None = None,
     start: float = 0.0,
     restarts: int = 0,
     **sizes: Unpack[Sizes],
 ) -> Bound:
-    r"""Bandit feedback, self-tuned, hints followed while they cost less than their budget.
+    r"""Bandit feedback, self-tuned, with hints that earn their share of the rounds.
 
-    A hint is taken while what hints have cost, :math:`\max(S, 0) + 2 D_{over}`, is below
-    :math:`\sqrt{2KGt}`. However bad the hints, for losses in [0, 1]
+    Hints are played while what they have measurably cost, S, cannot exceed
+    :math:`c\sqrt{Gt}`, and so that :math:`W = \sum_t 1/\beta_t \le T/(1-s)`, β the share of the
+    base. However bad the hints, for losses in [0, 1]
 
-    .. math:: \mathrm{Regret} \le \sqrt{2KGT} + 2L_T + 2\sqrt{2K(2\kappa G + 1) T_0} + D_0
-              + \sum_t \frac{K}{eL_t}, \qquad L_t = \lceil\sqrt{Kt}\rceil .
+    .. math:: \mathrm{Regret} \le c\sqrt{GT} + 2\sqrt{2K(2\kappa G + 1) W} + D_0
+              + \sum_t \frac{K}{eL_t} ;
 
-    At most r restarts multiply the roots (:math:`2\sqrt{KT}` for 2L included) by
-    :math:`\sqrt{r+1}` and cost :math:`(r+1)(D_0 + 2)`. Pseudo-regret, single actions.
+    where the law of the leader's choice is known, so that baselines can be covered,
+    :math:`2\sqrt{(2.6\kappa GK + 1)W}` and :math:`2\sqrt T` more. At most r restarts multiply the
+    roots by :math:`\sqrt{r+1}` and D₀ by r + 1. Pseudo-regret, single actions.
 
     Parameters
     ----------
     horizon
         T.
-    unhinted
-        :math:`T_0`, the expected number of rounds without a hint; by default all of them.
+    budget, share
+        c and s, as in `Trust`.
+    known_law
+        Whether weights are exact.
+    max_resamples
+        L, where it is fixed; by default :math:`\lceil\sqrt{Kt}\rceil`.
     start, restarts
         :math:`D_0`, the initial value of D, and r.
     loss_bound, loss_range
@@ -117,8 +126,8 @@ def hinted(
     Examples
     --------
     >>> sizes = {"d": 50, "n_actions": 5, "log_size": 6.9}
-    >>> [round(hinted(20_000, unhinted=T0, **sizes).value) for T0 in (0, 20_000)]
-    [3636, 11522]
+    >>> [round(hinted(20_000, share=s, **sizes).value) for s in (0.0, 0.5, 0.95)]
+    [9342, 12589, 36433]
     """
     owner = "hinted"
     known = Checked(owner, sizes, loss_bound=loss_bound, loss_range=loss_range)
@@ -127,20 +136,24 @@ def hinted(
     T = check_integer(owner, "horizon", horizon, 1)
     B = known.check_semi_bandit_losses()
     D0 = check_total(owner, "start", start)
-    T0 = check_total(owner, "unhinted", T if unhinted is None else unhinted)
-    if T0 > T:
-        raise refuse(owner, "unhinted", f"at most horizon={T}", unhinted)
+    c = check_positive(owner, "budget", budget)
+    if not 0.0 <= share < 1.0:
+        raise refuse(owner, "share", "a number from 0 to less than 1", share)
     games = 1 + check_integer(owner, "restarts", restarts, 0)
     K, G, kappa = known.K, known.G, known.kappa()
-    more = math.sqrt(games)
-    L = max(2, default_limit(K, T))
-    step = 2.0 * L if games == 1 else 2.0 * more * math.sqrt(K * T) + 2.0 * games
+    more, W = math.sqrt(games), T / (1.0 - share)
+    unrest = 2.6 * kappa * G * K + 1.0 if known_law else 2.0 * K * (2.0 * kappa * G + 1.0)
+    L = max(2, default_limit(K, T)) if max_resamples is None else max_resamples
+    truncation = more * 2.0 * math.sqrt(K * T) / math.e
+    if max_resamples is not None:
+        truncation = K * T / (math.e * L)
+    if known_law:
+        truncation += more * 2.0 * math.sqrt(T)
     terms = {
-        "hints": B * (more * math.sqrt(2.0 * K * G * T) + step),
-        "instability": B * more * 2.0 * math.sqrt(2.0 * K * (2.0 * kappa * G + 1.0) * T0),
-        "truncation": B * more * 2.0 * math.sqrt(K * T) / math.e,
+        "hints": B * more * c * math.sqrt(G * T),
+        "instability": B * more * 2.0 * math.sqrt(unrest * W),
+        "truncation": B * truncation,
         "start": games * D0,
     }
     value = sum(terms.values())
-    D = 0.5 * (terms["hints"] + terms["instability"]) + terms["start"]
-    return Bound(value, G / D, terms, L)
+    return Bound(value, G / (0.5 * terms["instability"] + terms["start"]), terms, L)
