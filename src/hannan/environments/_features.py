@@ -28,7 +28,7 @@ class Features:
         one for each category of the others. One name by itself: the context is that column's
         number, as it is, an int if it is whole. None: no contexts.
     categorical
-        Which of them are categories; a mapping also says which categories there are.
+        Which of them hold categories; a mapping also lists the categories.
     scale
         "running" or None.
 
@@ -37,7 +37,7 @@ class Features:
     categories
         The categories of each column that has them.
     unknown
-        Columns whose categories were not declared: `learn` must be told.
+        Columns whose categories were not declared: `learn` must be given them.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Features:
         self._numeric = [name for name in self.names if name not in chosen]
 
     def learn(self, found: Mapping[str, list[Any]]) -> None:
-        """Told the categories of the columns in `unknown`."""
+        """Take the categories of the columns in `unknown`."""
         self.categories |= {name: found[name] for name in self.unknown}
 
     @property
@@ -90,12 +90,12 @@ class Features:
         return found
 
     def stream(self) -> Stream:
-        """A reading of the table from its beginning."""
+        """A new pass over the table from its beginning."""
         return Stream(self)
 
 
 class Stream:
-    """The contexts of one reading: what standardises them depends on the rows so far alone."""
+    """The contexts of one pass, standardised by the rows seen so far only."""
 
     def __init__(self, features: Features) -> None:
         self._features = features

@@ -29,7 +29,7 @@ _UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
 
 class TableFile(ABC):
-    """A file of rows with named columns, read from its beginning as often as asked.
+    """A file of rows with named columns, read from its beginning each time.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from hannan.environments._files import BATCH
 
 
 class FrameTable:
-    """The rows of a frame; only columns that are asked for are looked at.
+    """The rows of a frame; only the requested columns are accessed.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from hannan.kernels import running
 
 
 class RunningUnit:
-    """Each feature to [0, 1] by its smallest and largest value up to and with this row.
+    """Each feature to [0, 1] by its smallest and largest value up to and including this row.
 
     >>> scale = RunningUnit()
     >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0, 4.0)]
@@ -27,7 +27,7 @@ class RunningUnit:
 
 
 class RunningStandard:
-    """Each feature to mean 0 and variance 1 over the rows up to and with this one.
+    """Each feature to mean 0 and variance 1 over the rows up to and including this one.
 
     >>> scale = RunningStandard()
     >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0)]

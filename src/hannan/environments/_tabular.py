@@ -27,7 +27,7 @@ from hannan.environments._files import first_rows
 
 
 class Tabular(Environment):
-    """Rows in order: some columns are the context, others tell what actions cost."""
+    """Rows in order: some columns are the context, others hold the losses of actions."""
 
     _table: Table
     _features: Features
@@ -36,7 +36,7 @@ class Tabular(Environment):
     def _open(
         self, table: Table, features: Features, columns: Iterable[str], classes: str | None
     ) -> list[Any]:
-        """Take a table whose `columns` tell the losses; returns the classes one of them holds."""
+        """Take a table whose `columns` hold the losses; returns the classes in column `classes`."""
         self._table = table
         self._features = features
         self._columns = list(dict.fromkeys([*features.names, *columns]))
@@ -73,7 +73,7 @@ class Tabular(Environment):
 
 
 class Batch(NamedTuple):
-    """Some rows: places of the right classes or losses [n, K]; what was done; what is shown."""
+    """Some rows: indices of the right classes or losses [n, K]; actions taken; context columns."""
 
     outcomes: NDArray[Any]
     current: Sequence[int | None]
@@ -81,7 +81,7 @@ class Batch(NamedTuple):
 
 
 class Replay(Tabular):
-    """Rows that tell the losses of all actions: the right class, or a column for each of them.
+    """Rows that hold the losses of all actions: the right class, or a column for each action.
 
     Subclasses store their arguments under the names below and then call `_replay` with a table.
     """
@@ -148,7 +148,7 @@ class Replay(Tabular):
         return Labels(name, self.actions, LossError, "actions", advice)
 
     def _outcome_names(self) -> list[str]:
-        """The columns that tell the losses."""
+        """The columns that hold the losses."""
         label, losses, labels = self.label, self.losses, self.labels
         if (label is None) == (losses is None):
             raise ParameterError(

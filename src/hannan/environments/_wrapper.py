@@ -12,8 +12,8 @@ from hannan.core.validation import FloatArray, refuse
 class Wrapper(Environment):
     """The rounds of another environment, changed.
 
-    What a wrapper draws comes from a generator spawned off the game's own. So the environment
-    inside plays exactly as it would by itself, and wrappers nest without disturbing each other.
+    A wrapper draws from a generator spawned from that of the game. So the environment inside plays
+    exactly as it would by itself, and nested wrappers do not affect each other.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -35,12 +35,12 @@ class Wrapper(Environment):
         return self.environment.contexts
 
     def meet(self, learner: Any) -> None:
-        """Told who plays, before the first round of a game."""
+        """Called with the learner before the first round of a game."""
         self.environment.meet(learner)
 
 
 class WrappedRound(Round):
-    """A round of another environment; whatever is not set here is read there.
+    """A round of another environment; attributes that are not set here are read from it.
 
     The action reaches the round inside, where an adaptive adversary looks for it.
     """
@@ -59,7 +59,7 @@ class WrappedRound(Round):
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL
     ) -> FloatArray | float | None:
-        """Tell the round what was played; returns the feedback the rule allows."""
+        """Report what was played; returns what the feedback rule shows."""
         return self.inner.reveal(action, feedback)
 
     @property
@@ -74,5 +74,5 @@ class WrappedRound(Round):
 
     @property
     def current_loss(self) -> float | None:
-        """The loss of the action that was really taken."""
+        """The loss of the action that was taken in the data."""
         return self.inner.current_loss

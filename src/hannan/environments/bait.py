@@ -19,8 +19,8 @@ class Bait(PlantedWorld):
     the first part of the rounds and `late` in the rest; all other elements cost `other`
     throughout. With the numbers below the best fixed policy pays 0.26 a round.
 
-    Whoever gives the policy up for good in the first part, or explains the losses it never looks
-    at again by what it saw then, pays `other` to the end.
+    A learner that abandons the policy in the first part, or that predicts its later losses from
+    those of the first part, pays `other` to the end.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Bait(PlantedWorld):
     part
         How long the first part is, as a share of the game.
     noisy
-        Whether losses are coins of 0 and 1 with these means, or the means themselves.
+        Whether losses are 0 or 1 with these means, or the means themselves.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Classification as a game: name the class, and learn whether it was right."""
+"""Classification as a game: choose a class, and see whether it was right."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Classification(Environment):
     r"""Rows with a class each: the actions are the classes, and all but the right one cost 1.
 
     :math:`\ell_t(a) = 1[a \ne y_t]`. With full information this is online classification; with
-    bandit feedback the learner is told only whether its guess was right.
+    bandit feedback the learner sees only whether its guess was right.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ class Classification(Environment):
         Whether the rows come in a new random order in each pass, pass after pass without end.
         Otherwise there is one pass, in the order given.
     scale
-        What is done to the features. None: nothing. A number: they are divided by it. "unit":
-        each is mapped to [0, 1] by its range over all rows, which is fair where the rows are
-        known ahead (the transductive setting). "running-unit", "running-standard": to [0, 1], or
-        to mean 0 and variance 1, by the rows that have arrived, the present one included.
+        What is done to the features. None: nothing. A number: they are divided by it. "unit": each
+        is mapped to [0, 1] by its range over all rows, for rows that are known ahead (the
+        transductive setting). "running-unit", "running-standard": to [0, 1], or to mean 0 and
+        variance 1, by the rows that have arrived, the present one included.
     oracle
         The policies that regret is measured against.
 
@@ -216,7 +216,7 @@ def _check_labels(
 def _scaled(
     owner: object, table: NDArray[Any], scale: float | str | None
 ) -> tuple[NDArray[Any], Callable[[], Any] | None]:
-    """The rows to keep, and what makes a scaler for a game if they are scaled as they come."""
+    """The rows to keep, and a factory of scalers where rows are scaled as they arrive."""
     if isinstance(scale, str):
         check_choice(owner, "scale", scale, ("unit", *_RUNNING))
         if scale in _RUNNING:

@@ -1,4 +1,4 @@
-"""The adversary that only counts."""
+"""The adversary that counts past actions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hannan.environments._punisher import Punisher, Tally
 
 
 class FrequencyPunisher(Punisher):
-    """What has been played most often on a context so far costs 1 there.
+    """On each context, the action played most often so far costs 1.
 
-    An adaptive adversary that needs to know nothing about the learner but its past actions. All
-    other elements cost 1 with probability `low`, else 0, and on a context that comes for the
-    first time all of them do. Ties go to the smallest action.
+    An adaptive adversary that needs to know only the past actions of the learner. All other
+    elements cost 1 with probability `low`, else 0; on a context that arrives for the first time
+    this holds for all elements. Ties go to the smallest action.
 
-    It is cheap, and hurts learners that are slow to leave an action. Those that turn away from a
-    loss at once escape it, even without coins: `CopyPunisher` finds them.
+    It is cheap, and hurts learners that are slow to leave an action. Learners that react to a loss
+    at once escape it, even deterministic ones: those need `CopyPunisher`.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from hannan.core.validation import FloatArray, refuse
 class FromArrays(Environment):
     """The rounds of two arrays, in order: an oblivious adversary.
 
-    Where actions come and go, the rounds are fixed too, but the best policy is not: where its
-    action is not there it is charged what the learner played.
+    With restricted action sets the rounds are fixed too, but the best policy is not: where its
+    action is unavailable it is charged for what the learner played.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class FromArrays(Environment):
     losses
         Array or frame [T, K] of finite numbers.
     available
-        For each round the actions that are there: booleans [T, K], or a list with for each round
-        a list of actions, or None for all. What `losses` holds for others does not matter.
+        The available actions of each round: booleans [T, K], or a list that holds a list of actions
+        for each round, or None for all. The losses of unavailable actions are ignored.
 
     Examples
     --------
@@ -57,8 +57,8 @@ class FromArrays(Environment):
             )
         self._available = self._check_rows(available, *table.shape)
         finite = np.isfinite(table)
-        for row, there in enumerate(self._available or ()):
-            finite[row] |= there is not None and ~np.isin(np.arange(table.shape[1]), there)
+        for row, allowed in enumerate(self._available or ()):
+            finite[row] |= allowed is not None and ~np.isin(np.arange(table.shape[1]), allowed)
         if not finite.all():
             row = int(np.argmin(finite.all(axis=1)))
             raise LossError(f"Losses must be finite; row {row}, counting from 0, is {table[row]}.")
@@ -98,8 +98,8 @@ class FromArrays(Environment):
                 yield Round(context, losses)
         else:
             rows = zip(self._contexts[:horizon], self._losses, self._available, strict=False)
-            for context, losses, there in rows:
-                yield Round(context, losses, available=there)
+            for context, losses, allowed in rows:
+                yield Round(context, losses, available=allowed)
 
     def _check_rows(self, available: Any, T: int, K: int) -> list[IntArray | None] | None:
         if available is None:

@@ -15,7 +15,7 @@ from hannan.environments._tabular import Batch, Replay
 
 
 class FromFrame(Replay):
-    r"""The rows of a table, in order: some columns are the context, others tell the losses.
+    r"""The rows of a table, in order: some columns are the context, others hold the losses.
 
     The losses of a row are :math:`\ell_t(a) = 1[a \ne y_t]` where `label` names the column of the
     right class y, or the values of the columns `losses`. The rounds are those of `FromFile` on a
@@ -43,7 +43,7 @@ class FromFrame(Replay):
     value_range
         (low, high) of the losses in the frame; they are mapped to [0, 1]. None leaves them alone.
     current
-        The column that names the action really taken, as in `FromFile`.
+        The column that names the action taken in the data, as in `FromFile`.
     oracle
         The policies that regret is measured against.
 

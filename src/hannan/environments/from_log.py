@@ -1,4 +1,4 @@
-"""Replay of what a system did, and of what it saw."""
+"""Replay of a log of actions and their losses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LoggedRound(Round):
     current
         The action that was logged.
     weight
-        0 until an action is revealed, and if it is another one than that logged.
+        0 until an action is revealed, and if that is not the logged one.
     """
 
     __slots__ = ("_full", "_known", "_weight")
@@ -79,23 +79,23 @@ class LoggedRound(Round):
 class FromLog(Tabular):
     r"""The rows of a log: the action b that was taken, its probability p and what it cost.
 
-    What another action would have cost is not known, so play is only estimated. By *rejection* a
-    learner plays a row of the log for real where it chooses the logged action and a coin with
-    :math:`p_{\min}/p` says yes: then every action meets its row with the same probability
-    :math:`p_{\min}`, as if the logging policy had been uniform, and the rows kept are a game of
-    its own, only shorter. In other rows it is told nothing. By *importance* weighting it is told
-    an estimate of all losses in every row, as with full information,
+    What another action would have cost is not known, so performance is estimated. By *rejection* a
+    learner keeps a row of the log if it chooses the logged action, and then with probability
+    :math:`p_{\min}/p`: every action is kept with the same probability :math:`p_{\min}`, as if the
+    logging policy had been uniform, and the rows kept are a real, shorter game. In other rows it
+    gets no feedback. By *importance* weighting it is shown an estimate of all losses in every row,
+    as with full information,
 
     .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t),
               \qquad E[\hat\ell_t(a)] = \ell_t(a),
 
-    which is right on average whatever :math:`c_t` is, as long as it is fixed before the row, and
-    varies least where :math:`c_t` is close to the losses.
+    which is unbiased for every :math:`c_t` that is fixed before the row, and has the least variance
+    where :math:`c_t` is close to the losses.
 
     In both, a round in which the logged action is played has the weight w = 1 (rejection) or 1/p
-    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss, and
-    :math:`(\sum w)^2 / \sum w^2` rounds of real play would tell as much. `round.losses` is
-    :math:`\hat\ell_t`, for the best policy in hindsight.
+    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss, and is worth
+    :math:`(\sum w)^2 / \sum w^2` rounds of real play. `round.losses` is :math:`\hat\ell_t`, for the
+    best policy in hindsight.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class FromLog(Tabular):
         The column of the probabilities with which the logged actions were taken; or a number
         where it was always the same, 1/K for uniform logging.
     actions
-        The actions there are; by default all in the log.
+        The possible actions; by default all in the log.
     method
         "rejection", for learners with bandit feedback, or "importance", for learners with full
         information; estimates leave [0, 1], so these need loss_range=None (or
@@ -192,11 +192,11 @@ class FromLog(Tabular):
         found = self._open(table, features, columns, action if actions is None else None)
         self.actions: list[Any] = found if actions is None else list(actions)
         if not self.actions:
-            raise refuse(self, "actions", "a list of the actions there are", actions)
+            raise refuse(self, "actions", "a list of the possible actions", actions)
         self.n_actions = len(self.actions)
 
     def _table_at(self, path: str | PathLike[str]) -> Table:
-        """The rows; those of other kinds of files are read elsewhere."""
+        """The rows; adapters override this for other file formats."""
         return open_table(path)
 
     @cached_property
@@ -212,7 +212,7 @@ class FromLog(Tabular):
         return smallest
 
     def meet(self, learner: Any) -> None:
-        """Refuse a learner that could never learn anything, or not from estimates."""
+        """Refuse a learner that cannot learn from this log, or not from estimates."""
         name = type(learner).__name__
         full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
         if self.method == "importance":
@@ -234,7 +234,7 @@ class FromLog(Tabular):
             advice = "Use method='rejection' for a learner with bandit feedback"
         raise ParameterError(
             f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
-            f"learners are told estimates of losses, here from {low:g} to {high:g}. {advice}."
+            f"learners are shown estimates of losses, here from {low:g} to {high:g}. {advice}."
         )
 
     @property
@@ -250,8 +250,8 @@ class FromLog(Tabular):
         numbers = Numbers([self._outcome, *self._propensity_column])
         parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
         full = self.method == "importance"
-        # The log itself may come from a generator with the same seed.
-        coins = rng if full else rng.spawn(1)[0]
+        # The log itself may have been drawn from a generator with the same seed.
+        own_rng = rng if full else rng.spawn(1)[0]
         for first, batch in first_rows(self._table, self._columns, horizon):
             logged, values, *found = read(self._table.source, parts, batch, first)
             losses = self._losses(values[:, 0], first)
@@ -259,7 +259,7 @@ class FromLog(Tabular):
             if self._propensity_column:
                 p = self._propensities(values[:, 1], first)
             estimates = self._estimates(logged, losses, p, means.before(losses))
-            weights = 1.0 / p if full else self._coins(p, coins)
+            weights = 1.0 / p if full else self._accepted(p, own_rng)
             contexts = stream.contexts(found, len(losses))
             columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
             for row in zip(*columns, strict=True):
@@ -273,8 +273,8 @@ class FromLog(Tabular):
         table[np.arange(len(c)), logged] += (losses - c) / p
         return [row.copy() for row in table]
 
-    def _coins(self, p: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """1 where a row may be used, so that logging is as if it had been uniform."""
+    def _accepted(self, p: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """1 where a row may be used, so that logging looks uniform."""
         floor = self.smallest_propensity if self.floor is None else self.floor
         return (rng.random(len(p)) * p < floor).astype(np.float64)
 
@@ -336,7 +336,7 @@ class _Means:
     def before(self, losses: FloatArray) -> FloatArray:
         if self._fixed is not None:
             return np.full(len(losses), self._fixed)
-        # The sum so far goes first, so that batches make no difference to the rounding.
+        # The sum so far is added first, so that rounding does not depend on the batches.
         sums = np.cumsum(np.concatenate(([self._sum], losses)))
         counts = self._count + np.arange(len(losses))
         self._sum = float(sums[-1])

@@ -13,13 +13,13 @@ from hannan.environments._planted import GoodAndBad
 
 
 class LeaderPunisher(GoodAndBad):
-    """Whatever the best policy so far would do next costs 1.
+    """The action of the best policy so far costs 1.
 
-    A few policies of the class, chosen at random, are good: their elements cost 1 with
-    probability `good`, all others with probability `bad`. Then the elements that the leader (the
-    best policy for all losses so far, without noise) would choose are made to cost 1. So
-    following the leader loses in every round, while the good policies take turns at leading and
-    each suffers only for its share.
+    A few policies of the class, chosen at random, are good: their elements cost 1 with probability
+    `good`, all others with probability `bad`. Then the elements that the leader (the best policy
+    for all losses so far, without noise) would choose are made to cost 1. So following the leader
+    loses in every round, while the good policies take turns at leading and each pays only for its
+    share of the rounds.
 
     The adversary reacts to the leader, not to what is played: its losses are a function of the
     environment's seed alone.

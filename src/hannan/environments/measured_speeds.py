@@ -15,7 +15,7 @@ from hannan.environments.congestion import check_links
 
 
 class MeasuredSpeeds(Environment):
-    r"""Travel times from speeds that were measured, in the order in which they were.
+    r"""Travel times from measured speeds, in the order of the measurements.
 
     In round t link i takes the time :math:`\mathrm{length}_i / \mathrm{speed}_{t,i}`. Its loss is
     that time divided by `unit`, the longest one on record; as `unit` is the same for all links,

@@ -1,7 +1,7 @@
 """Finite policy classes: noise projected on every policy, and the argmin over policies.
 
-Scores are float64 and padded with +inf to a multiple of sixteen policies, so no loop has a rest.
-Ties go to the smallest index: every comparison is strict and runs upwards.
+Scores are float64 and padded with +inf to a multiple of sixteen policies, so no loop has a
+remainder. Ties go to the smallest index: comparisons are strict and go in ascending order.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, transpose
 
-CHUNK = 256  # policies projected before their noise is turned from lanes into rows
+CHUNK = 256  # policies projected before their noise is transposed from lanes into rows
 _BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
 
 
@@ -134,7 +134,7 @@ def plain_leader(scores):
 
 @njit(cache=True)
 def leader(scores, z, scale):
-    """argmin over n of scores[n] + scale * z[n]; at scale 0 z is not looked at."""
+    """argmin over n of scores[n] + scale * z[n]; z is not read at scale 0."""
     if scale == 0.0:
         return plain_leader(scores)
     factor = lanes.splat(float64(scale))

@@ -21,7 +21,7 @@ _STRIP = 1024  # table entries whose upper bits are summed while they are in the
 
 @njit(cache=True)
 def _smallest(values, start, slots):
-    """min of 64 numbers; `slots` is room for sixteen."""
+    """min of 64 numbers; `slots` is a buffer of sixteen."""
     a = lanes.load(values, start)
     for k in range(WIDTH, LEAF, WIDTH):
         b = lanes.load(values, start + k)
@@ -54,7 +54,7 @@ def _tilt(y, weight, out):
 
 @njit(cache=True, nogil=True)
 def add(scores, tree, y, weight):
-    """Add a context's weight to every set that misses it, and mend the tree."""
+    """Add a context's weight to every set that misses it, and update the tree."""
     blocks = tree.size // 2
     slots = np.empty(WIDTH, np.float64)
     extra = np.empty(LEAF, np.float64)
@@ -156,7 +156,7 @@ def linear_leader(scores, tree, w, y, weight):
                 bound_out += gift
             if (inn - level) & (y >> free) == 0:
                 bound_in += gift
-        first = 0 if bound_out <= bound_in else 1  # looked at first, so pushed last
+        first = 0 if bound_out <= bound_in else 1  # visited first, so pushed last
         for k in range(2):
             child = first if k == 1 else 1 - first
             bound = bound_in if child == 1 else bound_out
@@ -171,7 +171,7 @@ def linear_leader(scores, tree, w, y, weight):
 
 @njit(cache=True)
 def _fold(into, other):
-    """into += other; two arrays, so that the compiler sees that they do not overlap."""
+    """into += other; as two arguments, so that the compiler knows that they do not overlap."""
     for k in range(into.size):
         into[k] += other[k]
 
@@ -219,7 +219,7 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
     size = 1 << n
     blocks = size // LEAF
     raw = np.empty(((2 * d + 3) // 4 * 4, WIDTH), np.float32)
-    table = np.empty(size, np.int32)  # worked on here, where it stays in the cache
+    table = np.empty(size, np.int32)  # a buffer that stays in the cache
     for i in range(0, rows.shape[0], WIDTH):
         fill_laplace(key, stream, first + i, raw)
         for b in range(min(WIDTH, rows.shape[0] - i)):

@@ -1,4 +1,4 @@
-"""What the loss functions of this package have in common."""
+"""The base class of the loss functions in this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policy classes on feature vectors have in common."""
+"""Policy classes on feature vectors."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FeatureOracle(Oracle):
 
 
 def check_row(context: Any) -> FloatArray:
-    """One row of features as float64 of its own; each must be a finite number."""
+    """A copy of one row of features as float64; each must be a finite number."""
     if type(context) is np.ndarray and context.dtype == np.float64:
         row = context.copy()  # the caller may use its array again
     else:
@@ -111,7 +111,7 @@ def _not_numbers(given: Any, ndim: int) -> ContextError:
 
 
 def _cells(given: Any, ndim: int) -> NDArray[Any]:
-    """What was given as a table of objects, [rows, features]; an empty one where that is none."""
+    """The data as a table of objects, [rows, features]; empty if that is impossible."""
     try:
         if is_frame(given):
             columns = [as_list(column) for _, column in columns_of(given)]
@@ -125,7 +125,7 @@ def _cells(given: Any, ndim: int) -> NDArray[Any]:
 
 
 def _place(given: Any, ndim: int, row: int, column: int) -> str:
-    """Where a feature is, with its name where it has one: of a column, or in a row of pandas."""
+    """The position of a feature, with its column name if it has one."""
     names: Any = getattr(given, "index", None) if ndim == 1 else None
     if is_frame(given):
         names = [name for name, _ in columns_of(given)]

@@ -19,7 +19,7 @@ from hannan.perturbation import Blocks, LaplaceNoise
 if TYPE_CHECKING:
     from hannan.oracles._formulas import Formulas
 
-_LARGEST_CHANGE = 45.0  # of a unit Laplace variate of 31 bits less another one
+_LARGEST_CHANGE = 45.0  # largest difference of two unit Laplace variates of 31 bits
 _FEW_CONTEXTS = 128
 _NO_CELLS = np.zeros(0, np.float32)
 _NO_PLACES = np.zeros(0, np.int64)
@@ -47,7 +47,7 @@ class FormulaPolicy(Policy):
 
 
 class FormulaNoise(LaplaceNoise):
-    """Fake outcomes on contexts, as a weight on missing each of them.
+    """Fake outcomes on contexts, as a weight for missing each of them.
 
     Totals take them as they are, or projected on all formulas.
     """
@@ -66,7 +66,7 @@ class FormulaNoise(LaplaceNoise):
         self.linear = all(y & (y - 1) == 0 for y in self.touched)
         """Whether every context is decided by one variable, or by none."""
         self.places = np.array([y.bit_length() - 1 for y in self.touched])
-        # As fine as sums over all contexts fit into 31 bits.
+        # The finest resolution at which sums over all contexts fit into 31 bits.
         most = _LARGEST_CHANGE * len(self.touched)
         self.steps = 2.0 ** math.floor(math.log2((2**31 - 1) / most - 1.0))
         self._bits = table_bits(oracle.n)
@@ -75,7 +75,7 @@ class FormulaNoise(LaplaceNoise):
         self._tables: Blocks | None = None
 
     def cells(self, draw: int) -> NDArray[np.float32]:
-        """The noise on the contexts, for each two numbers."""
+        """The noise on the contexts, two numbers for each."""
         place = self._cells.locate(draw)
         row: NDArray[np.float32] = self._cells.block[place]
         return row
@@ -148,17 +148,8 @@ class FormulaObjective(Objective):
         """The leader's action."""
         return self.oracle.plays(self._solve(noise, draw, scale)[0], context)
 
-    def chosen(
-        self, context: int, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The action of each leader."""
-        inclusion = np.zeros((count, 2), dtype=bool)
-        for i in range(count):
-            inclusion[i, self.action(context, noise, first + i, scale)] = True
-        return inclusion
-
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
-        """The same totals, with one more weight on the side."""
+        """The same totals with one more weight, which is stored separately."""
         return TiltedTotals(self, context, losses)
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[int, float]:
@@ -176,7 +167,7 @@ class FormulaObjective(Objective):
 
 
 class TiltedTotals(FormulaObjective):
-    """Totals that have had one more round, without changing them."""
+    """A view of totals with one more round."""
 
     def __init__(self, base: FormulaObjective, context: int, losses: FloatArray) -> None:
         super().__init__(base.oracle)
@@ -195,7 +186,7 @@ class TiltedTotals(FormulaObjective):
         return twin
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
-        """Two rounds are too many to keep on the side."""
+        """Only one extra round can be stored separately, so this copies."""
         return TiltedTotals(self.copy(), context, losses)
 
     def _add(self, touched: int, weight: float) -> None:
@@ -212,8 +203,8 @@ class TiltedTotals(FormulaObjective):
 class TableTotals(FormulaObjective):
     """The value of every formula, in a table with a tree of minima above it.
 
-    While few contexts have been seen their weights are kept beside it: under noise that is not
-    linear in the variables, searching is then cheaper than going through the table.
+    While few contexts have been seen their weights are kept as well: under noise that is not linear
+    in the variables, a search is then cheaper than a scan of the table.
     """
 
     _derived = frozenset({"tree"})
@@ -298,7 +289,7 @@ class RowTotals(FormulaObjective):
         return twin
 
     def _add(self, touched: int, weight: float) -> None:
-        row = self._row(touched)  # may move the totals, so before they are looked at
+        row = self._row(touched)  # may reallocate the totals, so it comes first
         self._totals[row] += weight
 
     def _search(
@@ -326,7 +317,7 @@ class RowTotals(FormulaObjective):
         return self._guess, float(value)
 
     def size(self, noise: FormulaNoise) -> int:
-        """The number of contexts seen, with those of the noise."""
+        """The number of distinct contexts seen or perturbed."""
         self._places(noise)
         return len(self._rows)
 
@@ -345,5 +336,5 @@ class RowTotals(FormulaObjective):
 
 
 def table_bits(n: int) -> int:
-    """Bits of a table for n variables: at least a block."""
+    """Bits of a table for n variables: at least those of one block."""
     return max(n, formulas.LEAF_BITS)

@@ -1,4 +1,4 @@
-"""What disjunctions and conjunctions have in common.
+"""Shared parts of disjunctions and conjunctions.
 
 Both are read as sets S of variables that *miss* some contexts: with y the bits that are on (for a
 disjunction) or off (for a conjunction), S misses the context if S & y == 0. A disjunction plays 0
@@ -27,7 +27,7 @@ from hannan.oracles._formula_totals import (
 )
 
 TABLE_VARIABLES = 20
-"""Up to here the value of every formula is kept; beyond, the best one is searched for."""
+"""Up to this many variables the value of every formula is kept; beyond, the best is searched."""
 
 _MOST_VARIABLES = 64
 
@@ -48,7 +48,7 @@ class Formulas(Oracle):
 
     @abstractmethod
     def touched(self, context: int) -> int:
-        """y: the variables of which one suffices to hit the context."""
+        """y: the variables any one of which hits the context."""
 
     @property
     def n_policies(self) -> int:
@@ -108,7 +108,7 @@ class Formulas(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> FormulaNoise:
-        """Fake outcomes, projected on all formulas where that pays."""
+        """Fake outcomes, projected on all formulas where that is cheaper."""
         return FormulaNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -125,7 +125,7 @@ class Formulas(Oracle):
     def separates(self, contexts: Sequence[Any]) -> bool:
         """Whether every variable decides some context alone.
 
-        The formula of all variables and that of all but one differ only there.
+        The formula of all variables and that of all but one differ only on such contexts.
         """
         return {1 << i for i in range(self.n)} <= {self.touched(context) for context in contexts}
 

@@ -68,7 +68,7 @@ def read_graph(given: Any) -> Graph:
 
 
 class Between(NamedTuple):
-    """The edges on some way from the source to the target, as `kernels.paths` takes them."""
+    """The edges on some path from the source to the target, as `kernels.paths` takes them."""
 
     start: Indices
     head: Indices
@@ -82,7 +82,7 @@ def between(graph: Graph, usable: NDArray[np.bool_], source: int, target: int) -
     order = topological_order(graph, edges)
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
-    # In order of rank an edge's tail is settled before the edge is looked at.
+    # In order of rank the tail of an edge is reached before the edge is.
     upwards = edges[np.argsort(rank[graph.tail[edges]], kind="stable")]
     tails, heads = graph.tail[upwards].tolist(), graph.head[upwards].tolist()
     ahead = [False] * n
@@ -111,14 +111,14 @@ def between(graph: Graph, usable: NDArray[np.bool_], source: int, target: int) -
 
 
 def topological_order(graph: Graph, edges: Indices) -> Indices:
-    """Nodes with every edge leading to a later one; a cycle is refused by name."""
+    """Nodes in topological order; a cycle raises an error that names it."""
     n = len(graph.nodes)
     by_tail = edges[np.argsort(graph.tail[edges], kind="stable")]
     first = np.searchsorted(graph.tail[by_tail], np.arange(n + 1)).tolist()
     heads = graph.head[by_tail].tolist()
     missing = np.bincount(graph.head[edges], minlength=n).tolist()
     order = [v for v in range(n) if missing[v] == 0]
-    for u in order:  # grows while it is gone through
+    for u in order:  # grows during the loop
         for v in heads[first[u] : first[u + 1]]:
             missing[v] -= 1
             if missing[v] == 0:
@@ -134,7 +134,7 @@ def topological_order(graph: Graph, edges: Indices) -> Indices:
 
 
 def _cycle(graph: Graph, edges: Indices, missing: Sequence[int]) -> list[Any]:
-    """Nodes with edges still missing all have such a node before them: walk back to a repeat."""
+    """A cycle: all nodes left over have a predecessor left over, so walk back to a repeat."""
     before: dict[int, int] = {}
     for u, v in zip(graph.tail[edges].tolist(), graph.head[edges].tolist(), strict=True):
         if missing[u] and missing[v]:

@@ -1,4 +1,4 @@
-"""What classes on binned features have in common: who decides on the bins, and the statistic."""
+"""Classes on binned features: how bins are chosen, and the statistic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BinnedOracle(FeatureOracle):
 
     @abstractmethod
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
-        """The policy behind the numbers that kernels write."""
+        """The policy behind the numbers that kernels return."""
 
     def check_context(self, context: Any) -> FloatArray:
         """A row of finite numbers, as many as there are lists of edges."""
@@ -123,9 +123,9 @@ class Rows(Stored):
 class BinnedObjective(BlockObjective):
     """Totals on both sides of every cut, or of every pair of cuts.
 
-    The cuts are the oracle's `edges`. Where none are given they are those of the contexts the
-    noise is on; and before any noise was met, those of the contexts seen. Totals are kept for each
-    distinct context so that cuts can change, up to 4096 of them: from then on the cuts stay.
+    The cuts are the oracle's `edges`. If none are given they are those of the perturbed contexts,
+    and before there is noise those of the contexts seen. Totals are kept for each distinct context
+    so that cuts can change, until there are 4096 of them; from then on the cuts are fixed.
     """
 
     oracle: BinnedOracle
@@ -140,9 +140,9 @@ class BinnedObjective(BlockObjective):
 
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle
-        self._met: object | None = None  # what decided on the cuts: a noise, or contexts to expect
+        self._met: object | None = None  # the noise or contexts that fixed the cuts
         self._rows: Rows | None = None if oracle.grid is not None else Rows(self.n_actions)
-        self._renew = 1  # number of contexts at which cuts are looked for again
+        self._renew = 1  # number of contexts at which cuts are recomputed
         self._rebin(oracle.grid or NO_FEATURES)
 
     @property
@@ -201,7 +201,7 @@ class BinnedObjective(BlockObjective):
         return noise.onto(self._grid).blocks if isinstance(noise, BinnedNoise) else None
 
     def _agree(self, noise: Noise | None, rows: Rows) -> None:
-        """Take the cuts of a noise not met before, or while there was none those of the rows."""
+        """Take the cuts of a new noise; before the first one, those of the rows."""
         if isinstance(noise, BinnedNoise):
             if noise is not self._met:
                 self._met = noise
@@ -233,7 +233,7 @@ class BinnedObjective(BlockObjective):
 
 
 class TiltedBins(BinnedObjective):
-    """A statistic with some more rounds, read until the first is changed."""
+    """A statistic with some more rounds, valid until the original changes."""
 
     def __init__(self, base: BinnedObjective) -> None:
         self.oracle = base.oracle
@@ -292,7 +292,7 @@ class BinnedNoise(LaplaceNoise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The cuts these contexts ask for."""
+        """The cuts of these contexts."""
         return self.oracle.grid or learn_grid(self.rows, self.oracle.n_bins)
 
     def onto(self, grid: Grid) -> Projection:
@@ -325,7 +325,7 @@ class Projection:
 
 
 def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:
-    """Numbers in the statistic of a class."""
+    """The size of the statistic of a class."""
     shape = grid.shape(oracle.n_actions)
     tables = 1 + shape[1] * shape[3] if oracle.pairs else 1
     size = tables * int(histograms.width(shape))

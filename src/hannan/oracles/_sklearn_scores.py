@@ -1,4 +1,4 @@
-"""What fitted scikit-learn models think of every action, where only some are there."""
+"""Scores of all actions by fitted scikit-learn models, for restricted action sets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def action_scores(
     models: Sequence[Any], row: FloatArray, n_actions: int, classifies: bool
 ) -> FloatArray:
-    """A number for each action on one context, small where it is good.
+    """A score for each action on one context; small is good.
 
-    The losses that regressors predict; of a classifier the probabilities or else the decision
-    values it has, and nothing but what it knows of a label where it has neither.
+    For regressors the predicted losses; for a classifier minus its probabilities, or else minus its
+    decision values. If it has neither, known labels score 0 and unknown ones infinity.
     """
     if not classifies:
         return np.array([float(np.ravel(model.predict(row))[0]) for model in models])
@@ -35,13 +35,13 @@ def action_scores(
         values = np.ravel(model.decision_function(row))
         if len(values) == 1:
             values = np.array([-values[0], values[0]])
-        if len(values) == len(model.classes_):  # else one for each pair of them
+        if len(values) == len(model.classes_):  # otherwise there is one for each pair of classes
             scores[model.classes_] = -values
     return scores
 
 
 class FewerActions(Objective):
-    """A total whose leaders are asked for their best of some actions."""
+    """A total whose leaders choose the best of the available actions."""
 
     draws_in_batches = False
 
@@ -67,14 +67,5 @@ class FewerActions(Objective):
         return self.total.minima(noise, first, count, scale)
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> int:
-        """The best of the actions that are there, by one fit."""
+        """The best available action, by one fit."""
         return self.total._solve(noise, draw, scale)[0].among(context, self.available)
-
-    def chosen(
-        self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The same for each of several draws."""
-        inclusion = np.zeros((count, self.n_actions), dtype=bool)
-        for i in range(count):
-            inclusion[i, self.action(context, noise, first + i, scale)] = True
-        return inclusion

@@ -60,7 +60,7 @@ def read_undirected(owner: str, given: Any) -> UndirectedGraph:
 
 
 def check_connected(owner: str, graph: UndirectedGraph) -> None:
-    """Refuse a graph in two parts, naming a node of each."""
+    """Raise an error for a disconnected graph that names two nodes in different parts."""
     neighbours: list[list[int]] = [[] for _ in graph.nodes]
     for a, b in zip(graph.tail.tolist(), graph.head.tolist(), strict=True):
         neighbours[a].append(b)

@@ -62,7 +62,7 @@ class AllPolicies(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> TableNoise:
-        """Fake outcomes, made only where they are looked at."""
+        """Fake outcomes, computed only where they are used."""
         return TableNoise(self, contexts, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -159,7 +159,7 @@ class TableObjective(Objective):
         return TiltedRow(self, context, losses)
 
     def among(self, context: int, available: NDArray[np.intp]) -> TiltedRow:
-        """One row in which all other actions are infinitely dear."""
+        """One row in which all other actions have infinite loss."""
         wall = np.full(self.n_actions, np.inf)
         wall[available] = 0.0
         return TiltedRow(self, context, wall)

@@ -88,7 +88,7 @@ class FinitePolicies(Oracle):
 
     @classmethod
     def random(cls, n_policies: int, n_contexts: int, n_actions: int, seed: int = 0) -> Self:
-        """Policies whose every action is drawn evenly.
+        """Policies whose actions are drawn uniformly.
 
         >>> import hannan as hn
         >>> hn.oracles.FinitePolicies.random(1000, 50, 5).n_policies
@@ -98,7 +98,7 @@ class FinitePolicies(Oracle):
 
     @classmethod
     def routes(cls, paths: Paths, limit: int = 100_000) -> Self:
-        """Every path of a graph, for what needs a list; refused if there are more than `limit`.
+        """Every path of a graph as a policy; an error if there are more than `limit`.
 
         >>> import hannan as hn
         >>> links = [(0, 1), (0, 2), (1, 3), (2, 3)]
@@ -145,7 +145,7 @@ class FinitePolicies(Oracle):
         return float(np.log(distinct_rows(self.table[:, list(contexts)])))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """Whether policies that differ at all differ on these contexts."""
+        """Whether all distinct policies differ on these contexts."""
         return distinct_rows(self.table[:, list(contexts)]) == distinct_rows(self.table)
 
     def action(self, code: int) -> Action:
@@ -157,7 +157,7 @@ class FinitePolicies(Oracle):
         return losses if self.sets is None else self._matrix @ losses
 
     def _plan(self, contexts: tuple[int, ...]) -> Plan:
-        """How noise on these contexts is projected; kept for the last one asked for."""
+        """How noise on these contexts is projected; the last plan is cached."""
         if contexts not in self._plans:
             members = None if self.sets is None else self._listed
             plan = make_plan(self._columns[list(contexts)], self.n_actions, members)
@@ -205,7 +205,7 @@ class FiniteObjective(BlockObjective):
         kernel.add(self.scores, self.oracle.losses_by_code(losses), self._columns[context])
 
     def tilted(self, context: int, losses: FloatArray) -> Self:
-        """The scores with one more round, in a place kept for it."""
+        """The scores with one more round, in a buffer that is reused."""
         if self._tilted is None:
             self._tilted = type(self)(self.oracle)
         by_code = self.oracle.losses_by_code(losses)
@@ -295,13 +295,14 @@ class FiniteSetObjective(FiniteObjective):
         hits = np.zeros(len(elements), np.intp)
         reached = np.zeros(len(elements), np.intp)
         used, short = 0, len(elements)
-        for rows in blocks.spans(first, limit - 1) if short else ():
-            tried, short = kernel.resample_many(
-                self.scores, *rows, scale, column, member, successes, hits, reached, used
+        while used < limit - 1 and short > 0:
+            row = blocks.locate(first + used)
+            block = blocks.block
+            stop = min(len(block), row + limit - 1 - used)
+            rows, short = kernel.resample_many(
+                self.scores, block, row, stop, scale, column, member, successes, hits, reached, used
             )
-            used += tried
-            if not short:
-                break
+            used += rows
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
 
 

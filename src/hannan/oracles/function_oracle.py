@@ -29,11 +29,11 @@ Solve = Callable[[list[Any], FloatArray], Callable[[Any], Any]]
 class FunctionOracle(Oracle):
     r"""Any optimiser: `solve(contexts, losses)` returns the best policy for these losses.
 
-    Losses are summed for each distinct context before `solve` sees them, so a call does not grow
-    with the number of rounds: `contexts` is a list of distinct contexts and `losses` an array
-    with a row of K totals for each. The totals are *signed*, because noise is. The policy
-    returned is any callable from a context to an action, an int in 0..K-1 (or, with
-    `max_chosen` > 1, the chosen elements); ideally it minimises
+    Losses are summed for each distinct context before `solve` sees them, so the size of a call does
+    not grow with the number of rounds: `contexts` is a list of distinct contexts and `losses` an
+    array with a row of K totals for each. The totals are *signed*, because noise is. The policy
+    returned is any callable from a context to an action, an int in 0..K-1 (or, with `max_chosen` >
+    1, the chosen elements); ideally it minimises
     :math:`\sum_i \sum_{j \in \pi(x_i)} \mathrm{losses}[i, j]` over the class.
 
     Parameters
@@ -41,8 +41,8 @@ class FunctionOracle(Oracle):
     solve
         The optimiser. It must depend on its arguments only and break ties consistently.
     n_actions
-        K. If None it is read off the first loss vector; until then `solve` is called with
-        empty arguments, so the first round is played without noise.
+        K. If None it is taken from the first loss vector; until then `solve` is called with empty
+        arguments, so the first round is played without noise.
     max_chosen
         m, the largest number of elements an action chooses.
     n_policies
@@ -104,7 +104,7 @@ class FunctionOracle(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes as they are."""
+        """Fake outcomes, not projected."""
         if self.n_actions is None:
             raise ParameterError("FunctionOracle needs n_actions before noise can be drawn for it.")
         return LaplaceNoise(contexts, self.n_actions, key, stream)
@@ -165,7 +165,7 @@ class FunctionObjective(Objective):
 
     @property
     def n_actions(self) -> int:
-        """K, as the losses have shown it."""
+        """K, from the losses seen."""
         return int(self._totals.shape[1])
 
     def copy(self) -> FunctionObjective:
@@ -184,7 +184,7 @@ class FunctionObjective(Objective):
                     f"got {losses.shape[0]}."
                 )
             self._totals = np.zeros((self._totals.shape[0], losses.shape[0]))
-        row = self._row(context)  # may move the totals, so before they are looked at
+        row = self._row(context)  # may reallocate the totals, so it comes first
         self._totals[row] += losses
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:

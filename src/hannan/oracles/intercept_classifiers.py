@@ -20,7 +20,7 @@ from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
 from hannan.perturbation import LaplaceNoise
 
 _MOST_LISTED = 2**20
-_KEPT_BYTES = 2**26  # of the plays of all classifiers on contexts met lately
+_KEPT_BYTES = 2**26  # bytes of cached actions of all classifiers on recent contexts
 _EDGE = 1.0 - 1e-9
 
 
@@ -37,8 +37,8 @@ class InterceptClassifiers(FeatureOracle):
     ties go to the smallest intercepts, those of the first axis compared first, ∞ being largest.
 
     Up to :math:`N = 2^{20}` leaders are exact, with the score of every classifier in a table.
-    Beyond, a leader is found by changing one intercept at a time, to its best value, from several
-    starting points: `exact` is then False, and no theorem speaks of the outcome.
+    Beyond, a leader is found by coordinate descent, one intercept at a time, from several starting
+    points: `exact` is then False, and no theorem applies.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class InterceptClassifiers(FeatureOracle):
         far = np.array(at)[:, None] * self.slopes >= _EDGE
         return bool((far[:, :-1] != far[:, 1:]).any(axis=0).all())
 
-    # What `FiniteObjective` and `FiniteNoise` look at: the listed classifiers, in order. ----------
+    # The interface of `FinitePolicies` that its objective and noise use. --------------------------
 
     sets = None
 
@@ -175,7 +175,7 @@ class InterceptClassifiers(FeatureOracle):
         return make_plan(np.array([self._columns[x] for x in contexts]), 2, None)
 
     def _plays(self, row: bytes) -> NDArray[np.uint8]:
-        """What every classifier plays on a row; some of the last ones asked for are kept."""
+        """The action of every classifier on a row; recent results are cached."""
         found = self._known.pop(row, None)
         if found is None:
             found = self._make_plays(row)
@@ -196,7 +196,7 @@ class InterceptClassifiers(FeatureOracle):
 
 
 class _Columns:
-    """The actions of all listed classifiers, one array for each context, made when asked for."""
+    """The actions of all listed classifiers, one array for each context, computed on demand."""
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self._oracle = oracle
@@ -264,7 +264,7 @@ class SearchedObjective(Objective):
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add what playing 1 costs more than playing 0."""
+        """Add the difference between the losses of playing 1 and 0."""
         place = self._place(context)
         self.constant += float(losses[0])
         self._weights[place] += losses[1] - losses[0]
@@ -289,7 +289,7 @@ class SearchedObjective(Objective):
             fakes = [
                 (self._place(x), z[1] - z[0]) for x, z in zip(noise.contexts, unit, strict=True)
             ]
-        # In a fixed order, so that the order of arrival does not matter.
+        # In a fixed order, so that the result does not depend on the order of arrival.
         order = [self._places[row] for row in sorted(self._places)]
         weights = self._weights.copy()
         for place, weight in fakes:

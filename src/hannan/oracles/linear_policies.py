@@ -31,11 +31,11 @@ class LinearPolicies(FeatureOracle):
     whatever t is. This is a *reduction*: the fit is not the policy with the smallest loss, so the
     oracle is inexact and no theorem covers it.
 
-    Fake losses on d contexts enter through b alone: :math:`\sum_x x \zeta_x^\top` is close to
+    Fake losses on d contexts enter only through b: :math:`\sum_x x \zeta_x^\top` is close to
     Gaussian, and with the contexts' second moments taken from the rounds played its covariance is
-    :math:`2 \frac dn A` for each action after n rounds. That is the noise used. So on a context
-    the K scores have independent normal noise of equal variance, and the probability of each
-    action is a one-dimensional integral: bandit feedback needs no resampling.
+    :math:`2 \frac dn A` for each action after n rounds. That is the noise used. So on a context the
+    K scores have independent normal noise of equal variance, and the probability of each action is
+    a one-dimensional integral: bandit feedback needs no resampling.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class LinearPolicies(FeatureOracle):
         return min(every, math.log(2.0) + n * math.log(math.e * forms / n))
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        r"""G by simulation: how well a ridge fit to pure noise on the contexts does on it.
+        r"""G by simulation: the gain of a ridge fit to pure noise on the contexts.
 
         At most 500 contexts are used; G grows like :math:`\sqrt d`.
         """
@@ -200,6 +200,7 @@ class LinearObjective(Objective):
 
     oracle: LinearPolicies
     scored = True
+    draws_in_batches = False
     _derived = frozenset({"_cache", "_features"})
     _growing = frozenset({"_U", "_b"})
 
@@ -240,7 +241,7 @@ class LinearObjective(Objective):
         return self.copy().settle(context, losses, noise, draw, scale)
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerScores:
-        """The scores on one context, infinite but for some actions."""
+        """The scores on one context, infinite for unavailable actions."""
         return FewerScores(self, context, available)
 
     def hint_weight(self, context: FloatArray, strength: float) -> float:
@@ -261,13 +262,6 @@ class LinearObjective(Objective):
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
         """The smallest perturbed score."""
         return int(self.scores(context, noise, draw, scale).argmin())
-
-    def chosen(
-        self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The best score under each draw."""
-        actions = [self.action(context, noise, first + i, scale) for i in range(count)]
-        return np.asarray(np.array(actions)[:, None] == np.arange(self.n_actions))
 
     def law(self, context: FloatArray, noise: Noise | None, scale: float) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
@@ -299,7 +293,7 @@ class LinearObjective(Objective):
         return found
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """Not known: the regressions do not remember what a policy lost."""
+        """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)
 
     def _factor(self, noise: LinearNoise, scale: float) -> float:
@@ -321,7 +315,7 @@ class LinearObjective(Objective):
         return x
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """Scores, U⁻ᵀx and x'A⁻¹x of a context; kept, as a round asks several times."""
+        """Scores, U⁻ᵀx and x'A⁻¹x of a context; cached, as a round needs them several times."""
         if self._cache is None or self._cache[0] is not context:
             x = self._row(context)
             v, scores = np.empty(len(x)), np.empty(self.n_actions)
@@ -359,7 +353,7 @@ class TiltedLinear(LinearObjective):
 
 
 class FewerScores(TiltedLinear):
-    """Regressions for a context on which only some actions are there."""
+    """Regressions for a context on which only some actions are available."""
 
     def __init__(
         self, base: LinearObjective, context: FloatArray, available: NDArray[np.intp]

@@ -24,14 +24,13 @@ class MultiLabel(Oracle):
 
     With B a class of policies with two actions, 1 for yes and 0 for no, a policy is
     :math:`(b_1, …, b_L) \in B^L` and chooses the labels :math:`\{j : b_j(x) = 1\}`, none of them
-    perhaps. A loss vector has one entry for each label: choosing j costs :math:`\ell(j)`, which
-    may be negative, and leaving it out costs nothing. So labels decouple: the leader's
-    :math:`b_j` is the base's leader for the losses :math:`(0, \ell_s(j))`, and coordinate j of
-    each fake outcome perturbs only that. Ties go to the smallest policy of the base, label by
-    label.
+    perhaps. A loss vector has one entry for each label: choosing j costs :math:`\ell(j)`, which may
+    be negative, and leaving it out costs nothing. So labels decouple: the leader's :math:`b_j` is
+    the base's leader for the losses :math:`(0, \ell_s(j))`, and coordinate j of each fake outcome
+    perturbs only :math:`b_j`. Ties go to the smallest policy of the base, label by label.
 
-    With losses that are never negative the empty set is best. Where feedback is of that kind,
-    subtract what missing a label costs from the loss of choosing it.
+    With nonnegative losses the empty set is best. If feedback is of that kind, subtract the cost of
+    missing a label from the loss of choosing it.
 
     Perturbed leaders add all d fake outcomes to a copy of each label's total, O(dL) additions a
     draw; with `AllPolicies` as the base a draw costs O(L), whatever d is, and the probability
@@ -113,7 +112,7 @@ class MultiLabel(Oracle):
             return 0.5 * len(contexts) * self.n_labels
         if self.base.exact:
             return None
-        # A reduction may know its own G only: for noise on both actions, twice the variance.
+        # A reduction may know G only for its own noise, on both actions, with twice the variance.
         two = self.base.complexity(contexts)
         return None if two is None else self.n_labels * two / math.sqrt(2.0)
 
@@ -159,7 +158,7 @@ class LabelObjective(Objective):
             part.add(context, pair)
 
     def observe(self, context: Any) -> None:
-        """Tell each label's total."""
+        """Pass the round on to the total of each label."""
         for part in self._parts:
             part.observe(context)
 
@@ -205,7 +204,7 @@ class LabelObjective(Objective):
         return values
 
     def _perturbed(self, noise: Noise | None, draw: int, scale: float) -> list[Objective]:
-        # The base's own noise has two coordinates a context, here only one of them is noisy, so
+        # The base's own noise has two coordinates for each context, but only one is noisy here, so
         # fake outcomes are added as rounds.
         if noise is None or scale == 0.0:
             return self._parts

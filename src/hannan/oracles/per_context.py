@@ -1,4 +1,4 @@
-"""A free choice on every context, from one feasible set."""
+"""An independent choice on every context, from one feasible set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._tables import check_table_context
 from hannan.perturbation.blocks import LANES
 
-_DRAW_BITS = 40  # draws of one context; the bits above hold the context's place
+_DRAW_BITS = 40  # draws of one context; the higher bits hold the index of the context
 _MOST_CONTEXTS = 2 ** (63 - _DRAW_BITS)
 
 
@@ -43,9 +43,9 @@ class PerContext(Oracle):
         The optimiser for one context: an oracle that takes None as its context, such as
         `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`.
     contexts
-        The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1;
-        or None where they are not known: then any hashable may come, and learners are told where
-        noise goes by `contexts=`.
+        The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1; or
+        None if they are unknown: then any hashable is accepted, and learners need `contexts=` to
+        place the noise.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class PerContext(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> PerContextNoise:
-        """The base's fake outcomes, for each context from addresses of its own."""
+        """The base's fake outcomes, independent on each context."""
         return PerContextNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
@@ -174,7 +174,7 @@ class PerContextPolicy(Policy):
 class PerContextNoise:
     """The base's noise, where draw n of the i-th context is the base's draw i 2^40 + n.
 
-    Consecutive draws of a context are consecutive in the base too, and stay fresh when the list
+    Consecutive draws of a context are consecutive in the base too, and remain valid when the list
     of contexts changes.
     """
 
@@ -197,7 +197,7 @@ class PerContextNoise:
         self.base = oracle.base.noise([oracle.alone], key, stream, 1)
         blocks = getattr(self.base, "blocks", None)
         if blocks is not None:
-            # Every round comes from another context, so what is filled ahead is thrown away.
+            # Every round may have another context, so draws made ahead would be wasted.
             draw = 4 * blocks.block.shape[1]
             self.base = oracle.base.noise([oracle.alone], key, stream, min(memory, LANES * draw))
 
@@ -229,7 +229,7 @@ class PerContextObjective(Objective):
         self._own(context).add(self._alone, losses)
 
     def observe(self, context: Hashable) -> None:
-        """Tell the context's total."""
+        """Pass the round on to the total of its context."""
         self._own(context).observe(self._alone)
 
     def action(self, context: Hashable, noise: Noise | None, draw: int, scale: float) -> Action:
@@ -332,7 +332,7 @@ class PerContextObjective(Objective):
         return part
 
     def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
-        """Contexts with losses or noise, in an order that rounds do not change where listed."""
+        """Contexts with losses or noise, in the listed order if there is one."""
         noisy = () if noise is None else noise.contexts
         found = dict.fromkeys([*self._parts, *noisy])
         listed = self.oracle.contexts

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
 from hannan.core.oracle import Noise
@@ -23,10 +22,10 @@ _COMPLEXITY_PAIRS = 4
 class PredictThenOptimise(FeatureOracle):
     r"""Predicted losses of elements, handed to the optimiser of a combinatorial problem.
 
-    Policies are :math:`x \mapsto \arg\min_{a \in A} \sum_{j \in a} \langle w_j, x \rangle`.
-    The losses of each of the K elements are regressed on the context's features, as in
+    Policies are :math:`x \mapsto \arg\min_{a \in A} \sum_{j \in a} \langle w_j, x \rangle`. The
+    losses of each of the K elements are regressed on the context's features, as in
     `LinearPolicies`; on a context the predicted losses go to the optimiser of a problem without
-    contexts, such as `Paths` or `Subsets`. The two steps are each exact but not together the
+    contexts, such as `Paths` or `Subsets`. Each step is exact, but together they need not give the
     policy with the smallest loss: the oracle is inexact and no theorem covers it. Noise enters
     through the regressions.
 
@@ -131,9 +130,10 @@ class PredictedPolicy(Policy):
 
 
 class PredictedObjective(Objective):
-    """The model's regressions, read through the base's optimiser."""
+    """The model's regressions, followed by the base's optimiser."""
 
     oracle: PredictThenOptimise
+    draws_in_batches = False
 
     def __init__(self, oracle: PredictThenOptimise, model: LinearObjective) -> None:
         self.oracle = oracle
@@ -165,20 +165,11 @@ class PredictedObjective(Objective):
         """The best action for the perturbed predictions."""
         return self.oracle.best(self.model.scores(context, noise, draw, scale))
 
-    def chosen(
-        self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The best action's elements under each draw."""
-        inclusion = np.zeros((count, self.n_actions), dtype=bool)
-        for i in range(count):
-            inclusion[i, self.action(context, noise, first + i, scale)] = True
-        return inclusion
-
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The model's weights under each draw, in front of the optimiser."""
+        """The model's weights under each draw, to be followed by the optimiser."""
         found = self.model.leaders(noise, first, count, scale)
         return [PredictedPolicy(self.oracle, policy.weights) for policy in found]  # type: ignore[attr-defined]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """Not known: the regressions do not remember what a policy lost."""
+        """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)

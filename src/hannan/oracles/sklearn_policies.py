@@ -1,4 +1,4 @@
-"""The policies of any scikit-learn estimator."""
+"""Policies fitted by a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class SklearnPolicies(FeatureOracle):
     - a *regressor* is cloned for each action and fitted to the mean loss on x, less the average
       over actions; the weight of x is the number of its rounds, scaled to mean 1. The policy
       plays the smallest prediction. Estimators that take no `sample_weight`, such as
-      `KNeighborsRegressor`, are fitted without: there all contexts count alike.
+      `KNeighborsRegressor`, are fitted without weights: all contexts count equally.
 
-    Fake outcomes count as rounds. Where the best constant action has a smaller total than the
-    fitted policy, it is the leader; so it is while losses tell too little to fit anything: one
-    context, one label to prefer, or fewer contexts than neighbours asked for.
+    Fake outcomes count as rounds. If the best constant action has a smaller total than the fitted
+    policy, it is the leader; likewise while there is too little data to fit: one context, one
+    preferred label, or fewer contexts than neighbours.
 
     A fit is not an argmin over policies, so the class is not `exact` and no theorem covers it.
     Every leader is a fit, which takes milliseconds: a round costs about two of them, and the
@@ -47,13 +47,12 @@ class SklearnPolicies(FeatureOracle):
     Parameters
     ----------
     estimator
-        A classifier whose `fit` takes `sample_weight`, a regressor, or a pipeline that ends in
-        one; votes and searches over such. It must cope with few rows and with actions that no
-        row prefers yet: cross-validation and early stopping inside often do not, and are then
-        refused by name. It is cloned and never changed. Every `random_state` that is not an
-        integer is set to 0 in the clones, so that leaders depend on the losses alone; warnings
-        that a fit did not converge are silenced. Where a regressor predicts NaN the best constant
-        action is played.
+        A classifier whose `fit` takes `sample_weight`, a regressor, or a pipeline that ends in one;
+        votes and searches over such. It must work with few rows and with actions that no row
+        prefers yet: cross-validation and early stopping inside often do not, and then raise an
+        error. It is cloned and never changed. Every `random_state` that is not an integer is set to
+        0 in the clones, so that leaders depend on the losses alone; warnings that a fit did not
+        converge are silenced. Where a regressor predicts NaN the best constant action is played.
     n_actions
         K.
 
@@ -107,7 +106,7 @@ class SklearnPolicies(FeatureOracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes as they are."""
+        """Fake outcomes, not projected."""
         return LaplaceNoise(contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -132,12 +131,12 @@ class SklearnPolicies(FeatureOracle):
             return model.fit(rows, target, **extra)
 
     def __repr__(self) -> str:
-        # In angle brackets, because evaluating it takes more names than ours.
+        # In angle brackets, because it cannot be evaluated without importing the estimator.
         return f"SklearnPolicies(<{self.estimator!r}>, n_actions={self.n_actions})"
 
 
 class SklearnPolicy(Policy):
-    """Fitted models, or a constant action; what they do on known contexts is looked up."""
+    """Fitted models, or a constant action; actions on known contexts are looked up."""
 
     def __init__(
         self,
@@ -198,9 +197,10 @@ class SklearnPolicy(Policy):
             return found[0].astype(np.intp)
         losses = np.stack(found, axis=1)
         unknown = np.isnan(losses).any(axis=1)
-        if unknown.any():  # as where nobody is near enough to be a neighbour
+        if unknown.any():  # for instance where there is no neighbour within the radius
             losses[unknown] = self._constants
-        # Rounding depends on how many rows are predicted at once, and must not break ties.
+        # Rounding depends on how many rows are predicted at once, so near-equal scores count as
+        # ties.
         return np.asarray((losses <= losses.min(axis=1, keepdims=True) + self._tie).argmax(axis=1))
 
     def __repr__(self) -> str:
@@ -243,7 +243,7 @@ class SklearnObjective(Objective):
 
     def observe(self, context: FloatArray) -> None:
         """A round without loss lowers the mean losses of its context."""
-        place = self._place(context)  # may move the counts, so before they are looked at
+        place = self._place(context)  # may reallocate the counts, so it comes first
         self._counts[place] += 1.0
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
@@ -263,7 +263,7 @@ class SklearnObjective(Objective):
         return action
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerActions:
-        """The same fits, asked for their best of some actions."""
+        """The same fits, restricted to the available actions."""
         return FewerActions(self, available)
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[SklearnPolicy, float]:
@@ -272,7 +272,7 @@ class SklearnObjective(Objective):
         if noise is not None and scale != 0.0:
             places = [self._place(context) for context in noise.contexts]
             fakes = scale * noise.unit(draw)
-        # In an order that does not depend on that of the rounds.
+        # In an order that does not depend on the order of the rounds.
         lookup, order = self._canonical()
         totals, counts = self._totals[: len(order)].copy(), self._counts[: len(order)].copy()
         if fakes is not None:
@@ -292,7 +292,7 @@ class SklearnObjective(Objective):
     def _fit(
         self, rows: FloatArray, totals: FloatArray, counts: FloatArray
     ) -> tuple[Sequence[Any], float] | None:
-        """Fitted models and what counts as a tie between them; None if there is too little."""
+        """Fitted models and their tolerance for ties; None if there is too little data."""
         oracle = self.oracle
         gaps = totals.max(axis=1, keepdims=True) - totals
         if oracle.classifies:

@@ -18,7 +18,7 @@ _DENSE = 2000  # nodes up to which trees are counted by a determinant
 
 
 class SpanningTrees(SetOracle):
-    r"""The spanning trees of a connected undirected graph: cheapest ways to link everything up.
+    r"""The spanning trees of a connected undirected graph.
 
     Elements are the edges, in the order of `edges`; an action is the n - 1 edges of a tree. The
     leader is the cheapest tree for the totals :math:`\sum_s \ell_s(j)` of any sign, found by
@@ -69,7 +69,7 @@ class SpanningTrees(SetOracle):
         proper = self._tail != self._head
         tail, head = self._tail[proper], self._head[proper]
         degrees = np.bincount(np.concatenate([tail, head]), minlength=n)
-        if n > _DENSE:  # an upper bound: every node but one picks the edge towards that one
+        if n > _DENSE:  # an upper bound: each node except a root chooses its edge towards the root
             return float(np.log(degrees).sum() - np.log(degrees.max()))
         laplacian = np.diag(degrees.astype(np.float64))
         np.subtract.at(laplacian, (tail, head), 1.0)

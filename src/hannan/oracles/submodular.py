@@ -1,4 +1,4 @@
-"""All subsets, under losses that need not be linear."""
+"""All subsets, under submodular losses."""
 
 from __future__ import annotations
 
@@ -45,15 +45,14 @@ class Submodular(SetOracle):
     n
         K, the number of elements.
     checks
-        On how many random pairs of sets a function not known to be submodular is tried when it
-        first comes. One that fails is refused; one that passes need not be submodular.
+        The number of random pairs of sets on which a function not known to be submodular is tested
+        when it is first seen. One that fails is refused; one that passes need not be submodular.
 
     Notes
     -----
-    What is kept of the past does not grow with the number of rounds for linear, cut and
-    cardinality functions, nor for repeated ones of the other kinds; different coverage,
-    concave-of-modular and own functions are listed. Only full information is of use with losses
-    that are not linear.
+    The memory does not grow with the number of rounds for linear, cut and cardinality functions,
+    nor for repeated functions of the other kinds; distinct coverage, concave-of-modular and
+    user-defined functions are kept one by one. Losses that are not linear need full information.
 
     Examples
     --------
@@ -85,11 +84,11 @@ class Submodular(SetOracle):
         return SubmodularObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """Every element is in or out."""
+        """n log 2."""
         return self.n * math.log(2.0)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        """Half of the noise is worth taking, each 1 on average."""
+        """n/2: the sum of the positive variates."""
         return 0.5 * self.n
 
     def _solve(self, costs: FloatArray) -> Elements:

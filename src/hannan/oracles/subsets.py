@@ -1,4 +1,4 @@
-"""Some of a number of items."""
+"""Subsets of items of bounded size."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Subsets(SetOracle):
     Ties go to the smallest item. A partial sort finds it in one pass over the totals.
 
     Semi-bandit learners need no resampling draws here: for m up to 64 the probability q of an item
-    to be chosen is computed (to a relative error of about 1e-6), and the weight given back is the
-    mean :math:`(1 - (1-q)^L)/q` that resampling would have.
+    to be chosen is computed (to a relative error of about 1e-6), and the weight is the mean
+    :math:`(1 - (1-q)^L)/q` of resampling.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class SubsetObjective(SetObjective):
         successes: int,
         scale: float,
     ) -> tuple[FloatArray, int]:
-        """The mean (1 - (1-q)^L)/q of such weights, for q computed; for large sets, draws."""
+        """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
         oracle = self.oracle
         if scale == 0.0:
             return super().resample(context, elements, noise, first, limit, successes, scale)

@@ -32,10 +32,10 @@ class Switching(Oracle):
     .. math:: \arg\min_{\pi_0, …, \pi_{T-1}} \sum_t \ell_t(\pi_t(x_t))
               \quad\text{over } \#\{t > 0 : \pi_t \ne \pi_{t-1}\} \le k .
 
-    Regret against this class is regret against the best sequence of policies. Learners may be
-    given bare contexts :math:`x_t`: they know the number of the round. Several contexts at one
-    time are added up. All rounds to come must be known, at least their number: noise sits on them
-    too.
+    Regret against this class is regret against the best sequence of policies. Learners also take
+    bare contexts :math:`x_t`, as they know the number of the round. Losses of several contexts at
+    one time are added. The future contexts must be known, or at least their number, as they are
+    perturbed too.
 
     *Listed policies* (`FinitePolicies`): with costs :math:`c_t(\pi)`, noise included,
 
@@ -67,10 +67,9 @@ class Switching(Oracle):
         "policies" (listed ones), "intervals" (any), or "auto", which chooses.
     reluctance
         What a self-tuned learner charges itself for each switch of a sequence, on top of the
-        losses, so that it does not change its mind over a few lucky rounds. It belongs to the
-        learner's noise, not to the class, and adds k times itself to the guarantee at most.
-        None: R log(TN), the level that luck alone will hardly reach in T rounds with N policies;
-        0: none.
+        losses, so that a few lucky rounds do not make it switch. It is part of the learner's
+        perturbation, not of the class, and adds at most k times itself to the bound. None: R
+        log(TN), which chance alone rarely exceeds in T rounds with N policies; 0: no charge.
 
     Examples
     --------
@@ -138,7 +137,7 @@ class Switching(Oracle):
         self.levels = int(min(switches + 1, cells))
         """The largest number of pieces of a sequence."""
 
-    # Noise on every round of the game is more than such a class needs but in the worst case.
+    # Noise on every round of the game is more than such a class needs except in the worst case.
     eagerness = 4.0
 
     @property
@@ -148,7 +147,7 @@ class Switching(Oracle):
 
     @property
     def complexity_pairs(self) -> int:
-        """Intervals are dear, and many rounds average out the noise."""
+        """Fewer for intervals, which are slow; the noise averages out over many rounds."""
         return 64 if self.listed else 16
 
     @property
@@ -167,10 +166,10 @@ class Switching(Oracle):
         return int(context[0]), self.base.check_context(context[1])
 
     def at(self, time: int, context: Any) -> Pair:
-        """The pair of a bare context that comes at this time, or a pair as it is.
+        """The pair of a bare context that arrives at this time; pairs are returned unchanged.
 
-        What could be both is taken for the bare context if that is what was announced for this
-        time, and for a pair if that is announced; without a sequence, for a pair.
+        An ambiguous context counts as the bare context if that was announced for this time, and as
+        a pair if the pair was announced; without a sequence, as a pair.
         """
         if self._keys is None:
             if _is_pair(context):
@@ -185,8 +184,8 @@ class Switching(Oracle):
         x = self.base.check_context(context)
         assert self._pairs is not None
         raise ContextError(
-            f"Switching was told that round {time} brings context {self._pairs[time][1]!r}; got "
-            f"{x!r}. Give the contexts in the order announced in sequence=."
+            f"sequence= announces context {self._pairs[time][1]!r} for round {time}; got "
+            f"{x!r}. Give the contexts in the announced order."
         )
 
     def _known(self, time: int, context: Any) -> Pair | None:
@@ -203,7 +202,7 @@ class Switching(Oracle):
     def _check_time(self, time: int, context: Any) -> None:
         if self._keys is not None and time >= len(self._keys):
             raise ContextError(
-                f"Switching was told a sequence of {len(self._keys)} rounds, 0 to "
+                f"sequence= announces {len(self._keys)} rounds, 0 to "
                 f"{len(self._keys) - 1}; got {context!r} for round {time}."
             )
 
@@ -212,7 +211,7 @@ class Switching(Oracle):
         return context[0], self.base.key(context[1])
 
     def cell(self, context: Pair) -> int:
-        """The stretch of time between two possible switches, from 0."""
+        """The number of the interval between two possible switches, from 0."""
         return context[0] // self.grid
 
     def cells(self, contexts: Sequence[Pair]) -> NDArray[np.int64]:
@@ -224,7 +223,7 @@ class Switching(Oracle):
         return PolicySequences(self) if self.listed else IntervalSequences(self)
 
     def start(self, contexts: Sequence[Any], width: float) -> Objective:
-        """A total in which switches have their price."""
+        """A total that charges for switches."""
         price = self.reluctance
         if price is None:
             price = width * self._log_changes(contexts) if math.isfinite(width) else 0.0
@@ -292,7 +291,7 @@ def _check_base(owner: Switching, base: Any) -> Oracle:
         raise InputTypeError(f"Switching needs an oracle as its base; got {base!r}.")
     if isinstance(base, Switching):
         raise ParameterError(
-            "Switching needs a base that does not switch; give it that of the other."
+            "Switching needs a base that does not switch itself: give it the base of the other one."
         )
     if base.takes_functions:
         raise ParameterError(

@@ -97,7 +97,7 @@ class Thresholds(Oracle):
         return math.log(K + K * (K - 1) * (len(set(contexts)) - 1))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """No finite set does: between two contexts there is room for two thresholds."""
+        """No finite set separates: two thresholds can lie between neighbouring contexts."""
         return self.n_actions == 1
 
 

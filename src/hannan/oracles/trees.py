@@ -27,11 +27,11 @@ class Trees(BinnedOracle):
     :math:`x_{s,f} < \theta, x_{s,f'} < \theta'`, which give the best stump on either side. A leader
     costs O((features × bins)² K), and so much memory; no cost grows with t.
 
-    Deeper trees are grown greedily: the best tree of depth 2 shows where to cut, then each side is
-    treated the same way with one level less. The result is at least as good as the best tree of
-    depth 2, but it need not be the best tree: `exact` is False, and no theorem applies. Totals
-    are kept for each distinct context, and a leader costs
-    O(contexts × features² × bins × K) a level.
+    Deeper trees are grown greedily: the root cut is that of the best tree of depth 2, then each
+    side is treated the same way with one level less. The result is at least as good as the best
+    tree of depth 2, but it need not be the best tree: `exact` is False, and no theorem applies.
+    Totals are kept for each distinct context, and a leader costs O(contexts × features² × bins × K)
+    a level.
 
     Cuts are found as in `Stumps`. Ties go to stumps in their order; then to the smallest root
     feature, its largest cut, the first stump below it, the first from it on.
@@ -95,14 +95,14 @@ class Trees(BinnedOracle):
         return math.log(N)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """Known only where there is one action, or cuts that split nothing."""
+        """Known only if there is one action, or no cut splits the contexts."""
         if self.n_actions == 1:
             return True
         n_cuts = int(self.cuts_on(contexts).n_cuts.sum())
         return None if len(self.partitions(contexts)) == n_cuts else False
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
-        """The policy behind the numbers that kernels write."""
+        """The policy behind the numbers that kernels return."""
         if len(code) == 4:
             return decode_stump(self, code, grid)
         below = decode_stump(self, code[2:6], grid)
@@ -156,9 +156,9 @@ class GreedyObjective(Objective):
     def __init__(self, oracle: Trees) -> None:
         self.oracle = oracle
         self._rows = Rows(oracle.n_actions)
-        self._met: object | None = None  # the noise that decided on the cuts
+        self._met: object | None = None  # the noise that determined the cuts
         self._grid = oracle.grid
-        self._counts: FloatArray = np.zeros((0, 0))  # of the rows; renewed when out of step
+        self._counts: FloatArray = np.zeros((0, 0))  # of the rows; recomputed when outdated
         self._places = np.zeros(0, np.intp)
 
     def copy(self) -> GreedyObjective:
@@ -208,7 +208,7 @@ class GreedyObjective(Objective):
         return TreePolicy(self.oracle, int(feature), threshold, low, high), low_value + high_value
 
     def _agree(self, noise: Noise | None) -> NDArray[np.intp]:
-        """Bring cuts and counts up to date; the places of the perturbed contexts."""
+        """Update cuts and counts; returns the rows of the perturbed contexts."""
         if isinstance(noise, BinnedNoise) and noise is not self._met:
             for context in noise.rows:
                 self._rows.add(context, 0.0)
