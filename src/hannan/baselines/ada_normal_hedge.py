@@ -118,7 +118,6 @@ class AdaNormalHedge(Learner):
         return self._policies.replay(opened, opened.followed, copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:

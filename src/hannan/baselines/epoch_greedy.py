@@ -176,7 +176,6 @@ class EpochGreedy(Learner):
         return self._estimates
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._scale.suffered(loss)
 
     def _restored(self) -> None:

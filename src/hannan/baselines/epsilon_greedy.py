@@ -141,11 +141,9 @@ class EpsilonGreedy(Learner):
         return True
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._scale.suffered(loss)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked."""
         return row_or_name(context)
 
     def _exploring(self) -> float:

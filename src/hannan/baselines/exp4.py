@@ -123,7 +123,6 @@ class Exp4(Learner):
         return self._policies.replay(opened, self._weights(), copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return check_loss(loss, self._policies.range)
 
     def regret_bound(self) -> float | None:

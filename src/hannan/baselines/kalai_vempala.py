@@ -172,14 +172,12 @@ class KalaiVempala(Learner):
         return self._history
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._check(loss), action)
 
     def _check(self, loss: Any) -> FloatArray:
         return check_losses(loss, self.oracle.n_actions, self._range)[0]
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked."""
         context = super().check_context(context, ahead)
         if self.oracle.key(context) not in self._arrivals:
             raise ContextError(

@@ -105,7 +105,6 @@ class LinUCB(Learner):
         self._for_names.prepare(self.n_actions)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked."""
         if self._rows is None:
             return row_or_name(context)
         if not isinstance(context, Integral) or not 0 <= int(context) < len(self._rows):
@@ -139,7 +138,6 @@ class LinUCB(Learner):
         return True
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._scale.suffered(loss)
 
     def _model(self, context: Any) -> Ridge | _Table:

@@ -123,7 +123,6 @@ class OptimisticHedge(Learner):
         return self._policies.replay(opened, self._weights(opened), copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:

@@ -104,7 +104,6 @@ class UniformRandom(Learner):
         return True
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._check(loss), action)
 
     def _check(self, loss: Any) -> FloatArray:

@@ -21,7 +21,6 @@ class DrawnContexts(Environment):
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts that may arrive."""
         return self._contexts
 
     def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:

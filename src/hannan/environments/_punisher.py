@@ -41,7 +41,6 @@ class Punisher(DrawnContexts):
 
     @property
     def params(self) -> dict[str, Any]:
-        """Constructor arguments by name."""
         return {**super().params, **self._given}
 
     def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:

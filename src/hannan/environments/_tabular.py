@@ -114,7 +114,6 @@ class Replay(Tabular):
             self._parts.append(self._current_part(self.current))
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         stream = self._features.stream()
         for outcomes, current, shown in self._read(horizon):
             contexts = stream.contexts(shown, len(outcomes))

@@ -26,16 +26,13 @@ class Wrapper(Environment):
 
     @property
     def horizon(self) -> int | None:
-        """The number of rounds where it is fixed, else None."""
         return self.environment.horizon
 
     @property
     def contexts(self) -> Sequence[Any] | None:
-        """The contexts that may arrive, where they are known."""
         return self.environment.contexts
 
     def meet(self, learner: Any) -> None:
-        """Called with the learner before the first round of a game."""
         self.environment.meet(learner)
 
 
@@ -59,20 +56,16 @@ class WrappedRound(Round):
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL
     ) -> FloatArray | float | None:
-        """Report what was played; returns what the feedback rule shows."""
         return self.inner.reveal(action, feedback)
 
     @property
     def losses(self) -> FloatArray:
-        """All losses; only once the learner has acted."""
         return self.inner.losses
 
     @property
     def loss(self) -> float:
-        """The loss of the action played."""
         return self.inner.loss
 
     @property
     def current_loss(self) -> float | None:
-        """The loss of the action that was taken in the data."""
         return self.inner.current_loss

@@ -63,7 +63,6 @@ class Bait(PlantedWorld):
         self.noisy = noisy
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent rounds of two kinds."""
         table = self._plant(1, rng)[0]
         turn = round(self.part * horizon)
         for t, (i, u) in enumerate(self._draws(horizon, rng)):

@@ -157,7 +157,6 @@ class Classification(Environment):
         return list(self._rows) if self._scaler is None else None
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Rows and their losses."""
         if not self.shuffle and horizon > len(self._rows):
             raise ParameterError(
                 f"Classification holds {len(self._rows)} rounds in order; {horizon} were asked "

@@ -80,7 +80,6 @@ class Congestion(Environment):
             raise ParameterError("Congestion needs a network with a link that takes some time.")
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent drift on every link."""
         phase = rng.random(self.n_actions)
         walk = np.zeros(self.n_actions)
         for t in range(horizon):

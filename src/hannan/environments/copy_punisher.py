@@ -83,7 +83,6 @@ class CopyPunisher(Punisher):
         self._learner: Any = None
 
     def meet(self, learner: Any) -> None:
-        """Remember the learner to query."""
         if not callable(getattr(learner, "would_play", None)):
             raise InputTypeError(
                 "CopyPunisher asks a learner what copies of it would play; "

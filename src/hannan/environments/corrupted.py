@@ -75,7 +75,6 @@ class Corrupted(Wrapper):
         self.loss_range = check_loss_range(self, loss_range)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The same rounds, some of them with false feedback."""
         own_rng = rng.spawn(1)[0]
         left = horizon if self.budget is None else self.budget
         for this_round in self.environment.rounds(horizon, rng):

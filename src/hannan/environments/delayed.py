@@ -45,7 +45,6 @@ class Delayed(Wrapper):
         self.law = check_choice(self, "law", law, ("constant", "uniform", "geometric"))
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The same rounds, with delays."""
         own_rng = rng.spawn(1)[0]
         for this_round in self.environment.rounds(horizon, rng):
             this_round.delay += self._delay(own_rng)

@@ -98,7 +98,6 @@ class Drifting(Wrapper):
         self.environment.meet(_Translated(learner, self) if asked else learner)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The same rounds, their actions in changing order."""
         schedule = self._schedule(horizon, rng.spawn(1)[0])
         # The concept of a round is chosen before the round is made: an adversary inside may query
         # what the learner would play, and the answer must use the names of that concept.
@@ -180,7 +179,6 @@ class _Permuted(WrappedRound):
 
     @property
     def losses(self) -> FloatArray:
-        """All losses; only once the learner has acted."""
         return self._moved(self.inner.losses)
 
     def _moved(self, losses: Any) -> FloatArray:

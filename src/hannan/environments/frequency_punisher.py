@@ -48,7 +48,6 @@ class FrequencyPunisher(Punisher):
     """
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Rounds that look back at what was played."""
         played = [Tally() for _ in self._contexts]
         for i, u in self._draws(horizon, rng):
             this_round = Round(self._contexts[i], self._losses(u, played[i].favourite))

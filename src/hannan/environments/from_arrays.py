@@ -73,22 +73,18 @@ class FromArrays(Environment):
 
     @property
     def params(self) -> dict[str, Any]:
-        """Constructor arguments by name."""
         given = {"contexts": self.contexts_given, "losses": self.losses}
         return {**given, "available": self.available}
 
     @property
     def horizon(self) -> int:
-        """The number of rows."""
         return len(self._losses)
 
     @property
     def contexts(self) -> list[Any] | None:
-        """The contexts, one for each round."""
         return None if self.contexts_given is None else self._contexts
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         if horizon > len(self._losses):
             raise ParameterError(
                 f"FromArrays holds {len(self._losses)} rounds; {horizon} were asked for."

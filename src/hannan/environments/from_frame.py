@@ -99,14 +99,12 @@ class FromFrame(Replay):
 
     @property
     def contexts(self) -> list[Any] | None:
-        """The contexts, one for each round."""
         if not self._features.names:
             return None
         stream = self._features.stream()
         return [x for b in self._kept for x in stream.contexts(b.shown, len(b.outcomes))]
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         if horizon > self.horizon:
             raise ParameterError(
                 f"There are {self.horizon} rows in the frame; {horizon} were asked for."

@@ -72,7 +72,6 @@ class LoggedRound(Round):
 
     @property
     def current_loss(self) -> float:
-        """The logged loss."""
         return self.loss
 
 
@@ -245,7 +244,6 @@ class FromLog(Tabular):
         return most - most / p, least + (1.0 - least) / p
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
-        """The first `horizon` rows."""
         stream, means = self._features.stream(), _Means(self.baseline)
         numbers = Numbers([self._outcome, *self._propensity_column])
         parts = [Labels(self.action, self.actions), numbers, *self._features.parts]

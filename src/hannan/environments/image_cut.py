@@ -82,11 +82,9 @@ class ImageCut(Environment):
 
     @property
     def contexts(self) -> list[None]:
-        """There is one context, None."""
         return [None]
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent labels and noisy images, stage after stage."""
         for t in range(horizon):
             picture = self._stages[t * len(self._stages) // horizon]
             yield Round(None, self._loss(picture, rng))  # type: ignore[arg-type]

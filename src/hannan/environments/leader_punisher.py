@@ -59,7 +59,6 @@ class LeaderPunisher(GoodAndBad):
         self.planted = check_integer(self, "planted", planted, 1)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Random rounds, the leader's choice always costing 1."""
         table = np.logical_or.reduce(self._plant(self.planted, rng))
         history = self.oracle.objective()
         for i, u in self._draws(horizon, rng):

@@ -87,11 +87,9 @@ class MeasuredSpeeds(Environment):
 
     @property
     def horizon(self) -> int:
-        """The number of rows."""
         return len(self._speeds)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         if horizon > len(self._speeds):
             raise ParameterError(
                 f"MeasuredSpeeds holds {len(self._speeds)} rounds; {horizon} were asked for."

@@ -46,7 +46,6 @@ class PlantedPolicy(GoodAndBad):
         super().__init__(oracle, contexts, good, bad)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent rounds that favour one policy."""
         table = self._plant(1, rng)[0]
         for i, u in self._draws(horizon, rng):
             yield Round(self._contexts[i], self._losses(table[i], u))

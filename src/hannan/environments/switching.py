@@ -50,7 +50,6 @@ class Switching(GoodAndBad):
         self.switches = check_integer(self, "switches", switches, 0)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent rounds that favour one policy after another."""
         tables = self._plant(self.switches + 1, rng)
         for t, (i, u) in enumerate(self._draws(horizon, rng)):
             table = tables[t * len(tables) // horizon]

@@ -25,7 +25,6 @@ class SetLoss(LossFunction):
     """The function in the form in which sums are kept."""
 
     def __call__(self, action: Action) -> float:
-        """The loss of choosing these elements."""
         return self.terms.value(as_mask(action, self.n_actions))
 
     def __add__(self, other: LossFunction) -> Sum:

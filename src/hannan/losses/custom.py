@@ -62,7 +62,6 @@ class Custom(SetLoss):
         return own
 
     def __call__(self, action: Action) -> float:
-        """The user's value, checked."""
         chosen = np.flatnonzero(as_mask(action, self.n))
         value = float(self.f(chosen))
         if not math.isfinite(value):

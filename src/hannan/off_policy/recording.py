@@ -161,7 +161,6 @@ class Recorder(Learner):
     def decide_many(
         self, contexts: Iterable[Any], available: Iterable[Any] | None = None
     ) -> list[Decision]:
-        """A decision for each of several contexts, all from the same state."""
         before = set(self.learner.open_decisions)
         try:
             return super().decide_many(contexts, available)
@@ -178,7 +177,6 @@ class Recorder(Learner):
 
     @property
     def late(self) -> str | None:
-        """Why the learner refuses `decide`, or None."""
         found: str | None = self.learner.late
         return found
 
@@ -206,35 +204,29 @@ class Recorder(Learner):
     def would_play(
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
-        """What copies of the learner would play on a context now."""
         found: list[Action] = self.learner.would_play(context, copies, seed, available)
         return found
 
     def propensities(
         self, context: Any = None, draws: int = 1000, available: Any = None
     ) -> Propensities:
-        """The learner's."""
         found: Propensities = self.learner.propensities(context, draws, available)
         return found
 
     def regret_bound(self) -> float | None:
-        """What theory promises of the learner."""
         found: float | None = self.learner.regret_bound()
         return found
 
     def worst_case(self, rounds: int, restarts: int) -> float | None:
-        """That of the learner."""
         found: float | None = self.learner.worst_case(rounds, restarts)
         return found
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         found: float = self.learner.loss_suffered(action, loss)
         return found
 
     @property
     def clock(self) -> int:
-        """The number of the learner's next round."""
         found: int = self.learner.clock
         return found
 
@@ -244,11 +236,9 @@ class Recorder(Learner):
 
     @property
     def action_count(self) -> int | None:
-        """K."""
         return self._K
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context as the learner takes it."""
         return self.learner.check_context(context, ahead)
 
 

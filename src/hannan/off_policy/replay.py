@@ -75,12 +75,10 @@ class LogReplay(Environment):
 
     @property
     def horizon(self) -> int:
-        """The number of rounds in the log."""
         return len(self.log)
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts, one for each round."""
         return list(self.log.contexts)
 
     def meet(self, learner: Any) -> None:
@@ -100,7 +98,6 @@ class LogReplay(Environment):
             )
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
-        """The first `horizon` rounds."""
         log, full = self.log, self.method == "importance"
         if horizon > len(log):
             raise ParameterError(f"The log has {len(log)} rounds; {horizon} were asked for.")

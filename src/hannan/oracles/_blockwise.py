@@ -61,22 +61,18 @@ class BlockObjective(Objective):
         """The action of each coded policy."""
 
     def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The leader's action, in one compiled call."""
         block, row, scale = self._row(noise, draw, scale)
         return int(self._kernel.act(*self._statistic, block, row, scale, self._place(context)))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The leader under each draw."""
         return [self._policy(code) for code in self._search(noise, first, count, scale)[0]]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The value of the leader under each draw."""
         return self._search(noise, first, count, scale)[1]
 
     def chosen(
         self, context: Any, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The action of the leader under each draw."""
         codes = self._search(noise, first, count, scale)[0]
         actions = self._plays(codes, self._place(context))
         return np.asarray(actions[:, None] == np.arange(self.n_actions))

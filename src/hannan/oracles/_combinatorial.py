@@ -26,11 +26,9 @@ class NoContexts(Oracle):
 
     @property
     def contexts(self) -> tuple[None]:
-        """There is one context, None."""
         return (None,)
 
     def check_context(self, context: Any) -> None:
-        """The context must be None."""
         if context is not None:
             raise ContextError(
                 f"{type(self).__name__} has no contexts: call act() or act(None); got {context!r}. "
@@ -38,7 +36,6 @@ class NoContexts(Oracle):
             )
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """The only context separates."""
         return len(contexts) > 0
 
 
@@ -63,11 +60,9 @@ class SetOracle(NoContexts):
         self.max_chosen = 1 if self._single else max(2, rank)
 
     def objective(self) -> SetObjective:
-        """An empty total: one number for each element."""
         return SetObjective(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> SetNoise:
-        """A number for each element, drawn in blocks."""
         return SetNoise(contexts, self.n_actions, key, stream, memory)
 
     def interval_minima(
@@ -147,13 +142,11 @@ class SetObjective(Objective):
         self._tilted: SetObjective | None = None
 
     def copy(self) -> SetObjective:
-        """An independent copy of the totals."""
         twin = type(self)(self.oracle)
         twin.totals[:] = self.totals
         return twin
 
     def add(self, context: None, losses: FloatArray) -> None:
-        """Add a loss vector."""
         self.totals += losses
 
     def tilted(self, context: None, losses: FloatArray) -> SetObjective:
@@ -164,7 +157,6 @@ class SetObjective(Objective):
         return self._tilted
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best set under one draw."""
         return self.oracle.action(self._best(self._costs(noise, draw, scale)))
 
     def settle(
@@ -177,11 +169,9 @@ class SetObjective(Objective):
         return action
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One call of the optimiser for each draw."""
         return [self._policy(self._costs(noise, first + i, scale)) for i in range(count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The costs of the best sets."""
         values = np.empty(count)
         for i in range(count):
             costs = self._costs(noise, first + i, scale)
@@ -191,7 +181,6 @@ class SetObjective(Objective):
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The best sets, many draws in one call."""
         if scale == 0.0:
             return np.repeat(self.oracle._solve_many(self.totals[None, :]), count, axis=0)
         noise, K = _ready(noise), self.oracle.n_actions

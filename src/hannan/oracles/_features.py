@@ -49,7 +49,6 @@ class FeatureOracle(Oracle):
         return list({row.tobytes(): row for row in table}.values())
 
     def key(self, context: FloatArray) -> bytes:
-        """The row's bytes."""
         return context.tobytes()
 
 

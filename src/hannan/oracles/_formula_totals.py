@@ -123,7 +123,6 @@ class FormulaObjective(Objective):
         self.constant = 0.0
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add a context's weight."""
         miss = self.oracle.miss
         self.constant += float(losses[1 - miss])
         weight = float(losses[miss] - losses[1 - miss])
@@ -131,12 +130,10 @@ class FormulaObjective(Objective):
             self._add(self.oracle.touched(context), weight)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One search for each draw."""
         draws = range(first, first + count)
         return [FormulaPolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the leaders."""
         values = np.full(count, self.constant)
         for i in range(count):
             values[i] += self._solve(noise, first + i, scale)[1]
@@ -145,7 +142,6 @@ class FormulaObjective(Objective):
         return values
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
-        """The leader's action."""
         return self.oracle.plays(self._solve(noise, draw, scale)[0], context)
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
@@ -178,7 +174,6 @@ class TiltedTotals(FormulaObjective):
         self.constant = base.constant + float(losses[1 - miss])
 
     def copy(self) -> FormulaObjective:
-        """The totals with the round added."""
         twin = self._base.copy()
         assert isinstance(twin, FormulaObjective)
         twin.constant = self.constant
@@ -222,7 +217,6 @@ class TableTotals(FormulaObjective):
         self._few: RowTotals | None = RowTotals(oracle)
 
     def copy(self) -> TableTotals:
-        """An independent copy of the table."""
         twin: TableTotals = object.__new__(TableTotals)
         twin.__dict__.update(self.__dict__)
         twin.scores, twin.tree = self.scores.copy(), self.tree.copy()
@@ -281,7 +275,6 @@ class RowTotals(FormulaObjective):
         self._placed: tuple[FormulaNoise | None, NDArray[np.int64]] = (None, _NO_PLACES)
 
     def copy(self) -> RowTotals:
-        """An independent copy of the weights."""
         twin: RowTotals = object.__new__(RowTotals)
         twin.__dict__.update(self.__dict__)
         twin._rows = dict(self._rows)

@@ -98,11 +98,9 @@ class Formulas(Oracle):
         return int.from_bytes(np.packbits(on, bitorder="little").tobytes(), "little")
 
     def check_contexts(self, contexts: Any) -> list[int]:
-        """The distinct rows of a two-dimensional array or a frame, as numbers."""
         return super().check_contexts(as_array(contexts) if is_frame(contexts) else contexts)
 
     def objective(self) -> FormulaObjective:
-        """An empty total."""
         return TableTotals(self) if self.n <= TABLE_VARIABLES else RowTotals(self)
 
     def noise(

@@ -47,7 +47,6 @@ class BinnedOracle(FeatureOracle):
         return row
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a table."""
         rows = super().check_contexts(contexts)
         if self.grid is not None:
             check_length(rows[0], self.grid.n_features)
@@ -158,7 +157,6 @@ class BinnedObjective(BlockObjective):
         return self._stat, self._shape
 
     def copy(self) -> BinnedObjective:
-        """An independent copy of the totals."""
         twin = type(self)(self.oracle)
         twin._met = self._met
         twin._rows = None if self._rows is None else self._rows.copy()
@@ -175,7 +173,6 @@ class BinnedObjective(BlockObjective):
             self._rebin(self.oracle.cuts_on(contexts))
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a loss vector to all cells its context lies in."""
         counts = self._grid.counts(context)
         rows = self._rows
         if rows is not None:
@@ -242,19 +239,16 @@ class TiltedBins(BinnedObjective):
         self._follow()
 
     def copy(self) -> BinnedObjective:
-        """The whole total, with the rounds added."""
         twin = self._base.copy()
         for context, losses in self._more:
             twin.add(context, losses)
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a round."""
         self._kernel.add(self._stat, self._shape, self._grid.counts(context), losses)
         self._more.append((context, losses))
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
-        """A copy with one more round."""
         twin = self.copy()
         twin.add(context, losses)
         return twin

@@ -67,7 +67,6 @@ class Sequences(Objective):
         return cls(**params)
 
     def copy(self) -> Self:
-        """An independent copy."""
         return self._twin(self.price)
 
     def plain(self) -> Self:

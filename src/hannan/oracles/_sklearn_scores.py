@@ -51,21 +51,16 @@ class FewerActions(Objective):
         self.available = available
 
     def copy(self) -> FewerActions:
-        """An independent copy."""
         return FewerActions(self.total.copy(), self.available)
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add to the total itself."""
         self.total.add(context, losses)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """Those of the total, which know of all actions."""
         return self.total.leaders(noise, first, count, scale)
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """Those of the total."""
         return self.total.minima(noise, first, count, scale)
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> int:
-        """The best available action, by one fit."""
         return self.total._solve(noise, draw, scale)[0].among(context, self.available)

@@ -46,21 +46,17 @@ class IntervalSequences(Sequences):
         return twin
 
     def prepare(self, contexts: Sequence[Pair]) -> None:
-        """Reserve memory for these pairs."""
         for context in contexts:
             self._rows.place(context)
 
     def add(self, context: Pair, losses: FloatArray) -> None:
-        """Add a loss vector to its pair's."""
         self._rows.add(context, losses)
         self._last = None
 
     def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
-        """What the leader of the interval around this time does."""
         return self._solve(noise, draw, scale).policy_at(self.oracle.cell(context))(context[1])
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The leaders of the best intervals under each draw."""
         found: list[Policy] = []
         for i in range(count):
             solution = self._solve(noise, first + i, scale)
@@ -70,7 +66,6 @@ class IntervalSequences(Sequences):
         return found
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The cost of the best intervals under each draw."""
         return np.array([self._solve(noise, first + i, scale).value for i in range(count)])
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> Solution:

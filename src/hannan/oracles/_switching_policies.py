@@ -55,11 +55,9 @@ class PolicySequences(Sequences):
         return twin
 
     def prepare(self, contexts: Sequence[Pair]) -> None:
-        """Reserve memory for these times."""
         self._reserve(max(self.oracle.cell(context) for context in contexts) + 1)
 
     def add(self, context: Pair, losses: FloatArray) -> None:
-        """Add each policy's loss to its cost in the cell of this time."""
         cell = self.oracle.cell(context)
         self._reserve(cell + 1)
         by_code = self.base.losses_by_code(losses)
@@ -78,7 +76,6 @@ class PolicySequences(Sequences):
         return TiltedSequences(self, contexts, losses)
 
     def tilted(self, context: Pair, losses: FloatArray) -> TiltedSequences:
-        """One more round."""
         return TiltedSequences(self, [context], losses[None, :])
 
     def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
@@ -86,14 +83,12 @@ class PolicySequences(Sequences):
         return self._play(self._index(context, noise, draw, scale), context)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One programme for each draw."""
         if scale == 0.0:
             policy = self._policy(self._leader())
             return [policy] * count
         return [self._policy(self._noisy(noise, first + i, scale)) for i in range(count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The cost of the best sequence under each draw."""
         if scale == 0.0:
             return np.full(count, self._leader().value)
         ready = self._ready(noise)
@@ -253,18 +248,14 @@ class TiltedSequences(Objective):
         return twin
 
     def copy(self) -> PolicySequences:
-        """An independent copy of the costs, fake losses included."""
         return self._whole.copy()
 
     def add(self, context: Pair, losses: FloatArray) -> None:
-        """Add to a copy."""
         self._whole.add(context, losses)
         self._changed = True
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """Of a copy."""
         return self._whole.leaders(noise, first, count, scale)
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """Of a copy."""
         return self._whole.minima(noise, first, count, scale)

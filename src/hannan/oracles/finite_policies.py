@@ -114,7 +114,6 @@ class FinitePolicies(Oracle):
 
     @property
     def contexts(self) -> range:
-        """0..d-1."""
         return range(self.table.shape[1])
 
     @property
@@ -123,11 +122,9 @@ class FinitePolicies(Oracle):
         return super().supplies | {"actions": self}
 
     def check_context(self, context: Any) -> int:
-        """A context is an integer below d; None where d = 1."""
         return check_table_context(self, context, len(self._columns))
 
     def objective(self) -> FiniteObjective:
-        """An empty total: one score for each policy."""
         return FiniteObjective(self) if self.sets is None else FiniteSetObjective(self)
 
     def policy(self, index: int) -> FinitePolicy:
@@ -137,15 +134,12 @@ class FinitePolicies(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> FiniteNoise:
-        """Fake outcomes projected on every policy."""
         return FiniteNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log N for the number of policies that differ on these contexts."""
         return float(np.log(distinct_rows(self.table[:, list(contexts)])))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """Whether all distinct policies differ on these contexts."""
         return distinct_rows(self.table[:, list(contexts)]) == distinct_rows(self.table)
 
     def action(self, code: int) -> Action:
@@ -195,13 +189,11 @@ class FiniteObjective(BlockObjective):
         self._tilted: Self | None = None
 
     def copy(self) -> Self:
-        """An independent copy of the scores."""
         twin = type(self)(self.oracle)
         twin.scores[:] = self.scores
         return twin
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add each policy's loss to its score."""
         kernel.add(self.scores, self.oracle.losses_by_code(losses), self._columns[context])
 
     def tilted(self, context: int, losses: FloatArray) -> Self:
@@ -220,7 +212,6 @@ class FiniteObjective(BlockObjective):
         return twin
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The leader's action, in one pass over the scores."""
         block, row, scale = self._row(noise, draw, scale)
         return self.oracle.action(
             kernel.act(self.scores, block, row, scale, self._columns[context])
@@ -229,7 +220,6 @@ class FiniteObjective(BlockObjective):
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """Add and lead in one compiled call."""
         block, row, scale = self._row(noise, draw, scale)
         column = self._columns[context]
         by_code = self.oracle.losses_by_code(losses)
@@ -271,7 +261,6 @@ class FiniteSetObjective(FiniteObjective):
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The elements of each leader's action."""
         codes = self._search(noise, first, count, scale)[0]
         assert self.oracle.sets is not None
         return np.asarray(self.oracle.sets[self._plays(codes, self._place(context))])

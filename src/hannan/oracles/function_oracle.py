@@ -87,7 +87,6 @@ class FunctionOracle(Oracle):
         )
 
     def check_context(self, context: Any) -> Hashable:
-        """A context is anything hashable."""
         try:
             hash(context)
         except TypeError:
@@ -98,13 +97,11 @@ class FunctionOracle(Oracle):
         return context  # type: ignore[no-any-return]
 
     def objective(self) -> FunctionObjective:
-        """An empty total: a loss vector for each context seen."""
         return FunctionObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes, not projected."""
         if self.n_actions is None:
             raise ParameterError("FunctionOracle needs n_actions before noise can be drawn for it.")
         return LaplaceNoise(contexts, self.n_actions, key, stream)
@@ -169,14 +166,12 @@ class FunctionObjective(Objective):
         return int(self._totals.shape[1])
 
     def copy(self) -> FunctionObjective:
-        """An independent copy of the totals."""
         twin = FunctionObjective(self.oracle)
         twin._rows = dict(self._rows)
         twin._totals = self._totals.copy()
         return twin
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
-        """Add a loss vector to its context's row."""
         if self._totals.shape[1] != losses.shape[0]:
             if self._totals.shape[1]:
                 raise LossError(
@@ -188,13 +183,11 @@ class FunctionObjective(Objective):
         self._totals[row] += losses
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One call of `solve` for each draw."""
         return [
             self._solve(*self._problem(noise, draw, scale)) for draw in range(first, first + count)
         ]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the policies that `solve` returns."""
         values = np.empty(count)
         for i in range(count):
             contexts, losses = self._problem(noise, first + i, scale)

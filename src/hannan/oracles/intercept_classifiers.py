@@ -109,18 +109,15 @@ class InterceptClassifiers(FeatureOracle):
         return InterceptPolicy(self, np.array(digits, np.intp))
 
     def check_context(self, context: Any) -> FloatArray:
-        """A row of n finite numbers."""
         row = super().check_context(context)
         if row.shape[0] != self.n:
             raise ContextError(f"A context of {self!r} has {self.n} features; got {row.shape[0]}.")
         return row
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a two-dimensional array or a frame."""
         return [self.check_context(row) for row in super().check_contexts(contexts)]
 
     def objective(self) -> Objective:
-        """An empty total: a score for each classifier, or a weight for each context seen."""
         if self.exact:
             return ListedObjective(self)  # type: ignore[arg-type]
         return SearchedObjective(self)
@@ -238,7 +235,6 @@ class ListedObjective(FiniteObjective):
         return InterceptPolicy(self.oracle, np.array(digits))
 
     def law(self, context: Any, noise: Noise | None, scale: float) -> None:
-        """Not known."""
         return None
 
 
@@ -256,7 +252,6 @@ class SearchedObjective(Objective):
         self._weights = np.zeros(16)
 
     def copy(self) -> SearchedObjective:
-        """An independent copy of the weights."""
         twin = SearchedObjective(self.oracle)
         twin.constant = self.constant
         twin._places = dict(self._places)
@@ -270,12 +265,10 @@ class SearchedObjective(Objective):
         self._weights[place] += losses[1] - losses[0]
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One search for each draw."""
         draws = range(first, first + count)
         return [InterceptPolicy(self.oracle, self._search(noise, n, scale)[0]) for n in draws]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the classifiers found."""
         return np.array([self._search(noise, first + i, scale)[1] for i in range(count)])
 
     def _search(

@@ -74,20 +74,17 @@ class LinearPolicies(FeatureOracle):
         return row
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a two-dimensional array or a frame."""
         rows = super().check_contexts(contexts)
         for row in rows:
             _check_size(row)
         return rows
 
     def objective(self) -> LinearObjective:
-        """An empty regression."""
         return LinearObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LinearNoise:
-        """Gaussian noise on the moments."""
         return LinearNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -213,21 +210,18 @@ class LinearObjective(Objective):
         self._features: tuple[Any, FloatArray] | None = None
 
     def copy(self) -> LinearObjective:
-        """An independent copy of the regressions."""
         twin = LinearObjective(self.oracle)
         twin.rounds = self.rounds
         twin._U, twin._b = self._U.copy(), self._b.copy()
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """One more observation for every action."""
         x = self._row(context)
         kernel.add(self._U, self._b, x, losses)
         self.rounds += 1
         self._cache = None
 
     def observe(self, context: FloatArray) -> None:
-        """An observation of losses that were all zero."""
         self.add(context, np.zeros(self.n_actions))
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
@@ -241,7 +235,6 @@ class LinearObjective(Objective):
         return self.copy().settle(context, losses, noise, draw, scale)
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerScores:
-        """The scores on one context, infinite for unavailable actions."""
         return FewerScores(self, context, available)
 
     def hint_weight(self, context: FloatArray, strength: float) -> float:
@@ -260,7 +253,6 @@ class LinearObjective(Objective):
         return scores
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The smallest perturbed score."""
         return int(self.scores(context, noise, draw, scale).argmin())
 
     def law(self, context: FloatArray, noise: Noise | None, scale: float) -> FloatArray:
@@ -278,7 +270,6 @@ class LinearObjective(Objective):
         return q
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """Weights of the regressions with the noise in their moments."""
         if not len(self._U):
             return [LinearPolicy(self.oracle, np.empty(0)) for _ in range(count)]
         found: list[Policy] = []
@@ -336,14 +327,12 @@ class TiltedLinear(LinearObjective):
         self._cache = (context, scores + h * losses, v, h)
 
     def copy(self) -> LinearObjective:
-        """The regressions with the moments changed."""
         twin = self._base.copy()
         assert self._cache is not None
         twin._b += np.outer(twin._row(self._cache[0]), self._losses)
         return twin
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """From a copy."""
         return self.copy().leaders(noise, first, count, scale)
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:

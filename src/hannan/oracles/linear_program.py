@@ -108,7 +108,6 @@ class LinearProgram(SetOracle):
         self._set_size(K, most, antichain=most == least)
 
     def objective(self) -> ProgramObjective:
-        """An empty total: one number for each element."""
         return ProgramObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:

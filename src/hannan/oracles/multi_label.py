@@ -72,23 +72,18 @@ class MultiLabel(Oracle):
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:
-        """The base's."""
         return self.base.contexts
 
     def check_context(self, context: Any) -> Any:
-        """As the base does."""
         return self.base.check_context(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """As the base does."""
         return self.base.check_contexts(contexts)
 
     def key(self, context: Any) -> Hashable:
-        """The base's."""
         return self.base.key(context)
 
     def objective(self) -> Objective:
-        """An empty total: one of the base for each label."""
         if isinstance(self.base, AllPolicies):
             return LabelTable(self, np.zeros((self.base.n_contexts, self.n_labels)))
         return LabelObjective(self, [self.base.objective() for _ in range(self.n_labels)])
@@ -96,13 +91,11 @@ class MultiLabel(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes with one coordinate for each label."""
         if isinstance(self.base, AllPolicies):
             return LabelTableNoise(self, contexts, key, stream)
         return LaplaceNoise(contexts, self.n_labels, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        """L times the base's."""
         size = self.base.log_size(contexts)
         return None if size is None else self.n_labels * size
 
@@ -122,7 +115,6 @@ class MultiLabel(Oracle):
         return max(8, 64 // self.n_labels)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """Whether the contexts separate the base."""
         return self.base.separates(contexts)
 
 
@@ -149,21 +141,17 @@ class LabelObjective(Objective):
         self._parts = parts
 
     def copy(self) -> LabelObjective:
-        """An independent copy of all totals."""
         return LabelObjective(self.oracle, [part.copy() for part in self._parts])
 
     def add(self, context: Any, losses: FloatArray) -> None:
-        """Add each label's loss to its total."""
         for part, pair in zip(self._parts, _pairs(losses), strict=True):
             part.add(context, pair)
 
     def observe(self, context: Any) -> None:
-        """Pass the round on to the total of each label."""
         for part in self._parts:
             part.observe(context)
 
     def tilted(self, context: Any, losses: FloatArray) -> LabelObjective:
-        """Each label's total with one more round."""
         pairs = zip(self._parts, _pairs(losses), strict=True)
         return LabelObjective(self.oracle, [part.tilted(context, pair) for part, pair in pairs])
 
@@ -184,19 +172,16 @@ class LabelObjective(Objective):
         return self.copy().settle(context, losses, noise, draw, scale)
 
     def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Labels:
-        """The labels chosen under one draw."""
         parts = self._perturbed(noise, draw, scale)
         return np.flatnonzero([int(part.action(context, None, 0, 0.0)) for part in parts])
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The base's leaders, label by label."""
         return [
             LabelPolicy([part.leader() for part in self._perturbed(noise, draw, scale)])
             for draw in range(first, first + count)
         ]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The sum of the base's minimal values over the labels."""
         values = np.empty(count)
         for i in range(count):
             parts = self._perturbed(noise, first + i, scale)
@@ -259,15 +244,12 @@ class LabelTable(Objective):
         self.totals = totals
 
     def copy(self) -> LabelTable:
-        """An independent copy of the totals."""
         return LabelTable(self.oracle, self.totals.copy())
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add a loss vector to its context's row."""
         self.totals[context] += losses
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Labels:
-        """The negative entries of one perturbed row."""
         row = self.totals[context]
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
             row = row + scale * noise.row(draw, context)
@@ -276,7 +258,6 @@ class LabelTable(Objective):
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The negative entries of one row, draw by draw."""
         rows = np.tile(self.totals[context], (count, 1))
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
             for i in range(count):
@@ -293,14 +274,12 @@ class LabelTable(Objective):
         return np.asarray(np.where(row < 0.0, 1.0 - tail, tail))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The negative entries of the whole table, draw by draw."""
         return [
             LabelTablePolicy(self.oracle, self._perturbed(noise, draw, scale) < 0.0)
             for draw in range(first, first + count)
         ]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The sum of the negative entries of each draw."""
         draws = range(first, first + count)
         return np.array(
             [np.minimum(self._perturbed(noise, draw, scale), 0.0).sum() for draw in draws]

@@ -136,7 +136,6 @@ class Paths(NoContexts):
         return self.max_chosen == 1
 
     def objective(self) -> PathObjective:
-        """An empty total: a loss for each edge that can be chosen."""
         return PathObjective(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> PathNoise:
@@ -227,7 +226,6 @@ class PathNoise(LaplaceNoise):
         self.blocks = Blocks(self._fill, width, max(memory, 4 * width * WIDTH))
 
     def unit(self, draw: int) -> FloatArray:
-        """One draw of the fake losses, [1, K], at scale 1."""
         return super().unit(draw)[:, self._cells]
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
@@ -248,13 +246,11 @@ class PathObjective(Objective):
         self._tilted: PathObjective | None = None
 
     def copy(self) -> PathObjective:
-        """An independent copy of the totals."""
         twin = PathObjective(self.oracle)
         twin.totals[:] = self.totals
         return twin
 
     def add(self, context: None, losses: FloatArray) -> None:
-        """Add each edge's loss to its total."""
         kernel.add(self.totals, losses, self._ids, self.totals)
 
     def tilted(self, context: None, losses: FloatArray) -> PathObjective:
@@ -265,7 +261,6 @@ class PathObjective(Objective):
         return self._tilted
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The shortest path under one draw, in one compiled call."""
         block, row = _rows(noise, draw, scale)
         most = self.oracle.max_chosen
         return _as_action(
@@ -275,7 +270,6 @@ class PathObjective(Objective):
     def settle(
         self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """Add and lead in one compiled call."""
         block, row = _rows(noise, draw, scale)
         most = self.oracle.max_chosen
         found = kernel.settle(self.totals, losses, block, row, scale, *self._graph, most)
@@ -301,7 +295,6 @@ class PathObjective(Objective):
         return found
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The lengths of the shortest paths."""
         values = np.empty(count)
         if scale == 0.0:
             values[:] = kernel.plain_minimum(self.totals, self._start, self._head)
@@ -316,7 +309,6 @@ class PathObjective(Objective):
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The edges of the shortest paths."""
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
         if scale == 0.0:
             inclusion[:, self.action(None, None, 0, 0.0)] = True

@@ -89,7 +89,6 @@ class PerContext(Oracle):
 
     @property
     def fixed_size(self) -> bool:
-        """As for the base."""
         return self.base.fixed_size
 
     @property
@@ -121,22 +120,18 @@ class PerContext(Oracle):
             ) from None
 
     def objective(self) -> PerContextObjective:
-        """An empty total: a total of the base for each context seen."""
         return PerContextObjective(self, {})
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> PerContextNoise:
-        """The base's fake outcomes, independent on each context."""
         return PerContextNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        """d times the base's."""
         size = self.base.log_size([self.alone])
         return None if size is None else len(contexts) * size
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        """d times the base's, where that is known in closed form."""
         one = self.base.complexity([self.alone])
         return None if one is None else len(contexts) * one
 
@@ -220,33 +215,27 @@ class PerContextObjective(Objective):
         self._alone = oracle.alone
 
     def copy(self) -> PerContextObjective:
-        """An independent copy of all totals."""
         parts = {context: part.copy() for context, part in self._parts.items()}
         return PerContextObjective(self.oracle, parts)
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
-        """Add a loss vector to its context's total."""
         self._own(context).add(self._alone, losses)
 
     def observe(self, context: Hashable) -> None:
-        """Pass the round on to the total of its context."""
         self._own(context).observe(self._alone)
 
     def action(self, context: Hashable, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The base's action for one context."""
         return self._part(context).action(self._alone, *_address(noise, context, draw, scale))
 
     def settle(
         self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """Add and lead on one context."""
         fake, first, scale = _address(noise, context, draw, scale)
         return self._own(context).settle(self._alone, losses, fake, first, scale)
 
     def foresee(
         self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """What the base foresees on one context."""
         fake, first, scale = _address(noise, context, draw, scale)
         return self._part(context).foresee(self._alone, losses, fake, first, scale)
 
@@ -258,7 +247,6 @@ class PerContextObjective(Objective):
     def chosen(
         self, context: Hashable, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The base's elements for one context."""
         fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).chosen(self._alone, fake, first, count, scale)
 
@@ -272,7 +260,6 @@ class PerContextObjective(Objective):
         successes: int,
         scale: float,
     ) -> tuple[float, int]:
-        """The base's resampling for one context."""
         fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).resample_one(
             self._alone, element, fake, first, limit, successes, scale
@@ -288,23 +275,19 @@ class PerContextObjective(Objective):
         successes: int,
         scale: float,
     ) -> tuple[FloatArray, int]:
-        """The base's resampling for one context."""
         fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).resample(
             self._alone, elements, fake, first, limit, successes, scale
         )
 
     def hint_weight(self, context: Hashable, strength: float) -> float | None:
-        """The base's, for one context."""
         return self._part(context).hint_weight(self._alone, strength)
 
     def law(self, context: Hashable, noise: Noise | None, scale: float) -> FloatArray | None:
-        """The base's, for one context."""
         fake, _, scale = _address(noise, context, 0, scale)
         return None if fake is None else self._part(context).law(self._alone, fake, scale)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The base's leaders, context by context."""
         elsewhere = self._empty.leader()
         choices: list[dict[Hashable, Policy]] = [{} for _ in range(count)]
         for context in self._contexts(noise):
@@ -315,7 +298,6 @@ class PerContextObjective(Objective):
         return [PerContextPolicy(self.oracle, chosen, elsewhere) for chosen in choices]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The sum of the base's minimal values over the contexts."""
         values = np.zeros(count)
         for context in self._contexts(noise):
             fake, start, factor = _address(noise, context, first, scale)

@@ -80,17 +80,14 @@ class PredictThenOptimise(FeatureOracle):
 
     @property
     def fixed_size(self) -> bool:
-        """As for the base."""
         return self.base.fixed_size
 
     def objective(self) -> PredictedObjective:
-        """Empty regressions."""
         return PredictedObjective(self, self.model.objective())
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LinearNoise:
-        """The model's noise."""
         return self.model.noise(contexts, key, stream, memory)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
@@ -140,15 +137,12 @@ class PredictedObjective(Objective):
         self.model = model
 
     def copy(self) -> PredictedObjective:
-        """An independent copy of the regressions."""
         return PredictedObjective(self.oracle, self.model.copy())
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """One more observation for every element."""
         self.model.add(context, losses)
 
     def observe(self, context: FloatArray) -> None:
-        """An observation of losses that were all zero."""
         self.model.observe(context)
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> PredictedObjective:
@@ -162,11 +156,9 @@ class PredictedObjective(Objective):
         return self.copy().settle(context, losses, noise, draw, scale)
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best action for the perturbed predictions."""
         return self.oracle.best(self.model.scores(context, noise, draw, scale))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The model's weights under each draw, to be followed by the optimiser."""
         found = self.model.leaders(noise, first, count, scale)
         return [PredictedPolicy(self.oracle, policy.weights) for policy in found]  # type: ignore[attr-defined]
 

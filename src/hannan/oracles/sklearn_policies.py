@@ -100,13 +100,11 @@ class SklearnPolicies(FeatureOracle):
         self._least = rows_needed(estimator)
 
     def objective(self) -> SklearnObjective:
-        """An empty total: a loss vector for each distinct context."""
         return SklearnObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes, not projected."""
         return LaplaceNoise(contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -226,7 +224,6 @@ class SklearnObjective(Objective):
         self._sorted: tuple[dict[bytes, int], NDArray[np.intp]] = ({}, np.zeros(0, np.intp))
 
     def copy(self) -> SklearnObjective:
-        """An independent copy of the totals."""
         twin = SklearnObjective(self.oracle)
         twin._places = dict(self._places)
         twin._rows = self._rows.copy()
@@ -236,7 +233,6 @@ class SklearnObjective(Objective):
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a loss vector to its context's row."""
         place = self._place(context)
         self._totals[place] += losses
         self._counts[place] += 1.0
@@ -247,11 +243,9 @@ class SklearnObjective(Objective):
         self._counts[place] += 1.0
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One fit for each draw, or K of them."""
         return [self._solve(noise, draw, scale)[0] for draw in range(first, first + count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the policies that were fitted."""
         return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
 
     def settle(
@@ -263,7 +257,6 @@ class SklearnObjective(Objective):
         return action
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerActions:
-        """The same fits, restricted to the available actions."""
         return FewerActions(self, available)
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[SklearnPolicy, float]:

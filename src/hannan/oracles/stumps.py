@@ -68,7 +68,6 @@ class Stumps(BinnedOracle):
         self.grid: Grid | None = None if edges is None else given_grid(self, edges)
 
     def objective(self) -> BinnedObjective:
-        """An empty total: the losses on both sides of every cut."""
         return BinnedObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -82,7 +81,6 @@ class Stumps(BinnedOracle):
         return self.n_actions == 1 or len(self.partitions(contexts)) == n_cuts
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
-        """The policy behind the four numbers that kernels write."""
         return decode_stump(self, code, grid)
 
 

@@ -80,11 +80,9 @@ class Submodular(SetOracle):
         self._set_size(self.n, self.n, antichain=False)
 
     def objective(self) -> SubmodularObjective:  # type: ignore[override]
-        """An empty total."""
         return SubmodularObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """n log 2."""
         return self.n * math.log(2.0)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
@@ -107,13 +105,11 @@ class SubmodularObjective(Objective):
         self._network: Network | None = None
 
     def copy(self) -> SubmodularObjective:
-        """An independent copy of the total."""
         twin = SubmodularObjective(self.oracle)
         twin.total, twin._network = self.total.copy(), self._network
         return twin
 
     def add(self, context: None, losses: FloatArray | LossFunction) -> None:
-        """Add a vector or a function."""
         if isinstance(losses, LossFunction):
             terms = Terms.of(losses)
             self._check(terms)
@@ -138,16 +134,13 @@ class SubmodularObjective(Objective):
         return action
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best set under one draw."""
         return np.flatnonzero(self._best(self._fakes(noise, draw, scale)))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One minimisation for each draw."""
         chosen = self.chosen(None, noise, first, count, scale)
         return [SetPolicy(self.oracle, np.flatnonzero(inside)) for inside in chosen]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the best sets."""
         values = np.empty(count)
         for i in range(count):
             fakes = self._fakes(noise, first + i, scale)
@@ -158,7 +151,6 @@ class SubmodularObjective(Objective):
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> Mask:
-        """The best sets, one minimisation each."""
         if scale == 0.0:
             return np.repeat(self._best(self._fakes(None, 0, 0.0))[None, :], count, axis=0)
         inclusion = np.empty((count, self.oracle.n), dtype=bool)

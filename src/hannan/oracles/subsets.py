@@ -78,11 +78,9 @@ class Subsets(SetOracle):
         self._no_noise = np.zeros(self.n, np.float32)
 
     def objective(self) -> SubsetObjective:
-        """An empty total: one number for each item."""
         return SubsetObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """The logarithm of a binomial coefficient, or of a sum of them."""
         return log_subsets(self.n, self.m, self.exactly)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
@@ -92,7 +90,6 @@ class Subsets(SetOracle):
     def interval_minima(
         self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
     ) -> FloatArray:
-        """From prefix sums, in one compiled call."""
         values = np.zeros((len(cuts), len(cuts)))
         kernel.interval_minima(prefix_sums(losses, cuts), self.m, self._below, values)
         return values
@@ -107,7 +104,6 @@ class SubsetObjective(SetObjective):
     oracle: Subsets
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best items under one draw, in one pass."""
         oracle = self.oracle
         z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
         return oracle.action(kernel.select(self.totals, z, scale, oracle.m, oracle._below))

@@ -142,7 +142,6 @@ class Switching(Oracle):
 
     @property
     def fixed_size(self) -> bool:
-        """As in the base."""
         return self.base.fixed_size
 
     @property
@@ -156,7 +155,6 @@ class Switching(Oracle):
         return self._pairs
 
     def check_context(self, context: Any) -> Pair:
-        """A pair of a time and a context of the base."""
         if not _is_pair(context) or context[0] < 0:
             raise ContextError(
                 "The contexts of Switching are pairs (t, x), t the number of the round from 0; got "
@@ -207,7 +205,6 @@ class Switching(Oracle):
             )
 
     def key(self, context: Pair) -> Hashable:
-        """The time, and the base's key."""
         return context[0], self.base.key(context[1])
 
     def cell(self, context: Pair) -> int:
@@ -219,7 +216,6 @@ class Switching(Oracle):
         return np.array([t for t, _ in contexts], np.int64) // self.grid
 
     def objective(self) -> Objective:
-        """An empty total: what policies or elements cost in every cell of time."""
         return PolicySequences(self) if self.listed else IntervalSequences(self)
 
     def start(self, contexts: Sequence[Any], width: float) -> Objective:
@@ -241,7 +237,6 @@ class Switching(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> SwitchingNoise:
-        """Fake losses of the elements at every pair."""
         cells = self.cells(contexts)
         if self.listed:
             return ListedNoise(contexts, self.listing, key, stream, memory, cells)

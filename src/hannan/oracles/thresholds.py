@@ -82,13 +82,11 @@ class Thresholds(Oracle):
         )
 
     def objective(self) -> ThresholdObjective:
-        """An empty total: a loss vector for each context."""
         return ThresholdObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> ThresholdNoise:
-        """Fake outcomes, sorted by context."""
         return ThresholdNoise(contexts, self.n_actions, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -139,7 +137,6 @@ class ThresholdObjective(BlockObjective):
         self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
 
     def copy(self) -> ThresholdObjective:
-        """An independent copy of the totals."""
         twin = ThresholdObjective(self.oracle)
         twin._points = list(self._points)
         twin._totals = self._totals.copy()
@@ -148,7 +145,6 @@ class ThresholdObjective(BlockObjective):
         return twin
 
     def add(self, context: Any, losses: FloatArray) -> None:
-        """Add a loss vector to its context's."""
         place = bisect_left(self._points, context)
         if place == len(self._points) or self._points[place] != context:
             self._points.insert(place, context)

@@ -77,7 +77,6 @@ class Trees(BinnedOracle):
         self.exact = self.depth <= 2  # type: ignore[misc]
 
     def objective(self) -> Objective:
-        """An empty total: losses in every intersection of two cuts, or on every context."""
         return BinnedObjective(self) if self.depth <= 2 else GreedyObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -102,7 +101,6 @@ class Trees(BinnedOracle):
         return None if len(self.partitions(contexts)) == n_cuts else False
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
-        """The policy behind the numbers that kernels return."""
         if len(code) == 4:
             return decode_stump(self, code, grid)
         below = decode_stump(self, code[2:6], grid)
@@ -162,7 +160,6 @@ class GreedyObjective(Objective):
         self._places = np.zeros(0, np.intp)
 
     def copy(self) -> GreedyObjective:
-        """An independent copy of the totals."""
         twin = GreedyObjective(self.oracle)
         twin._rows = self._rows.copy()
         twin._met = self._met
@@ -172,15 +169,12 @@ class GreedyObjective(Objective):
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a loss vector to its context's."""
         self._rows.add(context, losses)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """A tree grown for each draw."""
         return [self._grow(noise, first + i, scale)[0] for i in range(count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the trees grown."""
         return np.array([self._grow(noise, first + i, scale)[1] for i in range(count)])
 
     def _grow(self, noise: Noise | None, draw: int, scale: float) -> tuple[Policy, float]:

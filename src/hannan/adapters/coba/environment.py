@@ -102,16 +102,13 @@ class FromCoba(Environment):
 
     @property
     def horizon(self) -> int:
-        """The number of interactions."""
         return len(self._contexts)
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts, one for each round."""
         return self._contexts
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` interactions."""
         if horizon > self.horizon:
             raise ParameterError(f"FromCoba holds {self.horizon} rounds; {horizon} were asked for.")
         for t in range(horizon):

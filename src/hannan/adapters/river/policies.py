@@ -120,7 +120,6 @@ class RiverPolicies(FeatureOracle):
             )
 
     def objective(self) -> RiverObjective:
-        """Models that have learned nothing."""
         return RiverObjective(self)
 
     def noise(
@@ -224,7 +223,6 @@ class RiverObjective(LinearObjective):
         return MovedScores(self, context, self._solved(context)[2] * losses)
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> MovedScores:  # type: ignore[override]
-        """The scores on one context, infinite but for some actions."""
         shift = np.full(self.n_actions, np.inf)
         shift[available] = 0.0
         return MovedScores(self, context, shift)
@@ -295,11 +293,9 @@ class MovedScores(RiverObjective):
         self._moved = scores + shift, v, h
 
     def copy(self) -> MovedScores:
-        """The same move of a copy."""
         return MovedScores(self._base.copy(), self._at, self._shift)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """From a copy."""
         frozen = self.copy()
         return [RiverLeader(frozen, noise, first + i, scale) for i in range(count)]
 

@@ -86,7 +86,6 @@ class RiverPredictor(Predictor):
         self._counts: FloatArray = np.zeros(0)
 
     def prepare(self, n_actions: int) -> None:
-        """A model for each of K elements."""
         self._models = [self.model.clone() for _ in range(n_actions)]
         self._counts = np.zeros(n_actions)
 
@@ -103,7 +102,6 @@ class RiverPredictor(Predictor):
         return self._lower(context, 0.0)
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Teach the models of the elements seen."""
         if isinstance(loss, LossFunction):
             raise InputTypeError(
                 f"RiverPredictor learns from one loss for each element; got {loss!r}."

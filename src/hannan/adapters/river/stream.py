@@ -83,14 +83,12 @@ class FromRiver(Environment):
 
     @property
     def horizon(self) -> int | None:
-        """The length of the stream, where it is known."""
         if hasattr(self.stream, "__len__"):
             return len(self.stream)
         length: int | None = getattr(self.stream, "n_samples", None)
         return length
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The stream from its beginning."""
         if self.horizon is not None and horizon > self.horizon:
             raise _too_short(self.horizon, horizon)
         rows = Rows(self, self.features)
