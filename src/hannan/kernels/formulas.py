@@ -288,18 +288,6 @@ def table_leader(scores, tree, row, scale, y, weight):
 
 
 @njit(cache=True, nogil=True)
-def fill_cells(key, stream, first, rows):
-    """rows[i, cell] = unit noise of that cell in draw first + i."""
-    cells = rows.shape[1]
-    raw = np.empty(((cells + 3) // 4 * 4, WIDTH), np.float32)
-    for i in range(0, rows.shape[0], WIDTH):
-        fill_laplace(key, stream, first + i, raw)
-        for cell in range(cells):
-            for b in range(min(WIDTH, rows.shape[0] - i)):
-                rows[i + b, cell] = raw[cell, b]
-
-
-@njit(cache=True, nogil=True)
 def linear_draw(scores, tree, cells, scale, miss, places, n, y, weight):
     """`linear_leader` under noise on contexts of one variable each.
 

@@ -39,14 +39,22 @@ class FeatureOracle(Oracle):
                 f"{type(self).__name__} needs a row of features for a context; got None. Give "
                 "act() one, a list of numbers; without contexts use AllPolicies(1, n_actions)."
             )
-        return check_row(context)
+        row = check_row(context)
+        self._check_row(row)
+        return row
 
     def check_contexts(self, contexts: Any) -> list[Any]:
         """The distinct rows of a two-dimensional array or a frame."""
         table = as_numbers(contexts, 2)
         if not np.isfinite(table).all():
             raise _not_finite(table, contexts, 2)
-        return list({row.tobytes(): row for row in table}.values())
+        rows = list({row.tobytes(): row for row in table}.values())
+        for row in rows:
+            self._check_row(row)
+        return rows
+
+    def _check_row(self, row: FloatArray) -> None:
+        """Refuse a row of finite numbers that this class cannot use."""
 
     def key(self, context: FloatArray) -> bytes:
         return context.tobytes()

@@ -14,7 +14,9 @@ from hannan.core import Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.kernels import branching, formulas
-from hannan.perturbation import Blocks, LaplaceNoise
+from hannan.oracles._combinatorial import SetNoise
+from hannan.oracles._twin import twin
+from hannan.perturbation import Blocks
 
 if TYPE_CHECKING:
     from hannan.oracles._formulas import Formulas
@@ -46,7 +48,7 @@ class FormulaPolicy(Policy):
         return f"<policy {word.join(f'x{i}' for i in self.variables) or empty}>"
 
 
-class FormulaNoise(LaplaceNoise):
+class FormulaNoise(SetNoise):
     """Fake outcomes on contexts, as a weight for missing each of them.
 
     Totals take them as they are, or projected on all formulas.
@@ -60,7 +62,7 @@ class FormulaNoise(LaplaceNoise):
         stream: int,
         memory: int,
     ) -> None:
-        super().__init__(contexts, 2, key, stream)
+        super().__init__(contexts, 2, key, stream, memory)
         self.miss = oracle.miss
         self.touched = [oracle.touched(context) for context in contexts]
         self.linear = all(y & (y - 1) == 0 for y in self.touched)
@@ -71,14 +73,7 @@ class FormulaNoise(LaplaceNoise):
         self.steps = 2.0 ** math.floor(math.log2((2**31 - 1) / most - 1.0))
         self._bits = table_bits(oracle.n)
         self._memory = memory
-        self._cells = Blocks(self._fill_cells, self.n_cells, memory)
         self._tables: Blocks | None = None
-
-    def cells(self, draw: int) -> NDArray[np.float32]:
-        """The noise on the contexts, two numbers for each."""
-        place = self._cells.locate(draw)
-        row: NDArray[np.float32] = self._cells.block[place]
-        return row
 
     def table(self, draw: int) -> NDArray[np.int32]:
         """The noise on every formula, in whole numbers of 1/`steps`; see `kernels.formulas`."""
@@ -95,20 +90,10 @@ class FormulaNoise(LaplaceNoise):
         """The noise of hitting every context."""
         return float(self.unit(draw)[:, 1 - self.miss].sum())
 
-    def _fill_cells(self, first: int, block: NDArray[np.float32]) -> None:
-        formulas.fill_cells(self.key, self.stream, first, block)
-
     def _fill_tables(self, first: int, block: NDArray[np.float32]) -> None:
-        formulas.fill_tables(
-            self.key,
-            self.stream,
-            first,
-            np.array(self.touched, np.int64),
-            self.miss,
-            self.steps,
-            self._bits,
-            block.view(np.int32),
-        )
+        touched, rows = np.array(self.touched, np.int64), block.view(np.int32)
+        shape = self.miss, self.steps, self._bits
+        formulas.fill_tables(self.key, self.stream, first, touched, *shape, rows)
 
 
 class FormulaObjective(Objective):
@@ -174,11 +159,11 @@ class TiltedTotals(FormulaObjective):
         self.constant = base.constant + float(losses[1 - miss])
 
     def copy(self) -> FormulaObjective:
-        twin = self._base.copy()
-        assert isinstance(twin, FormulaObjective)
-        twin.constant = self.constant
-        twin._add(self._touched, self._weight)
-        return twin
+        made = self._base.copy()
+        assert isinstance(made, FormulaObjective)
+        made.constant = self.constant
+        made._add(self._touched, self._weight)
+        return made
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
         """Only one extra round can be stored separately, so this copies."""
@@ -217,11 +202,7 @@ class TableTotals(FormulaObjective):
         self._few: RowTotals | None = RowTotals(oracle)
 
     def copy(self) -> TableTotals:
-        twin: TableTotals = object.__new__(TableTotals)
-        twin.__dict__.update(self.__dict__)
-        twin.scores, twin.tree = self.scores.copy(), self.tree.copy()
-        twin._few = None if self._few is None else self._few.copy()
-        return twin
+        return twin(self, "scores", "tree", "_few")
 
     def _add(self, touched: int, weight: float) -> None:
         formulas.add(self.scores, self.tree, touched, weight)
@@ -245,17 +226,10 @@ class TableTotals(FormulaObjective):
                     self.scores, self.tree, row, unit, touched, weight
                 )
                 return int(mask), float(value)
-            cells, places = noise.cells(draw), noise.places
+            cells, places = noise.row(draw), noise.places
+        miss, bits = self.oracle.miss, self._bits
         mask, value = formulas.linear_draw(
-            self.scores,
-            self.tree,
-            cells,
-            scale,
-            self.oracle.miss,
-            places,
-            self._bits,
-            touched,
-            weight,
+            self.scores, self.tree, cells, scale, miss, places, bits, touched, weight
         )
         return int(mask), float(value)
 
@@ -275,11 +249,7 @@ class RowTotals(FormulaObjective):
         self._placed: tuple[FormulaNoise | None, NDArray[np.int64]] = (None, _NO_PLACES)
 
     def copy(self) -> RowTotals:
-        twin: RowTotals = object.__new__(RowTotals)
-        twin.__dict__.update(self.__dict__)
-        twin._rows = dict(self._rows)
-        twin._masks, twin._totals = self._masks.copy(), self._totals.copy()
-        return twin
+        return twin(self, "_rows", "_masks", "_totals")
 
     def _add(self, touched: int, weight: float) -> None:
         row = self._row(touched)  # may reallocate the totals, so it comes first
@@ -291,21 +261,11 @@ class RowTotals(FormulaObjective):
         cells, places = _NO_CELLS, _NO_PLACES
         if scale != 0.0:
             assert isinstance(noise, FormulaNoise)
-            cells, places = noise.cells(draw), self._places(noise)
+            cells, places = noise.row(draw), self._places(noise)
         tilt = self._row(touched) if weight != 0.0 else -1
-        count = len(self._rows)
-        mask, value, _ = branching.draw(
-            self._masks[:count],
-            self._totals[:count],
-            self.oracle.n,
-            cells,
-            scale,
-            self.oracle.miss,
-            places,
-            tilt,
-            weight,
-            np.uint64(self._guess),
-        )
+        count, n, miss = len(self._rows), self.oracle.n, self.oracle.miss
+        known, guess = (self._masks[:count], self._totals[:count]), np.uint64(self._guess)
+        mask, value, _ = branching.draw(*known, n, cells, scale, miss, places, tilt, weight, guess)
         self._guess = int(mask)
         return self._guess, float(value)
 

@@ -1,4 +1,4 @@
-"""Directed graphs as users give them, and the part of one that lies between two nodes."""
+"""The part of a directed graph that lies between two nodes."""
 
 from __future__ import annotations
 
@@ -8,63 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import InfeasibleError, InputTypeError, ParameterError
-from hannan.core.arrays import as_list, columns_of, is_frame, missing
+from hannan.core import InfeasibleError, ParameterError
+from hannan.oracles._edges import Graph
 
 Indices = NDArray[np.int64]
-
-
-class Graph(NamedTuple):
-    """Nodes and edges by name, and each edge's tail and head by number."""
-
-    nodes: list[Any]
-    edges: list[tuple[Any, ...]]
-    tail: Indices
-    head: Indices
-    number: dict[Any, int]
-
-
-def read_graph(given: Any) -> Graph:
-    """A networkx graph, a table with columns tail and head, two arrays, or a list of pairs."""
-    nodes: list[Any] = []
-    edges: list[tuple[Any, ...]] = []
-    if hasattr(given, "is_directed") and hasattr(given, "edges"):
-        if not given.is_directed():
-            raise InputTypeError(
-                "Paths needs a directed graph, such as a networkx.DiGraph; got an undirected one. "
-                "Say which way each edge leads."
-            )
-        nodes = list(given.nodes)
-        keys = {"keys": True} if given.is_multigraph() else {}
-        edges = [tuple(edge) for edge in given.edges(**keys)]
-    elif is_frame(given):
-        columns = {str(name): column for name, column in columns_of(given)}
-        if not {"tail", "head"} <= columns.keys():
-            raise ParameterError(
-                f"An edge table needs the columns 'tail' and 'head'; this one has {list(columns)}."
-            )
-        edges = _pairs(columns["tail"], columns["head"])
-    elif hasattr(given, "tail") and not callable(given.tail):
-        edges = _pairs(given.tail, given.head)
-    elif isinstance(given, tuple) and len(given) == 2 and not any(map(_is_pair, given)):
-        edges = _pairs(*given)
-    else:
-        edges = _listed(given)
-    if not edges:
-        raise ParameterError("Paths needs a graph with at least one edge; got one without any.")
-    try:
-        names_in_order = dict.fromkeys(nodes)
-        names_in_order.update(dict.fromkeys(node for edge in edges for node in edge[:2]))
-    except TypeError:
-        raise InputTypeError("The nodes of a graph must be hashable, such as ints, strings or "
-                             "tuples; use a tuple in place of a list.") from None  # fmt: skip
-    number = {node: i for i, node in enumerate(names_in_order)}
-    for i, edge in enumerate(edges):
-        if any(map(missing, edge[:2])):
-            raise ParameterError(f"Edge {i} lacks a tail or a head: {edge[:2]!r}.")
-    tail = np.array([number[edge[0]] for edge in edges], np.int64)
-    head = np.array([number[edge[1]] for edge in edges], np.int64)
-    return Graph(list(number), edges, tail, head, number)
 
 
 class Between(NamedTuple):
@@ -147,30 +94,3 @@ def _cycle(graph: Graph, edges: Indices, missing: Sequence[int]) -> list[Any]:
     walk = [v, *[u for u, place in seen.items() if place > seen[v]], v]
     shown = [graph.nodes[u] for u in reversed(walk)]
     return shown if len(shown) <= 12 else [*shown[:6], ..., *shown[-5:]]
-
-
-def _pairs(tails: Any, heads: Any) -> list[tuple[Any, Any]]:
-    first, second = as_list(tails), as_list(heads)
-    if len(first) != len(second):
-        raise ParameterError(
-            f"A graph needs a head for each tail; got {len(first)} tails and {len(second)} heads."
-        )
-    return list(zip(first, second, strict=True))
-
-
-def _listed(given: Any) -> list[tuple[Any, Any]]:
-    try:
-        found = [tuple(pair) for pair in as_list(given)]
-    except TypeError:
-        raise InputTypeError(
-            "Paths needs a graph: a networkx.DiGraph, a table with columns tail and head, a tuple "
-            f"(tails, heads) of two arrays, or a list of pairs (tail, head); got {given!r}."
-        ) from None
-    for i, pair in enumerate(found):
-        if len(pair) != 2:
-            raise ParameterError(f"Edge {i} should be a pair (tail, head); got {pair!r}.")
-    return found  # type: ignore[return-value]
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple | str)

@@ -19,6 +19,7 @@ from hannan.kernels import histograms, trees
 from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
 from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.oracles._features import FeatureOracle
+from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _MOST_ROWS = 4096  # distinct contexts whose totals are kept one by one
@@ -39,18 +40,9 @@ class BinnedOracle(FeatureOracle):
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
         """The policy behind the numbers that kernels return."""
 
-    def check_context(self, context: Any) -> FloatArray:
-        """A row of finite numbers, as many as there are lists of edges."""
-        row = super().check_context(context)
+    def _check_row(self, row: FloatArray) -> None:
         if self.grid is not None:
             check_length(row, self.grid.n_features)
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        rows = super().check_contexts(contexts)
-        if self.grid is not None:
-            check_length(rows[0], self.grid.n_features)
-        return rows
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
@@ -112,11 +104,7 @@ class Rows(Stored):
 
     def copy(self) -> Rows:
         """An independent copy."""
-        twin = Rows(self._totals.shape[1])
-        twin.contexts = list(self.contexts)
-        twin._index = dict(self._index)
-        twin._totals = self._totals.copy()
-        return twin
+        return twin(self, "contexts", "_index", "_totals")
 
 
 class BinnedObjective(BlockObjective):
@@ -157,14 +145,7 @@ class BinnedObjective(BlockObjective):
         return self._stat, self._shape
 
     def copy(self) -> BinnedObjective:
-        twin = type(self)(self.oracle)
-        twin._met = self._met
-        twin._rows = None if self._rows is None else self._rows.copy()
-        twin._renew = self._renew
-        twin._grid = self._grid
-        twin._shape = self._shape
-        twin._stat = self._stat.copy()
-        return twin
+        return twin(self, "_rows", "_stat")
 
     def prepare(self, contexts: Sequence[Any]) -> None:
         """Take the cuts of these contexts, so that the class is fixed from the first round on."""
@@ -188,9 +169,9 @@ class BinnedObjective(BlockObjective):
     def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
         """The statistic with one more round; contexts are not copied."""
         may_move = self._rows is not None and self._met is None  # the cuts
-        twin = self.copy() if may_move else TiltedBins(self)
-        twin.add(context, losses)
-        return twin
+        made = self.copy() if may_move else TiltedBins(self)
+        made.add(context, losses)
+        return made
 
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         if self._rows is not None:
@@ -239,19 +220,19 @@ class TiltedBins(BinnedObjective):
         self._follow()
 
     def copy(self) -> BinnedObjective:
-        twin = self._base.copy()
+        made = self._base.copy()
         for context, losses in self._more:
-            twin.add(context, losses)
-        return twin
+            made.add(context, losses)
+        return made
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self._kernel.add(self._stat, self._shape, self._grid.counts(context), losses)
         self._more.append((context, losses))
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
-        twin = self.copy()
-        twin.add(context, losses)
-        return twin
+        made = self.copy()
+        made.add(context, losses)
+        return made
 
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         found = self._base._blocks(noise)

@@ -15,6 +15,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
 from hannan.oracles._sequences import Sequences, SwitchingNoise, SwitchingPolicy
+from hannan.oracles._twin import twin
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
@@ -40,10 +41,10 @@ class IntervalSequences(Sequences):
         self._met: tuple[Noise, Places] | None = None
 
     def _twin(self, price: float) -> IntervalSequences:
-        twin = IntervalSequences(self.oracle, price)
-        twin._rows = self._rows.copy()
-        twin._met = self._met
-        return twin
+        made = IntervalSequences(self.oracle, price)
+        made._rows = self._rows.copy()
+        made._met = self._met
+        return made
 
     def prepare(self, contexts: Sequence[Pair]) -> None:
         for context in contexts:
@@ -143,13 +144,7 @@ class Rows(Stored):
 
     def copy(self) -> Rows:
         """An independent copy."""
-        twin = Rows(self.oracle)
-        twin.contexts = list(self.contexts)
-        twin._index = dict(self._index)
-        twin._cells = list(self._cells)
-        twin._totals = self._totals.copy()
-        twin._live = self._live.copy()
-        return twin
+        return twin(self, "contexts", "_index", "_cells", "_totals", "_live")
 
 
 class Solution:

@@ -60,7 +60,7 @@ class AllPolicies(Oracle):
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> TableNoise:
         """Fake outcomes, computed only where they are used."""
-        return TableNoise(self, contexts, key, stream)
+        return TableNoise(self.n_contexts, contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         return len(contexts) * float(np.log(self.n_actions))
@@ -104,10 +104,10 @@ class TableNoise(LaplaceNoise):
     """Fake outcomes addressed by context: nothing is stored."""
 
     def __init__(
-        self, oracle: AllPolicies, contexts: Sequence[Any], key: np.uint64, stream: int
+        self, n_contexts: int, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int
     ) -> None:
-        super().__init__(contexts, oracle.n_actions, key, stream)
-        self.places = positions(contexts, oracle.n_contexts)
+        super().__init__(contexts, n_actions, key, stream)
+        self.places = positions(contexts, n_contexts)
 
 
 class TableObjective(Objective):

@@ -21,6 +21,7 @@ from hannan.core import (
 from hannan.core.oracle import Noise
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
+from hannan.oracles._twin import twin
 from hannan.perturbation import LaplaceNoise
 
 Solve = Callable[[list[Any], FloatArray], Callable[[Any], Any]]
@@ -166,10 +167,7 @@ class FunctionObjective(Objective):
         return int(self._totals.shape[1])
 
     def copy(self) -> FunctionObjective:
-        twin = FunctionObjective(self.oracle)
-        twin._rows = dict(self._rows)
-        twin._totals = self._totals.copy()
-        return twin
+        return twin(self, "_rows", "_totals")
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
         if self._totals.shape[1] != losses.shape[0]:

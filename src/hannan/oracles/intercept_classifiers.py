@@ -16,6 +16,7 @@ from hannan.kernels import intercepts as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._projection import Plan, make_plan
+from hannan.oracles._twin import twin
 from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
 from hannan.perturbation import LaplaceNoise
 
@@ -108,14 +109,9 @@ class InterceptClassifiers(FeatureOracle):
             raise refuse(self, "intercepts", f"{self.n} numbers", list(intercepts))
         return InterceptPolicy(self, np.array(digits, np.intp))
 
-    def check_context(self, context: Any) -> FloatArray:
-        row = super().check_context(context)
+    def _check_row(self, row: FloatArray) -> None:
         if row.shape[0] != self.n:
             raise ContextError(f"A context of {self!r} has {self.n} features; got {row.shape[0]}.")
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        return [self.check_context(row) for row in super().check_contexts(contexts)]
 
     def objective(self) -> Objective:
         if self.exact:
@@ -252,11 +248,7 @@ class SearchedObjective(Objective):
         self._weights = np.zeros(16)
 
     def copy(self) -> SearchedObjective:
-        twin = SearchedObjective(self.oracle)
-        twin.constant = self.constant
-        twin._places = dict(self._places)
-        twin._rows, twin._weights = self._rows.copy(), self._weights.copy()
-        return twin
+        return twin(self, "_places", "_rows", "_weights")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         """Add the difference between the losses of playing 1 and 0."""

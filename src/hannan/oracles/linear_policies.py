@@ -14,6 +14,7 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
+from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
@@ -67,17 +68,15 @@ class LinearPolicies(FeatureOracle):
         self.ridge = check_positive(self, "ridge", ridge)
         self.intercept = intercept
 
-    def check_context(self, context: Any) -> FloatArray:
-        """The row as float64; every feature must be a number whose square is finite."""
-        row = super().check_context(context)
-        _check_size(row)
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        rows = super().check_contexts(contexts)
-        for row in rows:
-            _check_size(row)
-        return rows
+    def _check_row(self, row: FloatArray) -> None:
+        sizes = np.abs(row)
+        if sizes.max(initial=0.0) > _LARGEST:
+            column = int(sizes.argmax())
+            raise ContextError(
+                f"LinearPolicies squares its features, so they must not exceed {_LARGEST:g}; "
+                f"feature {column}, counting from 0, is {row[column]:g}. Scale features to the "
+                "order of 1."
+            )
 
     def objective(self) -> LinearObjective:
         return LinearObjective(self)
@@ -126,16 +125,6 @@ class LinearPolicies(FeatureOracle):
         row = np.ones(len(context) + 1)
         row[:-1] = context
         return row
-
-
-def _check_size(row: FloatArray) -> None:
-    sizes = np.abs(row)
-    if sizes.max(initial=0.0) > _LARGEST:
-        column = int(sizes.argmax())
-        raise ContextError(
-            f"LinearPolicies squares its features, so they must not exceed {_LARGEST:g}; feature "
-            f"{column}, counting from 0, is {row[column]:g}. Scale features to the order of 1."
-        )
 
 
 class LinearPolicy(Policy):
@@ -210,10 +199,7 @@ class LinearObjective(Objective):
         self._features: tuple[Any, FloatArray] | None = None
 
     def copy(self) -> LinearObjective:
-        twin = LinearObjective(self.oracle)
-        twin.rounds = self.rounds
-        twin._U, twin._b = self._U.copy(), self._b.copy()
-        return twin
+        return twin(self, "_U", "_b")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         x = self._row(context)
@@ -327,10 +313,11 @@ class TiltedLinear(LinearObjective):
         self._cache = (context, scores + h * losses, v, h)
 
     def copy(self) -> LinearObjective:
-        twin = self._base.copy()
+        made = self._base.copy()
         assert self._cache is not None
-        twin._b += np.outer(twin._row(self._cache[0]), self._losses)
-        return twin
+        made._b += np.outer(made._row(self._cache[0]), self._losses)
+        made._cache = None
+        return made
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         return self.copy().leaders(noise, first, count, scale)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
-from hannan.core.oracle import Noise, positions
+from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
-from hannan.oracles.all_policies import AllPolicies
+from hannan.oracles.all_policies import AllPolicies, TableNoise
 from hannan.perturbation import LaplaceNoise
 
 Labels = NDArray[np.intp]
@@ -92,7 +92,7 @@ class MultiLabel(Oracle):
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
         if isinstance(self.base, AllPolicies):
-            return LabelTableNoise(self, contexts, key, stream)
+            return LabelTableNoise(self.base.n_contexts, contexts, self.n_labels, key, stream)
         return LaplaceNoise(contexts, self.n_labels, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
@@ -201,15 +201,8 @@ class LabelObjective(Objective):
         return parts
 
 
-class LabelTableNoise(LaplaceNoise):
-    """Fake outcomes addressed by context: nothing is stored."""
-
-    def __init__(
-        self, oracle: MultiLabel, contexts: Sequence[Any], key: np.uint64, stream: int
-    ) -> None:
-        super().__init__(contexts, oracle.n_labels, key, stream)
-        assert isinstance(oracle.base, AllPolicies)
-        self.places = positions(contexts, oracle.base.n_contexts)
+class LabelTableNoise(TableNoise):
+    """Fake outcomes addressed by context, with one coordinate for each label."""
 
     def row(self, draw: int, context: int) -> FloatArray:
         """One context's fake losses; zero where no noise is put on it."""

@@ -16,7 +16,8 @@ from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.networks import RoadNetwork
 from hannan.oracles._combinatorial import NoContexts, prefix_sums
-from hannan.oracles._graph import Graph, between, read_graph
+from hannan.oracles._edges import Graph, read_graph
+from hannan.oracles._graph import between
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _BATCH = 2**16  # edges of paths that are held at a time
@@ -75,7 +76,7 @@ class Paths(NoContexts):
         self.source = source
         self.target = target
         self.usable = usable
-        self._graph: Graph = read_graph(graph)
+        self._graph: Graph = read_graph("Paths", graph, directed=True)
         self.edges = self._graph.edges
         self.n_actions: int = len(self.edges)
         ends = [self._node(name, node) for name, node in (("source", source), ("target", target))]

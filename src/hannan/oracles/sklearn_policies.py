@@ -16,6 +16,7 @@ from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
 from hannan.oracles._sklearn_scores import FewerActions, action_scores
+from hannan.oracles._twin import twin
 from hannan.perturbation import LaplaceNoise
 
 _TIE = 1e-9  # predictions this close, relative to the largest loss, count as equal
@@ -224,13 +225,7 @@ class SklearnObjective(Objective):
         self._sorted: tuple[dict[bytes, int], NDArray[np.intp]] = ({}, np.zeros(0, np.intp))
 
     def copy(self) -> SklearnObjective:
-        twin = SklearnObjective(self.oracle)
-        twin._places = dict(self._places)
-        twin._rows = self._rows.copy()
-        twin._totals = self._totals.copy()
-        twin._counts = self._counts.copy()
-        twin._sorted = self._sorted
-        return twin
+        return twin(self, "_places", "_rows", "_totals", "_counts")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         place = self._place(context)

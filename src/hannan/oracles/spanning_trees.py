@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core import InfeasibleError
 from hannan.core.validation import FloatArray
 from hannan.kernels.matroids import kruskal_rows
 from hannan.oracles._combinatorial import Elements, SetOracle
-from hannan.oracles._undirected import check_connected, read_undirected
+from hannan.oracles._edges import Graph, read_graph
 
 _DENSE = 2000  # nodes up to which trees are counted by a determinant
 
@@ -50,8 +51,8 @@ class SpanningTrees(SetOracle):
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
-        found = read_undirected(type(self).__name__, graph)
-        check_connected(type(self).__name__, found)
+        found = read_graph("SpanningTrees", graph, directed=False)
+        _check_connected(found)
         self.nodes = found.nodes
         """The nodes by name."""
         self.edges = found.edges
@@ -83,3 +84,19 @@ class SpanningTrees(SetOracle):
         inclusion = np.empty(costs.shape, dtype=bool)
         kruskal_rows(costs, self._tail, self._head, len(self.nodes), inclusion)
         return inclusion
+
+
+def _check_connected(graph: Graph) -> None:
+    """Raise an error for a disconnected graph that names two nodes in different parts."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(graph.nodes)
+    links = coo_array((np.ones(len(graph.tail)), (graph.tail, graph.head)), shape=(n, n))
+    parts, part = connected_components(links, directed=False)
+    if parts > 1:
+        other = graph.nodes[int(np.argmax(part != part[0]))]
+        raise InfeasibleError(
+            f"SpanningTrees needs a connected graph; no edges lead from {graph.nodes[0]!r} to "
+            f"{other!r}. Take one component, or add an edge."
+        )

@@ -18,6 +18,7 @@ from hannan.losses._submodularity import require_submodular
 from hannan.losses._terms import Terms
 from hannan.oracles._combinatorial import Elements, SetNoise, SetOracle, SetPolicy
 from hannan.oracles._minimum_norm import MinimumNorm
+from hannan.oracles._twin import twin
 
 Mask = NDArray[np.bool_]
 Network = tuple[Arcs, FloatArray, FloatArray]
@@ -105,9 +106,7 @@ class SubmodularObjective(Objective):
         self._network: Network | None = None
 
     def copy(self) -> SubmodularObjective:
-        twin = SubmodularObjective(self.oracle)
-        twin.total, twin._network = self.total.copy(), self._network
-        return twin
+        return twin(self, "total")
 
     def add(self, context: None, losses: FloatArray | LossFunction) -> None:
         if isinstance(losses, LossFunction):

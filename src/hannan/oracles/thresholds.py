@@ -17,6 +17,7 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import thresholds as kernel
 from hannan.oracles._blockwise import BlockObjective, Codes
+from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
 
@@ -137,12 +138,7 @@ class ThresholdObjective(BlockObjective):
         self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
 
     def copy(self) -> ThresholdObjective:
-        twin = ThresholdObjective(self.oracle)
-        twin._points = list(self._points)
-        twin._totals = self._totals.copy()
-        twin._met = self._met
-        twin._places = self._places.copy()
-        return twin
+        return twin(self, "_points", "_totals", "_places")
 
     def add(self, context: Any, losses: FloatArray) -> None:
         place = bisect_left(self._points, context)

@@ -15,6 +15,7 @@ from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import trees as kernel
 from hannan.oracles._binning import NO_FEATURES, Grid, given_grid, learn_grid, stack
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
+from hannan.oracles._twin import twin
 from hannan.oracles.stumps import StumpPolicy, decode_stump
 
 
@@ -160,13 +161,7 @@ class GreedyObjective(Objective):
         self._places = np.zeros(0, np.intp)
 
     def copy(self) -> GreedyObjective:
-        twin = GreedyObjective(self.oracle)
-        twin._rows = self._rows.copy()
-        twin._met = self._met
-        twin._grid = self._grid
-        twin._counts = self._counts
-        twin._places = self._places
-        return twin
+        return twin(self, "_rows")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self._rows.add(context, losses)
