@@ -13,15 +13,7 @@ _CHOSEN = "the chosen action's"
 
 
 class LossScale(Stored):
-    """Losses from a range (low, high), scaled to [0, 1].
-
-    Parameters
-    ----------
-    loss_range
-        The range.
-    owner
-        Who is named in errors.
-    """
+    """Losses from a range (low, high), scaled to [0, 1]; `owner` is named in errors."""
 
     def __init__(self, loss_range: LossRange, owner: object = "LossScale") -> None:
         self.range = check_bounded_range(owner, loss_range)

@@ -21,27 +21,8 @@ _PART = 4096  # policies whose weights are summed before one part of them is sea
 class PolicyTable(Stored):
     """N listed policies: what each of them plays and loses, and the law of following one.
 
-    Parameters
-    ----------
-    actions
-        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
-    loss_range
-        Range of the losses of elements.
-    owner
-        Who is named in errors.
-
-    Attributes
-    ----------
-    oracle
-        The policies.
-    range
-        (low, high), the range of the losses.
-    width
-        How much more than another a policy can lose in a round.
-    log_size
-        log N.
-    scratch
-        N numbers, overwritten by every call that says so.
+    `width` is how much more than another a policy can lose in a round, and `scratch` are N
+    numbers, overwritten by every call that says so. `owner` is named in errors.
     """
 
     _derived = frozenset({"oracle", "range", "width", "log_size", "scratch", "_columns"})

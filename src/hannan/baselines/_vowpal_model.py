@@ -22,16 +22,8 @@ _FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
 class VowpalModel(Stored):
     """VW's model of contextual bandits; copies, pickles and files carry what VW saves of it.
 
-    Parameters
-    ----------
-    n_actions
-        K.
-    arguments
-        Options of VW after ``--cb_explore_adf -q xa``.
-    seed
-        Of VW's own random numbers, or None for its default.
-    owner
-        Who is named in errors.
+    `arguments` are options of VW after ``--cb_explore_adf -q xa``, and `seed` is that of its own
+    random numbers.
     """
 
     _trusted_package = "vowpalwabbit"

@@ -35,7 +35,9 @@ class Table(Protocol):
     """Rows with named columns: those of a file, or of a frame."""
 
     names: list[str]
+    """The columns, in order."""
     source: str
+    """What messages call it, such as "the file 'clicks.csv'"."""
 
     def batches(self, columns: Sequence[str]) -> Batches:
         """The number of the first row, from 1, and these columns of some rows at a time."""
@@ -145,18 +147,9 @@ class Labels:
 
 
 def read(source: str, parts: Sequence[Numbers | Labels], batch: Batch, first: int) -> list[Any]:
-    """What each part reads from a batch; the earliest fault of all is an error.
+    """What each part reads from a batch, whose first row has this number, from 1, in the whole.
 
-    Parameters
-    ----------
-    source
-        What the batch comes from, as in "the file 'clicks.csv'".
-    parts
-        What to read.
-    batch
-        Columns by name, all of the same length.
-    first
-        The number of the batch's first row in the whole, from 1.
+    The earliest fault of all is an error.
     """
     found, faults = [], []
     for part in parts:

@@ -17,27 +17,12 @@ _NO_NUMBER = "; declare the column as categorical, or leave it out of the contex
 
 
 class Features:
-    """How a row of a table becomes a context.
+    """How a row of a table becomes a context, by parameters of the environment that reads it.
 
-    Parameters
-    ----------
-    owner
-        The environment that reads, for messages about its parameters.
-    context
-        Names of columns: the context is a vector, with one entry for each column of numbers and
-        one for each category of the others. One name by itself: the context is that column's
-        number, as it is, an int if it is whole. None: no contexts.
-    categorical
-        Which of them hold categories; a mapping also lists the categories.
-    scale
-        "running" or None.
-
-    Attributes
-    ----------
-    categories
-        The categories of each column that has them.
-    unknown
-        Columns whose categories were not declared: `learn` must be given them.
+    Names of columns: the context is a vector, with one entry for each column of numbers and one
+    for each category of the others. One name by itself: the context is that column's number, as
+    it is, an int if it is whole. The categories of the columns in `unknown` were not declared:
+    `learn` must be given them.
     """
 
     def __init__(

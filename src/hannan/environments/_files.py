@@ -29,15 +29,7 @@ _UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
 
 class TableFile(ABC):
-    """A file of rows with named columns, read from its beginning each time.
-
-    Attributes
-    ----------
-    names
-        The columns, in the order of the file.
-    source
-        The file, as messages name it.
-    """
+    """A file of rows with named columns, read from its beginning each time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

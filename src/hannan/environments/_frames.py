@@ -14,15 +14,7 @@ from hannan.environments._files import BATCH
 
 
 class FrameTable:
-    """The rows of a frame; only the requested columns are accessed.
-
-    Attributes
-    ----------
-    names
-        The columns, in the order of the frame.
-    source
-        The frame, as messages name it.
-    """
+    """The rows of a frame; only the requested columns are accessed."""
 
     def __init__(self, owner: object, frame: Any) -> None:
         self.source = "the frame"

@@ -89,8 +89,8 @@ class Corrupted(Wrapper):
             return _Missing(this_round)
         low, high = self.loss_range
         if self.kind == "flip":
-            return _Flipped(this_round, low + high)
-        return _Drawn(this_round, own_rng.uniform(low, high, size=self.n_actions))
+            return _False(this_round, low + high, None)
+        return _False(this_round, 0.0, own_rng.uniform(low, high, size=self.n_actions))
 
 
 class _Missing(WrappedRound):
@@ -100,40 +100,27 @@ class _Missing(WrappedRound):
         self.inner.reveal(action, feedback)
 
 
-class _Flipped(WrappedRound):
-    __slots__ = ("ends",)
+class _False(WrappedRound):
+    """A round that shows the losses drawn, or if there are none `ends` less the true ones."""
 
-    def __init__(self, inner: Round, ends: float) -> None:
+    __slots__ = ("drawn", "ends")
+
+    def __init__(self, inner: Round, ends: float, drawn: FloatArray | None) -> None:
         super().__init__(inner)
         self.ends = ends
-
-    def reveal(
-        self, action: Action, feedback: Feedback = Feedback.FULL
-    ) -> FloatArray | float | None:
-        shown = _vector(self.inner.reveal(action, feedback))
-        return None if shown is None else self.ends - shown
-
-
-class _Drawn(WrappedRound):
-    __slots__ = ("drawn",)
-
-    def __init__(self, inner: Round, drawn: FloatArray) -> None:
-        super().__init__(inner)
         self.drawn = drawn
 
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL
     ) -> FloatArray | float | None:
-        if _vector(self.inner.reveal(action, feedback)) is None:
+        shown = self.inner.reveal(action, feedback)
+        if shown is None:
             return None
+        if not isinstance(shown, float | np.ndarray):
+            raise InputTypeError(
+                f"Corrupted changes losses that are numbers; got a {type(shown).__name__}. "
+                "With kind='missing' any loss will do."
+            )
+        if self.drawn is None:
+            return self.ends - shown
         return Round(None, self.drawn).reveal(action, feedback)
-
-
-def _vector(shown: FloatArray | float | None) -> FloatArray | float | None:
-    """The feedback, if it consists of numbers; loss functions cannot be changed like this."""
-    if shown is None or isinstance(shown, float | np.ndarray):
-        return shown
-    raise InputTypeError(
-        f"Corrupted changes losses that are numbers; got a {type(shown).__name__}. "
-        "With kind='missing' any loss will do."
-    )

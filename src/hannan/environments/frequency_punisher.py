@@ -22,21 +22,8 @@ class FrequencyPunisher(Punisher):
 
     Parameters
     ----------
-    oracle
-        A policy class to measure regret against; may be left out.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
-    n_actions
-        K; by default the oracle's.
-    n_contexts
-        Where neither contexts nor an oracle are given, contexts are the integers below this.
-    features
-        Contexts are `n_contexts` random vectors of this length instead, with standard normal
-        entries.
-    low
-        The probability of a loss on all other elements.
-    seed
-        Of the vectors.
+    oracle, contexts, n_actions, n_contexts, features, low, seed
+        As in `CopyPunisher`.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -89,13 +90,10 @@ class FromArrays(Environment):
             raise ParameterError(
                 f"FromArrays holds {len(self._losses)} rounds; {horizon} were asked for."
             )
-        if self._available is None:
-            for context, losses in zip(self._contexts[:horizon], self._losses, strict=False):
-                yield Round(context, losses)
-        else:
-            rows = zip(self._contexts[:horizon], self._losses, self._available, strict=False)
-            for context, losses, allowed in rows:
-                yield Round(context, losses, available=allowed)
+        sets = repeat(None) if self._available is None else self._available
+        rows = zip(self._contexts[:horizon], self._losses, sets, strict=False)
+        for context, losses, allowed in rows:
+            yield Round(context, losses, available=allowed)
 
     def _check_rows(self, available: Any, T: int, K: int) -> list[IntArray | None] | None:
         if available is None:

@@ -17,35 +17,16 @@ from hannan.environments._tabular import Batch, Replay
 class FromFrame(Replay):
     r"""The rows of a table, in order: some columns are the context, others hold the losses.
 
-    The losses of a row are :math:`\ell_t(a) = 1[a \ne y_t]` where `label` names the column of the
-    right class y, or the values of the columns `losses`. The rounds are those of `FromFile` on a
-    file of the same rows; but every cell is checked beforehand, and the contexts are known.
+    The rounds are those of `FromFile` on a file of the same rows; but every cell is checked
+    beforehand, and the contexts are known.
 
     Parameters
     ----------
     frame
         A frame of pandas or polars, a table of pyarrow, a mapping of names to arrays: anything
         whose columns `frame[name]` become arrays.
-    context
-        The columns that make up the context, a vector. One name by itself: the context is that
-        column's number, as it is. None: a problem without contexts.
-    label
-        The column of the right class.
-    losses
-        In place of `label`: for each action the column of its loss.
-    labels
-        The classes in the order of the actions; by default those in the column, sorted.
-    categorical
-        Columns of `context` that hold categories, not numbers; a mapping from names to lists
-        declares the categories.
-    scale
-        "running": numbers are standardised by the rows up to theirs. None: they stay as they are.
-    value_range
-        (low, high) of the losses in the frame; they are mapped to [0, 1]. None leaves them alone.
-    current
-        The column that names the action taken in the data, as in `FromFile`.
-    oracle
-        The policies that regret is measured against.
+    context, label, losses, labels, categorical, scale, value_range, current, oracle
+        As in `FromFile`.
 
     Attributes
     ----------

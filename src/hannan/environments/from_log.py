@@ -28,14 +28,9 @@ METHODS = ("rejection", "importance")
 
 
 class LoggedRound(Round):
-    """A round whose loss is known for the logged action only.
+    """A round whose loss is known for the logged action, `current`, only.
 
-    Attributes
-    ----------
-    current
-        The action that was logged.
-    weight
-        0 until an action is revealed, and if that is not the logged one.
+    Its weight is 0 until an action is revealed, and if that is not the logged one.
     """
 
     __slots__ = ("_full", "_known", "_weight")
@@ -244,7 +239,7 @@ class FromLog(Tabular):
         return most - most / p, least + (1.0 - least) / p
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
-        stream, means = self._features.stream(), _Means(self.baseline)
+        stream, means = self._features.stream(), Means(self.baseline)
         numbers = Numbers([self._outcome, *self._propensity_column])
         parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
         full = self.method == "importance"
@@ -323,7 +318,7 @@ class FromLog(Tabular):
         return str(self.loss if self.reward is None else self.reward)
 
 
-class _Means:
+class Means:
     """c of each row: a constant, or the mean loss of the rows before (1/2 before the first)."""
 
     def __init__(self, baseline: float | str) -> None:
@@ -332,6 +327,7 @@ class _Means:
         self._count = 0
 
     def before(self, losses: FloatArray) -> FloatArray:
+        """c of the next rows, of which these are the losses."""
         if self._fixed is not None:
             return np.full(len(losses), self._fixed)
         # The sum so far is added first, so that rounding does not depend on the batches.

@@ -15,12 +15,8 @@ from hannan.core import Environment, Feedback, Learner, ParameterError, Round
 class Game:
     """The rounds of a learner in an environment, each handed on once it has been played.
 
-    Attributes
-    ----------
-    seconds
-        Time spent in the learner so far.
-    waiting
-        Rounds whose feedback is still on its way; what has not come by the end never does.
+    `seconds` is the time spent in the learner so far. Feedback that has not come by the end never
+    does.
     """
 
     def __init__(
@@ -39,11 +35,6 @@ class Game:
         self.feedback = learner.feedback if feedback is None else feedback
         self.seconds = 0.0
         self._late: list[tuple[int, int, Any, Any]] = []
-
-    @property
-    def waiting(self) -> int:
-        """The number of rounds whose feedback is on its way."""
-        return len(self._late)
 
     def __iter__(self) -> Iterator[Round]:
         self.environment.meet(self.learner)

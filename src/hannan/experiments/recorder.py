@@ -48,18 +48,8 @@ class Marks:
 class Recorder:
     """Loss, calls and certificates of a learner, and the best policy so far, at some rounds.
 
-    Parameters
-    ----------
-    learner
-        Whose game it is.
-    comparator
-        The policy class whose best policy is followed along, or None.
-    points
-        The most points of a curve.
-    horizon
-        Number of rounds, where it is known.
-    tick
-        Told the number of rounds so far at each point of the curve.
+    That policy is of the class `comparator`. Curves have about `points` points, at each of which
+    `tick` is given the number of rounds so far.
     """
 
     def __init__(

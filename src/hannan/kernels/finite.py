@@ -114,15 +114,6 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
 
 
 @njit(cache=True)
-def _smallest(values):
-    best = values[0]
-    for i in range(1, WIDTH):
-        if values[i] < best:
-            best = values[i]
-    return best
-
-
-@njit(cache=True)
 def plain_leader(scores):
     """argmin of the scores alone."""
     best = 0
@@ -139,7 +130,6 @@ def leader(scores, z, scale):
         return plain_leader(scores)
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
-    slots = np.empty(WIDTH, np.float64)
     best = np.inf
     at = 0
     for start in range(0, scores.size, _BLOCK):
@@ -148,8 +138,7 @@ def leader(scores, z, scale):
             noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
             value = lanes.add(lanes.load(scores, n), noise)
             low = lanes.where_less(value, low, value, low)
-        lanes.store(slots, 0, low)
-        value_here = _smallest(slots)
+        value_here = lanes.smallest(low)
         if value_here < best:
             best = value_here
             at = start

@@ -11,7 +11,6 @@ import numpy as np
 from numba import njit
 
 from hannan.kernels import histograms, lanes
-from hannan.kernels.finite import _smallest
 from hannan.kernels.histograms import best_stump, combine, include, width
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
@@ -60,11 +59,7 @@ def split_value(below, whole, shape):
             left = lanes.where_less(value, left, value, left)
             value = lanes.add(right_low, right_high)
             right = lanes.where_less(value, right, value, right)
-    slots = np.empty(WIDTH)
-    lanes.store(slots, 0, left)
-    best_left = _smallest(slots)
-    lanes.store(slots, 0, right)
-    best_right = _smallest(slots)
+    best_left, best_right = lanes.smallest(left), lanes.smallest(right)
     for k in range(K):
         best_left = min(best_left, below[top + k])
         best_right = min(best_right, whole[top + k] - below[top + k])

@@ -91,7 +91,7 @@ class Recorder(Learner):
         super().__init__()
         if not isinstance(learner, Learner):
             raise refuse(self, "learner", "a learner, such as ContextSemiBanditFTPL(…)", learner)
-        self.learner: Any = learner
+        self.learner: Learner = learner
         self.draws = check_integer(self, "draws", draws, 2)
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
@@ -177,8 +177,7 @@ class Recorder(Learner):
 
     @property
     def late(self) -> str | None:
-        found: str | None = self.learner.late
-        return found
+        return self.learner.late
 
     # As the learner ---------------------------------------------------------------------
 
@@ -204,31 +203,25 @@ class Recorder(Learner):
     def would_play(
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
-        found: list[Action] = self.learner.would_play(context, copies, seed, available)
-        return found
+        return self.learner.would_play(context, copies, seed, available)
 
     def propensities(
         self, context: Any = None, draws: int = 1000, available: Any = None
     ) -> Propensities:
-        found: Propensities = self.learner.propensities(context, draws, available)
-        return found
+        return self.learner.propensities(context, draws, available)
 
     def regret_bound(self) -> float | None:
-        found: float | None = self.learner.regret_bound()
-        return found
+        return self.learner.regret_bound()
 
     def worst_case(self, rounds: int, restarts: int) -> float | None:
-        found: float | None = self.learner.worst_case(rounds, restarts)
-        return found
+        return self.learner.worst_case(rounds, restarts)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        found: float = self.learner.loss_suffered(action, loss)
-        return found
+        return self.learner.loss_suffered(action, loss)
 
     @property
     def clock(self) -> int:
-        found: int = self.learner.clock
-        return found
+        return self.learner.clock
 
     def _propensity(self, opened: Round) -> tuple[Any, Any]:
         assert opened.inner is not None

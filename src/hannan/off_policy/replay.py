@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Environment, Feedback, Oracle, ParameterError
-from hannan.core.validation import FloatArray, check_choice, check_probability, refuse
-from hannan.environments.from_log import METHODS, LoggedRound
+from hannan.core.validation import check_choice, check_probability, refuse
+from hannan.environments.from_log import METHODS, LoggedRound, Means
 from hannan.off_policy.log import Log
 
 
@@ -102,7 +102,7 @@ class LogReplay(Environment):
         if horizon > len(log):
             raise ParameterError(f"The log has {len(log)} rounds; {horizon} were asked for.")
         floor = log.propensities.min() if self.floor is None else self.floor
-        c = self._baselines()
+        c = Means(self.baseline).before(log.losses)
         # The log itself may come from a generator with the same seed.
         coins = rng if full else rng.spawn(1)[0]
         for t in range(horizon):
@@ -114,11 +114,3 @@ class LogReplay(Environment):
             if log.available is not None and len(log.available[t]) < self.n_actions:
                 this_round.available = log.available[t]
             yield this_round
-
-    def _baselines(self) -> FloatArray:
-        """c of each round, known before it."""
-        n = len(self.log)
-        if not isinstance(self.baseline, str):
-            return np.full(n, float(self.baseline))
-        before = np.concatenate(([0.0], np.cumsum(self.log.losses)[:-1]))
-        return np.where(np.arange(n) > 0, before / np.maximum(np.arange(n), 1), 0.5)

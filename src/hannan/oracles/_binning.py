@@ -18,15 +18,10 @@ from hannan.kernels.lanes import WIDTH
 
 
 class Grid(Stored):
-    """The edges of every feature: a context lies below an edge or from it on.
+    """The edges of every feature, rising: a context lies below an edge or from it on.
 
-    Parameters
-    ----------
-    edges
-        For each feature its edges, rising.
-    lowest
-        For each feature its smallest value if the edges and this are all its known values, else
-        nan.
+    `lowest` has for each feature its smallest value if the edges and this are all its known
+    values, else nan.
     """
 
     _derived = frozenset({"n_features", "n_cuts", "edges", "_lowest", "_floors", "key"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -139,8 +139,3 @@ def _place(given: Any, ndim: int, row: int, column: int) -> str:
     known = names is not None and not callable(names) and len(names) > column
     name = f" ({names[column]!r})" if known else ""
     return f"feature {column}{name} of row {row}, counting from 0,"
-
-
-def distinct_rows(rows: Sequence[FloatArray]) -> NDArray[np.float64]:
-    """The distinct rows, stacked."""
-    return np.array(list({row.tobytes(): row for row in rows}.values()))

@@ -23,14 +23,8 @@ class MinimumNorm:
     The point x of least norm in the base polytope of f has :math:`\{j: x_j < 0\}` as its smallest
     minimiser. Vertices come from Edmonds' greedy algorithm: the values of f along a chain of sets.
     For every x of the polytope :math:`f(\emptyset) + \sum_j \min(x_j, 0)` is a lower bound on f, so
-    the search ends when a set attains it, which proves that the set is optimal.
-
-    Parameters
-    ----------
-    chain
-        The values of f at the first 0, 1, …, n elements of an order.
-    n
-        The number of elements.
+    the search ends when a set attains it, which proves that the set is optimal. `chain` gives the
+    values of f at the first 0, 1, …, n elements of an order.
     """
 
     def __init__(self, chain: Chain, n: int) -> None:

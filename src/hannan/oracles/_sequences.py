@@ -22,10 +22,7 @@ _SHOWN = 4  # pieces in a repr
 class SwitchingPolicy(Policy):
     """One policy of the base class after another: `policy((t, x))`.
 
-    Attributes
-    ----------
-    pieces
-        Pairs (start, policy): from round `start` on that policy is followed.
+    Its `pieces` are pairs (start, policy): from round `start` on that policy is followed.
     """
 
     def __init__(self, oracle: Switching, pieces: Sequence[tuple[int, Policy]]) -> None:

@@ -79,16 +79,14 @@ def write_figures(
     >>> from hannan.experiments import make_plan, run
     >>> from hannan.report import write_figures
     >>> plan = make_plan({
-    ...     "horizon": 200, "seeds": 1,
-    ...     "environments": {"hostile": {
-    ...         "type": "LeaderPunisher",
-    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
-    ...     "learners": {"leader": {"type": "FollowTheLeader"}, "ours": {"type": "ContextFTPL"}},
+    ...     "horizon": 200,
+    ...     "environments": {"jams": {"type": "FrequencyPunisher", "n_actions": 3}},
+    ...     "learners": {"chance": {"type": "UniformRandom"}},
     ... })
     >>> folder = tempfile.TemporaryDirectory()
     >>> done = run(plan, folder.name)
     >>> [path.name for path in write_figures(done.records, done.times, folder.name, ["svg"])]
-    ['overview.svg', 'hostile.svg']
+    ['overview.svg', 'jams.svg']
     >>> folder.cleanup()
     """
     matplotlib = _matplotlib()

@@ -57,16 +57,14 @@ def write_report(
     >>> from hannan.experiments import make_plan, run
     >>> from hannan.report import write_report
     >>> plan = make_plan({
-    ...     "horizon": 200, "seeds": 1,
-    ...     "environments": {"hostile": {
-    ...         "type": "LeaderPunisher",
-    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
-    ...     "learners": {"leader": {"type": "FollowTheLeader"}, "ours": {"type": "ContextFTPL"}},
+    ...     "horizon": 200,
+    ...     "environments": {"jams": {"type": "FrequencyPunisher", "n_actions": 3}},
+    ...     "learners": {"chance": {"type": "UniformRandom"}},
     ... })
     >>> folder = tempfile.TemporaryDirectory()
     >>> done = run(plan, folder.name)
-    >>> page = write_report(done.records, done.times, f"{folder.name}/report.html", "Two learners")
-    >>> page.name, "<h1>Two learners</h1>" in page.read_text(encoding="utf-8")
+    >>> page = write_report(done.records, done.times, f"{folder.name}/report.html", "Chance")
+    >>> page.name, "<h1>Chance</h1>" in page.read_text(encoding="utf-8")
     ('report.html', True)
     >>> folder.cleanup()
     """

@@ -153,15 +153,7 @@ class FromVW(FromLog):
 
 
 class _VWTable(TableFile):
-    """A column for each feature, and the label; the file is read as often as asked.
-
-    Attributes
-    ----------
-    features
-        The columns of the context.
-    n_actions
-        K, as found.
-    """
+    """A column for each feature, and the label; the file is read as often as asked."""
 
     def __init__(
         self,

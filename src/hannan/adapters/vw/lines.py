@@ -119,14 +119,8 @@ def write_rounds(
 ) -> int:
     """Write rounds, each only if it reads back as it is; returns how many there were.
 
-    Parameters
-    ----------
-    rounds, target
-        What to write, and where.
-    plain
-        What the format can hold of a round, with features as a reader gives them.
-    write, read
-        From such a round to its lines, and back.
+    `plain` keeps of a round what the format can hold, with features as a reader gives them;
+    `write` and `read` lead from such a round to its lines, and back.
     """
     count = 0
     with _writing(target) as out:
