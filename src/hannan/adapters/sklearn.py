@@ -58,19 +58,10 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     r"""A no-regret learner that takes part in scikit-learn's pipelines.
 
     Each row is a round: the learner plays a class :math:`a_t` for the row :math:`x_t`, is then
-    told the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`, which is 1 for a wrong
-    class and 0 for the right one unless `costs` says otherwise. `partial_fit` plays one round
-    for each row, in the order given, `fit` does so with a fresh learner; how the rows are cut
-    into batches makes no difference. `mean_loss_` is what these predictions, each made before its
-    label was known, have cost on average. `predict` then uses the leader
-
-    .. math:: \pi = \arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))
-
-    and neither plays nor learns. Where there is a predictor, its guess for the row counts as it
-    would in a round.
-
-    `pickle` and `joblib` keep a fitted classifier, with all it has learned; `learner_.save(path)`
-    keeps the learner alone, in a file that holds nothing executable.
+    shown the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`. `partial_fit` plays one
+    round for each row, in the order given, `fit` does so with a fresh learner. `predict` uses the
+    leader :math:`\arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))`, after the predictor's
+    guess for the row if there is one, and neither plays nor learns.
 
     Parameters
     ----------
@@ -81,24 +72,18 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         `get_params` and grids: `oracle__max_depth`.
     learner
         "full": `ContextFTPL`, which learns what each class would have cost; "bandit":
-        `ContextSemiBanditFTPL`, which is only told what its own choice has cost, as it would be
-        where labels are the outcomes of actions. Or a function that makes a learner,
-        `learner(oracle, seed=…, loss_range=…)`, such as
+        `ContextSemiBanditFTPL`, which is only shown what its own choice has cost. Or a function
+        that makes a learner, `learner(oracle, seed=…, loss_range=…)`, such as
         `functools.partial(hn.ContextFTPL, contexts=rows)`.
-    epsilon
-        "adaptive", "anytime" or a positive number, as in `ContextFTPL`. A learner made by a
-        function has its own.
-    predictor
-        Guesses the losses before each round, as in `ContextFTPL`. With bandit feedback one is
-        needed in practice: `hn.predictors.Ridge()`. As for `epsilon`.
+    epsilon, predictor
+        As in `ContextFTPL`, unless a function makes the learner. With bandit feedback a predictor
+        is needed in practice: `hn.predictors.Ridge()`.
     costs
         c as a square array: entry [i, j] is the cost of predicting class j where class i is
-        right, in the order of `classes_`, which is sorted. Lower is better. The range of its
-        entries is the `loss_range` of learners that need one.
+        right, in the order of `classes_`; by default 1 for a wrong class.
     play
         What `predict` returns. "leader": what the learner would play without noise, the same in
-        every call; "perturbed": what it would play, with fresh noise for every row and call. It
-        is the noise that protects against an adversary who sees the answers.
+        every call; "perturbed": what it would play, with fresh noise for every row and call.
     draws
         How many draws of noise `predict_proba` takes where probabilities are not computable.
     random_state

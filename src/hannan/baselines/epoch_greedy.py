@@ -35,18 +35,9 @@ class EpochGreedy(Learner):
 
     .. math:: s_n = \max\Bigl(1, \Bigl\lfloor \sqrt{n / (2 K \log N)} \Bigr\rfloor\Bigr)
 
-    rounds, losses scaled to [0, 1]. Why so long: the estimates
-    :math:`Z_i(\pi) = K \ell_i(a_i) 1[\pi(x_i) = a_i] \ge 0` have mean
-    :math:`L(\pi) = E\,\ell(\pi(x))` and :math:`E Z_i^2 \le K`. Since
-    :math:`e^{-z} \le 1 - z + z^2/2` for z ≥ 0, :math:`L(\pi) - \bar Z(\pi)` is sub-Gaussian
-    upwards with variance K/n, and as :math:`\bar Z(\hat\pi_n) \le \bar Z(\pi^*)`, which has mean
-    :math:`L(\pi^*)`,
-
-    .. math:: E\,L(\hat\pi_n) - L(\pi^*) \le E \max_\pi \bigl(L(\pi) - \bar Z(\pi)\bigr)
-              \le \sqrt{2 K \log N / n}.
-
-    So :math:`s_n` rounds of following cost at most 1 together, as much as the round that was
-    spent on exploring.
+    rounds, losses scaled to [0, 1]. As :math:`\hat\pi_n` is expected to lose at most
+    :math:`\sqrt{2 K \log N / n}` a round more than the best policy, these rounds cost at most 1
+    together, as much as the round that was spent on exploring.
 
     Parameters
     ----------

@@ -50,8 +50,7 @@ class LinUCB(Learner):
     Guarantee
     ---------
     None against an adversary: play is deterministic, so one who knows the rule makes every round
-    cost 1. None is proved for this form where losses do follow the linear models either, though
-    it does well then. [li2010]
+    cost 1. None is proved for this form where losses follow the linear models either. [li2010]
 
     Examples
     --------

@@ -17,10 +17,7 @@ class Bait(PlantedWorld):
 
     A policy of the class, chosen at random, has elements that cost `early` in the mean during
     the first part of the rounds and `late` in the rest; all other elements cost `other`
-    throughout. With the numbers below the best fixed policy pays 0.26 a round.
-
-    A learner that abandons the policy in the first part, or that predicts its later losses from
-    those of the first part, pays `other` to the end.
+    throughout. A learner that abandons the policy in the first part pays `other` to the end.
 
     Parameters
     ----------

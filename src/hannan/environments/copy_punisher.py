@@ -19,12 +19,9 @@ class CopyPunisher(Punisher):
     This is the adaptive adversary of the theorems on adversarial learning. In each round it draws a
     context, asks a few copies of the learner, with the same past and independent randomness, what
     they would play (`Learner.would_play`), and puts loss 1 on the most frequent answer. All other
-    elements cost 1 with probability `low`, else 0.
-
-    A deterministic learner plays that answer itself and loses in every round. Uniform play over K
-    actions loses 1/K + (1 - 1/K) `low` a round. So do the K constant policies, on average over
-    them, whatever the learner does; hence a learner without regret against a class that contains
-    them loses no more in the long run.
+    elements cost 1 with probability `low`, else 0. So a deterministic learner loses in every round;
+    uniform play over K actions, and in the long run any learner without regret against the constant
+    policies, loses 1/K + (1 - 1/K) `low` a round.
 
     Parameters
     ----------

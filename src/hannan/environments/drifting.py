@@ -32,11 +32,8 @@ class Drifting(Wrapper):
     .. math:: p_t = \sum_i \mathrm{clip}\Bigl(\frac{s - c_i}{\mathrm{width}} + \frac12, 0, 1\Bigr),
 
     and concept :math:`\lfloor p_t \rfloor` holds, or with probability
-    :math:`p_t - \lfloor p_t \rfloor` the next one. So drift is
-
-    * abrupt with `width` 0: one concept ends and the next begins,
-    * gradual with a larger `width`: rounds of the next one become more frequent,
-    * recurring with `concepts` n: after n different ones the first comes again.
+    :math:`p_t - \lfloor p_t \rfloor` the next one. So drift is abrupt with `width` 0, gradual with
+    a larger one, and recurring with `concepts`.
 
     Parameters
     ----------

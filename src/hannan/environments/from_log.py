@@ -73,18 +73,12 @@ class LoggedRound(Round):
 class FromLog(Tabular):
     r"""The rows of a log: the action b that was taken, its probability p and what it cost.
 
-    What another action would have cost is not known, so performance is estimated. By *rejection* a
-    learner keeps a row of the log if it chooses the logged action, and then with probability
-    :math:`p_{\min}/p`: every action is kept with the same probability :math:`p_{\min}`, as if the
-    logging policy had been uniform, and the rows kept are a real, shorter game. In other rows it
-    gets no feedback. By *importance* weighting it is shown an estimate of all losses in every row,
-    as with full information,
+    By *rejection* a learner keeps a row of the log if it chooses the logged action, and then with
+    probability :math:`p_{\min}/p`, as if the logging policy had been uniform: the rows kept are a
+    real, shorter game. In other rows it gets no feedback. By *importance* weighting it is shown an
+    unbiased estimate of all losses in every row, as with full information,
 
-    .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t),
-              \qquad E[\hat\ell_t(a)] = \ell_t(a),
-
-    which is unbiased for every :math:`c_t` that is fixed before the row, and has the least variance
-    where :math:`c_t` is close to the losses.
+    .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t).
 
     In both, a round in which the logged action is played has the weight w = 1 (rejection) or 1/p
     (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss, and is worth

@@ -50,12 +50,9 @@ def outcomes(
 ) -> Generator[tuple[int, R | Failure]]:
     """Do `work(item)` for every item; yield (index, result) as they finish, in any order.
 
-    One item never stops the others. An exception inside `work` is yielded as a `Failure`. An item
-    whose worker process died (killed, out of memory) is sent out again once all others are done,
-    up to three times; the last time alone, so that it suffers from nothing but itself.
-
-    Stopping before the end, wrap it in `contextlib.closing`: that ends all workers started here,
-    also after Ctrl-C. They end by themselves if this process is killed.
+    An exception inside `work` is yielded as a `Failure`. An item whose worker process died is sent
+    out again once all others are done, up to three times; the last time alone. Closing the
+    generator ends all workers started here; they end by themselves if this process is killed.
 
     Parameters
     ----------

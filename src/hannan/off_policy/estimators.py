@@ -106,9 +106,8 @@ def evaluate(
 
     with guesses m of the losses. "ips" and "dr" are unbiased, "dr" whatever the guesses are;
     "snips" is biased by O(1/n) but, like "dr", does not change with a constant added to all
-    losses. The losses are those of the log: how a world that reacts to actions would have
-    reacted to the policy, no log can tell. Of a policy that would never have chosen what was
-    logged, only interval="bernstein" can say anything, and others are refused.
+    losses. A policy that would never have chosen what was logged is refused, unless with
+    interval="bernstein".
 
     Parameters
     ----------

@@ -36,11 +36,9 @@ class Recorder(Learner):
     .. math:: E\Big[\frac{1}{\hat q(a)} \,\Big|\, a\Big]
               = \frac{1 - (1 - q(a))^{m+1}}{q(a)},
 
-    which is 1/q but for actions rarer than one in m: the mean that geometric resampling
-    has with the cap L = m + 1, and with far less variance. The weights of `decide`, which are such
-    resampled ones, are logged too, for `evaluate(..., inverse="weights")`; drawn at decision time,
-    they do not depend on the loss. `act` draws them only for losses that are not zero, so in a
-    game played by `act` none are logged.
+    which is 1/q but for actions rarer than one in m. The weights of `decide`, which are drawn by
+    geometric resampling, are logged too, for `evaluate(..., inverse="weights")`; in a game played
+    by `act` there are none.
 
     Parameters
     ----------

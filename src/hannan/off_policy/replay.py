@@ -16,23 +16,14 @@ from hannan.off_policy.log import Log
 class LogReplay(Environment):
     r"""The rounds of a `Log`, for a learner to play; what `environments.FromLog` is to a file.
 
-    By *rejection* a round is played for real where the learner chooses the logged action b and a
-    coin with :math:`p_{\min}/p` says yes; else it is told nothing. By *importance* weighting it is
-    told :math:`\hat\ell(a) = c + 1[a = b](\ell - c)/p` in every round, right on average.
-
     Parameters
     ----------
     log
         What was logged.
-    method
-        "rejection", for learners with bandit feedback; "importance", for learners with full
-        information and loss_range=None.
+    method, floor, oracle
+        As in `FromLog`; by importance weighting learners need loss_range=None.
     baseline
-        c: a number, or "running", the mean of the losses logged so far.
-    floor
-        p_min; by default the smallest propensity in the log.
-    oracle
-        The policies that regret is measured against.
+        As in `FromLog`, but any number.
 
     Examples
     --------
@@ -42,10 +33,6 @@ class LogReplay(Environment):
     >>> trace = hn.play(learner, log.environment(), seed=0)
     >>> learner.rounds, [learner.best_policy()(x) for x in (0, 1)]
     (50, [0, 1])
-
-    References
-    ----------
-    [li2011], [dudik2011]
     """
 
     def __init__(

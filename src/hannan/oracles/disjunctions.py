@@ -12,12 +12,9 @@ class Disjunctions(Formulas):
     smallest S as a number, variable i counting :math:`2^i`. Negations do not occur: add a bit for
     the opposite of a variable if you need one.
 
-    Leaders are exact. Up to n = 20 the value of every formula is kept in a table under a tree of
-    minima: a round changes the formulas that miss its context, and where the noise is linear a
-    leader is found by descending the tree. Beyond, only the distinct contexts seen are kept, and a
-    leader is found by branch and bound; noise on the unit vectors (`hn.separators.disjunctions`) is
-    linear in the variables and makes that search short. Noise on hundreds of other contexts can
-    make a leader take seconds at n = 60.
+    Leaders are exact. Up to n = 20 the value of every formula is kept in a table. Beyond, a leader
+    is found by branch and bound; noise on the unit vectors (`hn.separators.disjunctions`) makes
+    that search short, noise on hundreds of other contexts can make it take seconds at n = 60.
 
     Parameters
     ----------

@@ -27,10 +27,9 @@ class LinearPolicies(FeatureOracle):
 
     Policies are :math:`x \mapsto \arg\min_k \langle w_k, x \rangle`. Each action's losses are
     regressed on the features of the rounds played, :math:`w_k = A^{-1} b_k` with
-    :math:`A = \lambda I + \sum_t x_t x_t^\top` and :math:`b_k = \sum_t \ell_t(k) x_t`, and the
-    action with the smallest predicted loss is played. A round costs O(p² + pK) for p features,
-    whatever t is. This is a *reduction*: the fit is not the policy with the smallest loss, so the
-    oracle is inexact and no theorem covers it.
+    :math:`A = \lambda I + \sum_t x_t x_t^\top` and :math:`b_k = \sum_t \ell_t(k) x_t`. A round
+    costs O(p² + pK) for p features, whatever t is. This is a *reduction*: the fit is not the policy
+    with the smallest loss, so the oracle is inexact and no theorem covers it.
 
     Fake losses on d contexts enter only through b: :math:`\sum_x x \zeta_x^\top` is close to
     Gaussian, and with the contexts' second moments taken from the rounds played its covariance is

@@ -29,12 +29,9 @@ class MultiLabel(Oracle):
     the base's leader for the losses :math:`(0, \ell_s(j))`, and coordinate j of each fake outcome
     perturbs only :math:`b_j`. Ties go to the smallest policy of the base, label by label.
 
-    With nonnegative losses the empty set is best. If feedback is of that kind, subtract the cost of
-    missing a label from the loss of choosing it.
-
-    Perturbed leaders add all d fake outcomes to a copy of each label's total, O(dL) additions a
-    draw; with `AllPolicies` as the base a draw costs O(L), whatever d is, and the probability
-    of every label is known exactly.
+    With nonnegative losses the empty set is best: subtract the cost of missing a label from the
+    loss of choosing it. A draw costs O(dL) additions; with `AllPolicies` as the base O(L), and the
+    probability of every label is known exactly.
 
     Parameters
     ----------

@@ -29,8 +29,7 @@ class SklearnPolicies(FeatureOracle):
     context x, with total losses :math:`\phi(x, k)`:
 
     - a *classifier* is fitted to x with label k and weight
-      :math:`\max_j \phi(x, j) - \phi(x, k) \ge 0`, for each k where that is positive. Subtracting
-      a constant on each context changes no argmin, and makes signed losses usable: the weighted
+      :math:`\max_j \phi(x, j) - \phi(x, k) \ge 0`, for each k where that is positive: the weighted
       accuracy of a policy is a constant minus its total loss. Weights are scaled to mean 1.
     - a *regressor* is cloned for each action and fitted to the mean loss on x, less the average
       over actions; the weight of x is the number of its rounds, scaled to mean 1. The policy
@@ -42,8 +41,8 @@ class SklearnPolicies(FeatureOracle):
     preferred label, or fewer contexts than neighbours.
 
     A fit is not an argmin over policies, so the class is not `exact` and no theorem covers it.
-    Every leader is a fit, which takes milliseconds: a round costs about two of them, and the
-    resampling of bandit feedback many more. Memory grows with distinct contexts only.
+    A round costs about two fits, and the resampling of bandit feedback many more. Memory grows with
+    distinct contexts only.
 
     Parameters
     ----------

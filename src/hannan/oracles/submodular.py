@@ -30,8 +30,7 @@ class Submodular(SetOracle):
 
     A loss is submodular if :math:`f(A) + f(B) \ge f(A \cup B) + f(A \cap B)`. `update` takes a
     function of `hannan.losses`, any `LossFunction`, or a vector of losses of the elements, which is
-    linear. The total and the noise, which is linear too, are submodular again, and their minimiser
-    is found exactly:
+    linear. The minimiser of the total and the noise is found exactly:
 
     - linear: the elements of negative total;
     - a function of the number of elements, and linear: one sort;

@@ -33,21 +33,16 @@ class Switching(Oracle):
               \quad\text{over } \#\{t > 0 : \pi_t \ne \pi_{t-1}\} \le k .
 
     Regret against this class is regret against the best sequence of policies. Learners also take
-    bare contexts :math:`x_t`, as they know the number of the round. Losses of several contexts at
-    one time are added. The future contexts must be known, or at least their number, as they are
-    perturbed too.
+    bare contexts :math:`x_t`, as they know the number of the round. The future contexts must be
+    known, or at least their number, as they are perturbed too. Leaders are found by dynamic
+    programming over time.
 
-    *Listed policies* (`FinitePolicies`): with costs :math:`c_t(\pi)`, noise included,
-
-    .. math:: F_t(q, \pi) = c_t(\pi) + \min\{F_{t-1}(q, \pi), \min_{\pi'} F_{t-1}(q-1, \pi')\} ,
-
-    and the same from the end backwards, O(TkN) for a draw. A draw that is used again at later
-    times (noise="once") costs O(kN) a round. Ties: the smallest first policy, which is followed
+    *Listed policies* (`FinitePolicies`): O(TkN) for a draw, and O(kN) a round for a draw that is
+    used again at later times (noise="once"). Ties: the smallest first policy, which is followed
     while that is no worse; then the smallest that is as good, and so on.
 
-    *Any other class*: the minimal totals :math:`w(i, j)` of all T(T+1)/2 intervals of time, then
-    :math:`R(j, q) = \min\{R(j, q-1), \min_{i<j} R(i, q-1) + w(i, j)\}`, O(T²k). Ties: the longest
-    first interval, then the longest second one, and so on; in each the leader of `base`.
+    *Any other class*: O(T²k), from the minimal totals of all T(T+1)/2 intervals of time. Ties: the
+    longest first interval, then the longest second one, and so on; in each the leader of `base`.
 
     Parameters
     ----------

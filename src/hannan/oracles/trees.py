@@ -23,16 +23,12 @@ class Trees(BinnedOracle):
     r"""Decision trees of bounded depth, with an action in each leaf.
 
     A path holds at most `depth` cuts :math:`x_f \ge \theta`. Depth 1 is `Stumps`. At depth 2 the
-    leader is exact: for every root cut (f, θ) the totals of every other cut below it are kept,
-    :math:`Q[f, \theta, f', \theta', k] = \sum \ell_s(k)` over rounds with
-    :math:`x_{s,f} < \theta, x_{s,f'} < \theta'`, which give the best stump on either side. A leader
-    costs O((features × bins)² K), and so much memory; no cost grows with t.
+    leader is exact: totals are kept for every pair of cuts. A leader costs O((features × bins)² K),
+    and so much memory; no cost grows with t.
 
     Deeper trees are grown greedily: the root cut is that of the best tree of depth 2, then each
-    side is treated the same way with one level less. The result is at least as good as the best
-    tree of depth 2, but it need not be the best tree: `exact` is False, and no theorem applies.
-    Totals are kept for each distinct context, and a leader costs O(contexts × features² × bins × K)
-    a level.
+    side is treated the same way with one level less. The result need not be the best tree: `exact`
+    is False, and no theorem applies. A leader costs O(contexts × features² × bins × K) a level.
 
     Cuts are found as in `Stumps`. Ties go to stumps in their order; then to the smallest root
     feature, its largest cut, the first stump below it, the first from it on.

@@ -48,11 +48,8 @@ class CobaLearner:
               E\Bigl[\frac{1}{\hat p}\Bigr] = \frac{1 - (1 - q)^{m+1}}{q}.
 
     So importance weights :math:`1/\hat p` are right on average up to the factor
-    :math:`1 - (1-q)^{m+1}`, never infinite, and off by :math:`\sqrt{(1-q)/(mq)}` of their size;
-    :math:`\hat p` itself has the standard error :math:`\sqrt{q(1-q)/m}` and is too large by
-    :math:`(1-q)/(m+1)`. `score`, for an action that was not chosen here, is H/m, which is
-    unbiased. Asking changes nothing of what is played; until something is, the answer stays the
-    same, and so does its error.
+    :math:`1 - (1-q)^{m+1}`, and never infinite. `score`, for an action that was not chosen here,
+    is H/m, which is unbiased. Asking changes nothing of what is played.
 
     Parameters
     ----------

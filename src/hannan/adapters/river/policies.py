@@ -40,13 +40,10 @@ class RiverPolicies(FeatureOracle):
       :math:`s_k(x) = -\bar w\, P(k \mid x)`, with :math:`\bar w` the mean of
       :math:`\sum_k w_k` over rounds, is an estimate of losses up to a constant.
 
-    A perturbed leader is the leader of the past and fresh fake losses. An online model cannot give
-    it: what it has learned it cannot unlearn, and the past is gone. What it would answer *can* be
-    imitated where predictions are linear in what was taught, as then
-    :math:`s(\text{past} + \text{noise}) = s(\text{past}) + s(\text{noise})`. So B further copies
-    of the model, the *echoes*, learn coin flips ±1 on the same contexts, and
-    :math:`N_b(x)`, what echo b predicts, is what noise does to a score. Under a draw the scores
-    are
+    An online model cannot unlearn, so it cannot learn fresh fake losses for each perturbed leader.
+    Instead B further copies of the model, the *echoes*, learn random signs ±1 on the same
+    contexts, and :math:`N_b(x)`, what echo b predicts, is what noise does to a score, where
+    predictions are linear in what was taught. Under a draw the scores are
 
     .. math:: s_k(x) + \sigma \langle v(x), g_k \rangle, \qquad
               v(x) = \Big(\tfrac{N_1(x)}{\sqrt B}, …, \tfrac{N_B(x)}{\sqrt B},
@@ -55,16 +52,12 @@ class RiverPolicies(FeatureOracle):
     with standard normal :math:`g_k \in R^{B+1}` of that draw and
     :math:`\sigma = \text{scale} \cdot \sqrt{2 d/n}` after n rounds, d the number of perturbed
     contexts. This is the noise of `LinearPolicies`, with :math:`\|v(x)\|^2` in place of the
-    leverage :math:`x^\top A^{-1} x`, and for Bayesian linear regression it estimates it. The last
-    entry is for contexts the echoes know nothing of. As there, the probability of each action is
-    an integral, and bandit feedback needs no resampling.
+    leverage :math:`x^\top A^{-1} x`; bandit feedback needs no resampling here either.
 
-    It is *inexact*, and no theorem covers it: scores come from a regression and not from a search
-    among policies, echoes of trees and forests are not linear, and models that learn by small
-    steps depend on the order of the rounds. G is that of linear policies on the same features.
+    It is *inexact*, and no theorem covers it. G is that of linear policies on the same features.
     Models that count all rounds alike suit best. One that forgets, such as gradient descent with
-    a constant step, never settles; self-tuning meets that with ever more noise. Give it decreasing
-    steps, or the learner a number for ε. A learner with such a class cannot be saved to a file.
+    a constant step, never settles: give it decreasing steps, or the learner a number for ε. A
+    learner with such a class cannot be saved to a file.
 
     Parameters
     ----------

@@ -24,17 +24,13 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     r"""Plays a bandit learner as a policy of river: `pull(arms, context)`, `update(arm, …)`.
 
     Accepted by `bandit.evaluate`, which knows no contexts, by `bandit.evaluate_offline`, and by
-    river's `clone`. river speaks of *rewards*, the learner of losses: with
-    reward_range = :math:`[r_0, r_1]` and the learner's loss_range = :math:`[\ell_0, \ell_1]`,
-
-    .. math:: \ell = \ell_0 + (\ell_1 - \ell_0) \frac{r_1 - r}{r_1 - r_0} .
-
-    Arms become actions 0, 1, … in order of appearance. Where fewer arms are offered than the
-    learner has actions, it is asked by `act(context, available=[…])`.
+    river's `clone`. Rewards in reward_range are mapped to the learner's loss_range, the largest
+    to the smallest loss. Arms become actions 0, 1, … in order of appearance; the learner chooses
+    among those that are offered.
 
     A reward answers the oldest pull that is open with its arm and context. One that answers none,
     such as those of the burn-in or of another policy's arm, counts in `ranking` as all rewards
-    do, but nothing is learned from it: the learner has no probability for it.
+    do, but nothing is learned from it.
 
     Parameters
     ----------

@@ -28,8 +28,7 @@ class RiverPredictor(Predictor):
     loss_range = [lo, hi] is taught as the label True with weight
     :math:`v = (\ell - lo)/(hi - lo)` and False with weight 1 - v, and
     :math:`\hat\ell_k(x) = lo + (hi - lo)\, P(\text{True} \mid x)`. Where the classifier takes no
-    weights the label is :math:`v \ge \frac12`, so that the estimate means what it should for
-    losses at the two ends of the range only.
+    weights the label is :math:`v \ge \frac12`, right for losses at the ends of the range only.
 
     The guess is low, so that elements seen seldom are tried:
     :math:`\hat\ell_k(x) - \alpha (hi - lo)/\sqrt{n_k + 1}` after :math:`n_k` losses of element k,

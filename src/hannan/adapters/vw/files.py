@@ -69,11 +69,8 @@ def _rounds(lines: Lines, format: str) -> Iterator[Round]:
 class FromVW(FromLog):
     r"""The decisions of a VW log, for a learner to play: `FromLog` of a `cb`, `cb_adf` or dsjson.
 
-    The file is read in batches. By *rejection* a learner plays a round for real where it chooses
-    the logged action b and the round is kept, with probability :math:`p_{\min}/p`; by *importance*
-    weighting its feedback is :math:`\hat\ell(a) = c + 1[a = b](\ell - c)/p`, with the loss
-    :math:`\ell = (cost - low)/(high - low)`. Actions are known by their position, from 0, and all
-    of them must be available in every round; for logs where they change see `log_from_vw`.
+    The file is read in batches. Actions are known by their position, from 0, and all of them must
+    be available in every round; for logs where they change see `log_from_vw`.
 
     Parameters
     ----------
@@ -108,10 +105,6 @@ class FromVW(FromLog):
     None 0.0
     0.0 1.0
     >>> folder.cleanup()
-
-    References
-    ----------
-    [li2011], [dudik2011]
     """
 
     def __init__(
