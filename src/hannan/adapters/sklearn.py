@@ -152,17 +152,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     # Learning ---------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then play one round for each row, in order.
-
-        Parameters
-        ----------
-        X
-            Rows of features, finite numbers; sparse ones are refused.
-        y
-            Labels.
-        sample_weight
-            As in `partial_fit`.
-        """
+        """Forget everything, then play one round for each row, in order, as `partial_fit` does."""
         with self._unless_refused():
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
             weights = self._weights(X, sample_weight)
@@ -246,9 +236,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability with which the learner would play each class on each row now.
 
-        They tell how firmly the learner is decided, not how often it is right: while nothing has
-        been lost through changes of mind they are 0 and 1. Computed for `LinearPolicies`;
-        otherwise frequencies among `draws` leaders under fresh noise.
+        They tell how firmly the learner is decided, not how often it is right. Computed for
+        `LinearPolicies`; otherwise frequencies among `draws` leaders under fresh noise.
         """
         rows = self._rows(X)
         return law(self.learner_, rows, check_integer(self, "draws", self.draws, 2))

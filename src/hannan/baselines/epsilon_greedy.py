@@ -69,6 +69,7 @@ class EpsilonGreedy(Learner):
     """
 
     feedback = Feedback.SEMI
+    _scores_actions = True
     _derived = frozenset({"_scale"})
 
     class Round(OpenRound):
@@ -135,10 +136,6 @@ class EpsilonGreedy(Learner):
         twin = copy.copy(self)
         twin._rng = rng
         return twin
-
-    @property
-    def _scores_actions(self) -> bool:
-        return True
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self._scale.suffered(loss)

@@ -68,6 +68,7 @@ class LinUCB(Learner):
     """
 
     feedback = Feedback.SEMI
+    _scores_actions = True
     _derived = frozenset({"_rows", "_scale"})
 
     class Round(OpenRound):
@@ -131,10 +132,6 @@ class LinUCB(Learner):
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return [opened.lowest] * copies
-
-    @property
-    def _scores_actions(self) -> bool:
-        return True
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self._scale.suffered(loss)

@@ -63,6 +63,7 @@ class VowpalWabbit(Learner):
     """
 
     feedback = Feedback.SEMI
+    _scores_actions = True
     _derived = frozenset({"_scale"})
     _trusted_package = "vowpalwabbit"
 
@@ -117,10 +118,6 @@ class VowpalWabbit(Learner):
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return [_draw(opened.shares, u) for u in rng.random(copies)]
-
-    @property
-    def _scores_actions(self) -> bool:
-        return True
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self._scale.suffered(loss)

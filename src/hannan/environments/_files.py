@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import importlib
 import json
 import zlib
 from abc import ABC, abstractmethod
@@ -21,7 +20,8 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from hannan.core import MissingPackageError, ParameterError
+from hannan._packages import package
+from hannan.core import ParameterError
 from hannan.environments._columns import Batches, Table
 
 BATCH = 4096
@@ -232,11 +232,9 @@ def _values(column: Any) -> Any:
 
 
 def _arrow() -> Any:
-    try:
-        importlib.import_module("pyarrow.parquet")
-        return importlib.import_module("pyarrow")
-    except ImportError as error:
-        raise MissingPackageError(
-            "Parquet files are read with pyarrow, which is not installed. Get it with "
-            "pip install 'hannan[parquet]', or turn the file into .csv or .jsonl."
-        ) from error
+    missing = (
+        "Parquet files are read with pyarrow, which is not installed. Get it with "
+        "pip install 'hannan[parquet]', or turn the file into .csv or .jsonl."
+    )
+    package("pyarrow.parquet", missing)
+    return package("pyarrow", missing)

@@ -109,9 +109,12 @@ class Replay(Tabular):
         self.actions = outcome if self.label is None else list(self.labels or found)
         self.n_actions = len(self.actions)
         self._miss = list(1.0 - np.eye(self.n_actions))
-        self._parts = [self._outcome_part(), *features.parts]
+        outcomes = Numbers(outcome) if self.label is None else Labels(self.label, self.actions)
+        self._parts: list[Numbers | Labels] = [outcomes, *features.parts]
         if self.current is not None:
-            self._parts.append(self._current_part(self.current))
+            more = "; if there are more, declare them all as labels" if found else ""
+            part = Labels(self.current, self.actions, LossError, "actions", more)
+            self._parts.append(part)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         stream = self._features.stream()
@@ -135,16 +138,6 @@ class Replay(Tabular):
                 check_range(source, self.actions, outcomes, self._range, first)
                 outcomes = (outcomes - low) / (high - low)
             yield Batch(outcomes, current, shown)
-
-    def _outcome_part(self) -> Numbers | Labels:
-        if self.label is None:
-            return Numbers(self.actions)
-        return Labels(self.label, self.actions)
-
-    def _current_part(self, name: str) -> Labels:
-        found = self.label is not None and self.labels is None
-        advice = "; if there are more, declare them all as labels" if found else ""
-        return Labels(name, self.actions, LossError, "actions", advice)
 
     def _outcome_names(self) -> list[str]:
         """The columns that hold the losses."""

@@ -17,9 +17,7 @@ class Delayed(Wrapper):
     The feedback of a round with delay D comes after D further rounds, so it may be out of order. D
     is constant, or drawn independently with the same mean: uniformly from 0..2 `delay`, or
     :math:`P(D = n) = p (1 - p)^n` with :math:`p = 1 / (1 + \mathrm{delay})`. Delays of wrappers
-    inside are added. The learner must take delayed feedback, by `decide`: all baselines except
-    `EpochGreedy` do, `ContextSemiBanditFTPL`, `ContextFTPL` with a number for `epsilon` or
-    "anytime", and `Restarting` around any of these.
+    inside are added. The learner must take delayed feedback, by `decide`.
 
     Parameters
     ----------

@@ -19,10 +19,7 @@ class LeaderPunisher(GoodAndBad):
     `good`, all others with probability `bad`. Then the elements that the leader (the best policy
     for all losses so far, without noise) would choose are made to cost 1. So following the leader
     loses in every round, while the good policies take turns at leading and each pays only for its
-    share of the rounds.
-
-    The adversary reacts to the leader, not to what is played: its losses are a function of the
-    environment's seed alone.
+    share of the rounds. The losses do not depend on what is played.
 
     Parameters
     ----------

@@ -18,8 +18,7 @@ class MeasuredSpeeds(Environment):
     r"""Travel times from measured speeds, in the order of the measurements.
 
     In round t link i takes the time :math:`\mathrm{length}_i / \mathrm{speed}_{t,i}`. Its loss is
-    that time divided by `unit`, the longest one on record; as `unit` is the same for all links,
-    the loss of a route times `unit` is its travel time.
+    that time divided by `unit`, the longest one on record.
 
     Parameters
     ----------

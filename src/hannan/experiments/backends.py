@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from hannan.core.errors import HannanError, MissingPackageError, ParameterError
+from hannan._packages import package
+from hannan.core.errors import HannanError, ParameterError
 from hannan.core.validation import check_choice, check_integer
 
 T = TypeVar("T")
@@ -355,13 +356,11 @@ def _cores() -> int:
 
 
 def _package(name: str, extra: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingPackageError(
-            f"backend={extra!r} needs {name}, which is not installed. Get it with "
-            f"pip install 'hannan[{extra}]', or use backend='loky', which needs nothing."
-        ) from error
+    return package(
+        name,
+        f"backend={extra!r} needs {name}, which is not installed. Get it with "
+        f"pip install 'hannan[{extra}]', or use backend='loky', which needs nothing.",
+    )
 
 
 @contextmanager

@@ -144,7 +144,8 @@ def entries(kind: str) -> tuple[Entry, ...]:
     found = []
     for name in sorted(package.__all__):
         made = getattr(package, name)
-        if inspect.isclass(made) and issubclass(made, BASES[kind]) and not _is_contract(made):
+        is_class = inspect.isclass(made) and issubclass(made, BASES[kind])
+        if is_class and not (inspect.isabstract(made) or getattr(made, "_is_protocol", False)):
             found.append(Entry(kind, name, (made.__doc__ or "").strip().splitlines()[0], made))
     return tuple(found)
 
@@ -295,11 +296,6 @@ def made(
             raise ParameterError(f"{place}: nothing is called {value}{nearest(value[1:], names)}")
         return names[value[1:]]
     return value
-
-
-def _is_contract(made: type) -> bool:
-    """Whether a class cannot be made itself."""
-    return inspect.isabstract(made) or getattr(made, "_is_protocol", False)
 
 
 def _constructor(made: Any, owner: str, name: str) -> Any:

@@ -68,7 +68,7 @@ class Row:
 
 
 def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]]) -> list[Row]:
-    """A row for each learner in each environment, in the order of the records.
+    """A row for each learner in each environment, in the order of the records: means over seeds.
 
     Parameters
     ----------
@@ -77,16 +77,10 @@ def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]])
     times
         Of some or all cells, by key: `Run.times`.
 
-    Returns
-    -------
-    list[Row]
-        Means over seeds, with 95 % intervals.
-
     Examples
     --------
     >>> import tempfile
-    >>> from hannan.experiments import make_plan, run
-    >>> from hannan.experiments import summarise
+    >>> from hannan.experiments import make_plan, run, summarise
     >>> plan = make_plan({
     ...     "horizon": 200, "seeds": 3,
     ...     "environments": {"hostile": {

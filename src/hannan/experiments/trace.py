@@ -24,8 +24,7 @@ class Trace:
     .. math:: \text{mean loss} = \frac{\sum_t w_t \ell_t}{\sum_t w_t},
               \qquad \text{effective} = \frac{(\sum_t w_t)^2}{\sum_t w_t^2},
 
-    and regret is T times the mean loss, less the loss of the best policy on `outcomes`. So on a
-    log all three are estimates, worth as many rounds of real play as `effective` says.
+    and regret is T times the mean loss, less the loss of the best policy on `outcomes`.
 
     Attributes
     ----------

@@ -17,9 +17,8 @@ class Coverage(SetLoss):
     r"""The weight of all items covered, each counted once:
     :math:`f(A) = \sum_{i \in \bigcup_{j \in A} S_j} w_i`.
 
-    By itself it is smallest if nothing is chosen; minus gains of the elements, `Coverage(...) +
-    Linear(-gains)`, it is a cost shared by elements that need the same items. Items covered by the
-    same elements are merged.
+    Minus gains of the elements, `Coverage(...) + Linear(-gains)`, it is a cost shared by elements
+    that need the same items.
 
     Parameters
     ----------

@@ -17,9 +17,8 @@ from hannan.losses._terms import Terms
 class Custom(SetLoss):
     """A submodular function given by its values.
 
-    Nothing is known about it beforehand, so its minimiser is found by the general algorithm, and
-    the time for a sum is proportional to the number of distinct functions: each is evaluated on
-    about n sets several times a round. An object that is given repeatedly is evaluated once.
+    Its minimiser is found by the general algorithm, and the time for a sum is proportional to the
+    number of distinct functions: each is evaluated on about n sets several times a round.
 
     Parameters
     ----------

@@ -138,12 +138,12 @@ class RoadNetwork:
     def closer(
         self, target: Hashable, zones: Iterable[Hashable] | None = None
     ) -> NDArray[np.bool_]:
-        r"""Dial's efficient links: those that lead closer to the target.
+        r"""Dial's efficient links, those that lead closer to the target: a boolean for each link.
 
         Link (u, v) is kept if :math:`\mathrm{dist}(v) < \mathrm{dist}(u)`, dist the free-flow time
         to the target, and v is not a zone on the way. Where a link takes no time at all, the
         number of links to the target decides. So the links kept have no cycle, and contain a
-        shortest path from every node that has one.
+        shortest path from every node that has one. [dial1971]
 
         Parameters
         ----------
@@ -151,11 +151,6 @@ class RoadNetwork:
             A node.
         zones
             Nodes not to be passed through; by default the network's own.
-
-        Returns
-        -------
-        numpy.ndarray
-            A boolean for each link. [dial1971]
         """
         shut = self.zones if zones is None else frozenset(zones)
         if target not in set(self.head):

@@ -147,11 +147,6 @@ def evaluate(
     seed
         Of the bootstrap.
 
-    Returns
-    -------
-    Estimate
-        With an interval, and notes on what is not to be trusted.
-
     Examples
     --------
     >>> import numpy as np
@@ -177,13 +172,18 @@ def evaluate(
             f"{log.losses.min():g} to {log.losses.max():g}."
         )
     table = probabilities(policy, log, draws)
-    ratios = _ratios(log, table, inverse)
+    chosen = table[np.arange(len(log)), log.actions]
+    ratios = chosen * log.weights if inverse == "weights" else chosen / log.propensities
     cut = 0
     if clip is not None:
         cut = int((ratios > check_positive("evaluate", "clip", clip)).sum())
         ratios = np.minimum(ratios, clip)
     if interval != "bernstein" and not ratios.any():
-        raise _never_tried(log)
+        raise ParameterError(
+            f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
+            "does not tell what it would have paid. Log with a policy that tries all actions; "
+            "where it did, interval='bernstein' bounds the loss all the same."
+        )
     terms, masses = ratios * log.losses, np.ones(len(log))
     if estimator == "dr":
         guesses = predictions(log, model, folds, low_high)
@@ -231,19 +231,6 @@ def _check(log: Log, estimator: str, interval: str, inverse: str, level: float) 
             "interval='bernstein' is for means of rounds, which 'snips' is not: use 'dr' or 'ips', "
             "or another interval."
         )
-
-
-def _ratios(log: Log, table: FloatArray, inverse: str) -> FloatArray:
-    chosen = table[np.arange(len(log)), log.actions]
-    return np.asarray(chosen * log.weights if inverse == "weights" else chosen / log.propensities)
-
-
-def _never_tried(log: Log) -> ParameterError:
-    return ParameterError(
-        f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
-        "does not tell what it would have paid. Log with a policy that tries all actions; where it "
-        "did, interval='bernstein' bounds the loss all the same."
-    )
 
 
 def _effective(ratios: FloatArray) -> float:

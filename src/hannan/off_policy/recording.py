@@ -245,11 +245,10 @@ def _n_actions(learner: Learner) -> int:
         raise ParameterError(
             "A Recorder needs noise that is drawn anew in each round: use noise='fresh'."
         )
-    found = getattr(learner, "n_actions", None) or getattr(oracle, "n_actions", None)
-    if found is None:
+    if learner.action_count is None:
         who = type(learner if oracle is None else oracle).__name__
         raise ParameterError(f"A Recorder needs the number of actions: give {who} its n_actions=.")
-    return int(found)
+    return learner.action_count
 
 
 def _single(action: Action) -> int:

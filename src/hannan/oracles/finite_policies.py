@@ -27,8 +27,7 @@ class FinitePolicies(Oracle):
 
     The leader for past losses :math:`\ell_1, …, \ell_t` is
     :math:`\arg\min_n \sum_s \langle \pi_n(x_s), \ell_s \rangle`. The objective keeps that sum for
-    every policy, so a round costs O(N) whatever t is; noise is projected on all policies in
-    blocks ahead of time, sixteen draws at once. Ties go to the smallest n.
+    every policy, so a round costs O(N) whatever t is. Ties go to the smallest n.
 
     Parameters
     ----------

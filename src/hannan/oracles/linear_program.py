@@ -35,9 +35,8 @@ class LinearProgram(SetOracle):
     set of feasible actions that linear constraints describe: covers, packings, flows, schedules,
     knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS: first the
     linear relaxation, whose solution is taken if it is a 0/1 point (it always is for flows and
-    other totally unimodular systems), else branch and bound. Costs are first scaled by a power of
-    two to about one, so that the answer does not depend on their size. Ties are broken by HiGHS;
-    the choice is a function of the totals.
+    other totally unimodular systems), else branch and bound. Ties are broken by HiGHS; the choice
+    is a function of the totals.
 
     Parameters
     ----------

@@ -32,10 +32,8 @@ class Paths(NoContexts):
 
     .. math:: \arg\min_{p : s \to t} \sum_{e \in p} \sum_\tau \ell_\tau(e),
 
-    found by dynamic programming from the target backwards, O(number of edges), sixteen draws of
-    noise at a time. The problem has no contexts (`act(None)`); give it some through `PerContext`.
-    At every node ties go to the edge listed first, so among equally short paths to the one whose
-    edges, from the source on, come first in lexicographic order.
+    found by dynamic programming, O(number of edges). The problem has no contexts (`act(None)`);
+    give it some through `PerContext`. At every node ties go to the edge listed first.
 
     Parameters
     ----------

@@ -32,9 +32,8 @@ class Subsets(SetOracle):
     :math:`\sum_s \ell_s(j)`; where at most m may be chosen, those of them that are negative.
     Ties go to the smallest item. A partial sort finds it in one pass over the totals.
 
-    Semi-bandit learners need no resampling draws here: for m up to 64 the probability q of an item
-    to be chosen is computed (to a relative error of about 1e-6), and the weight is the mean
-    :math:`(1 - (1-q)^L)/q` of resampling.
+    Semi-bandit learners need no resampling draws here: for m up to 64 the probability of an item to
+    be chosen is computed, to a relative error of about 1e-6.
 
     Parameters
     ----------

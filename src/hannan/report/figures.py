@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core.errors import MissingPackageError
+from hannan._packages import package
 from hannan.report.palette import LEARNERS, slots
 from hannan.report.sections import Record, Section, Standing, Times, gather
 from hannan.report.spread import Spread
@@ -52,10 +52,10 @@ def write_figures(
     folder: str | Path,
     formats: Sequence[str] = ("png", "svg"),
 ) -> list[Path]:
-    """Draw mean loss and regret: a picture for each environment, and one of all of them.
+    """Draw mean loss and regret: `overview` of all environments, and a picture for each of them.
 
     Needs matplotlib (`pip install 'hannan[report]'`). Same records, same bytes for the same
-    version of matplotlib.
+    version of matplotlib. Returns the paths, those of `overview` first.
 
     Parameters
     ----------
@@ -67,11 +67,6 @@ def write_figures(
         Where to put the pictures; made if it is missing.
     formats
         Endings of files that matplotlib can write.
-
-    Returns
-    -------
-    list[Path]
-        `overview` first, 1600 pixels wide as PNG, then the environments by name.
 
     Examples
     --------
@@ -89,7 +84,11 @@ def write_figures(
     ['overview.svg', 'jams.svg']
     >>> folder.cleanup()
     """
-    matplotlib = _matplotlib()
+    matplotlib = package(
+        "matplotlib",
+        "hannan.report.write_figures needs matplotlib, which is not installed. Get it with "
+        "pip install 'hannan[report]', or use write_report, which needs nothing.",
+    )
     sections = gather(records, times)
     colours = slots(sections)
     folder = Path(folder)
@@ -280,13 +279,3 @@ def _save(figure: Any, path: Path) -> Path:
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     figure.savefig(path, metadata=dated.get(path.suffix[1:]))
     return path
-
-
-def _matplotlib() -> Any:
-    try:
-        return importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise MissingPackageError(
-            "hannan.report.write_figures needs matplotlib, which is not installed. Get it with "
-            "pip install 'hannan[report]', or use write_report, which needs nothing."
-        ) from error

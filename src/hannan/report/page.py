@@ -46,11 +46,6 @@ def write_report(
     description
         A paragraph below it, as plain text.
 
-    Returns
-    -------
-    Path
-        Of the file.
-
     Examples
     --------
     >>> import tempfile
@@ -142,15 +137,11 @@ def _facts(section: Section) -> str:
         counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds",
         " and ".join(words.get(f, str(f)) for f in sorted(feedback)),
     ]
-    if any(_effective(r) < 0.999 for s in section.standings for r in s.records):
-        least = min(r["result"]["effective"] for s in section.standings for r in s.records)
+    results = [r["result"] for s in section.standings for r in s.records]
+    if any(found["effective"] / max(1, found["rounds"]) < 0.999 for found in results):
+        least = min(found["effective"] for found in results)
         facts.append(f"estimated from a log worth {least:,.0f} rounds of play")
     return " · ".join(map(escape, facts))
-
-
-def _effective(record: Record) -> float:
-    result = record["result"]
-    return float(result["effective"]) / max(1, int(result["rounds"]))
 
 
 def _chart(kind: str, title: str, says: str) -> str:

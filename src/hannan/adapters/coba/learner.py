@@ -264,14 +264,12 @@ def _check_bandit(learner: Any) -> None:
 
 def _n_actions(learner: Learner) -> int:
     """How many actions a learner chooses among."""
-    for part in _parts(learner):
-        for source in (part, part.oracle):
-            known = getattr(source, "n_actions", None)
-            if known is not None:
-                return int(known)
-    raise ParameterError(
-        f"{type(learner).__name__} does not know its number of actions: give its oracle n_actions=."
-    )
+    if learner.action_count is None:
+        raise ParameterError(
+            f"{type(learner).__name__} does not know its number of actions: give its oracle "
+            "n_actions=."
+        )
+    return learner.action_count
 
 
 def _parts(learner: Learner) -> Iterator[Learner]:

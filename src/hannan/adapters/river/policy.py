@@ -99,7 +99,10 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self._n_actions = _check_learner(self, learner)
         if pending > 1 and learner.late is not None:
             raise ParameterError(f"pending={pending} takes a learner with decide(): {learner.late}")
-        _check_reward_obj(self, self.reward_obj)
+        kinds = load("stats.base").Univariate, load("proba.base").Distribution
+        if not isinstance(self.reward_obj, kinds):
+            accepted = "a statistic or distribution of one number"
+            raise refuse(self, "reward_obj", accepted, self.reward_obj)
         self._rewards_in = check_range(self, "reward_range", reward_range)
         span = getattr(learner, "loss_range", None)
         self._losses: tuple[float, float] = (0.0, 1.0) if span is None else span
@@ -128,7 +131,9 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self._rows.keep(context)
         self._open.append(_Pull(arm, context, self._made))
         while len(self._open) > self.pending:
-            self._give_up(self._open.popleft())
+            given_up = self._open.popleft().decision
+            if isinstance(given_up, Decision):
+                self.player.forget(given_up)
         return arm
 
     def update(
@@ -201,10 +206,6 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             )
         return numbers
 
-    def _give_up(self, pull: _Pull) -> None:
-        if isinstance(pull.decision, Decision):
-            self.player.forget(pull.decision)
-
 
 @dataclass(eq=False)
 class _Pull:
@@ -234,8 +235,3 @@ def _check_learner(owner: object, learner: Any) -> int:
             f"with bandit feedback and single actions; got {learner!r}."
         )
     return check_integer(owner, "learner", getattr(source, "n_actions", None), 1)
-
-
-def _check_reward_obj(owner: object, given: Any) -> None:
-    if not isinstance(given, (load("stats.base").Univariate, load("proba.base").Distribution)):
-        raise refuse(owner, "reward_obj", "a statistic or distribution of one number", given)

@@ -101,17 +101,15 @@ class FromRiver(Environment):
             row = rows(x)
             rows.keep(x)
             if y not in known:
-                self._check_new(y, known)
+                if self._given is not None or len(known) == self.n_actions:
+                    raise LossError(
+                        f"Label {y!r} is not among {list(known)}: declare all of them with "
+                        "labels=[…]."
+                    )
                 known[y] = len(known)
             yield Round(row if scaler is None else scaler(row), miss[known[y]].copy())
         if count < horizon:
             raise _too_short(count, horizon)
-
-    def _check_new(self, label: Any, known: dict[Any, int]) -> None:
-        if self._given is not None or len(known) == self.n_actions:
-            raise LossError(
-                f"Label {label!r} is not among {list(known)}: declare all of them with labels=[…]."
-            )
 
     def _count(self) -> int:
         if self._given is not None:

@@ -62,7 +62,8 @@ class Lines:
             why = getattr(error, "strerror", None) or str(error)
             raise ParameterError(f"The log{self._name} cannot be read: {why}.") from error
         except UnicodeDecodeError as error:
-            raise self._undecodable(error) from None
+            bad = error.object[error.start : error.start + 8]
+            raise self.refuse(bad, "text in UTF-8") from None
 
     def refuse(self, found: Any, accepted: str, first: int | None = None) -> VWFormatError:
         """What was found in the last line, or since the line `first`, and what was expected."""
@@ -97,10 +98,6 @@ class Lines:
         if "\n" in text:
             raise self.refuse(text, "one line at a time; split the text at its line ends")
         return text
-
-    def _undecodable(self, error: UnicodeDecodeError) -> VWFormatError:
-        bad = error.object[error.start : error.start + 8]
-        return self.refuse(bad, "text in UTF-8")
 
 
 @contextmanager
