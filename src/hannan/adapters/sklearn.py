@@ -22,9 +22,9 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
 )
 
 from hannan.adapters._law import at_work, chosen, law
-from hannan.adapters._sklearn_parts import make_costs, make_oracle
 from hannan.core import (
     Feedback,
+    InputTypeError,
     Learner,
     LossError,
     MissingPackageError,
@@ -33,7 +33,7 @@ from hannan.core import (
 )
 from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
-from hannan.oracles import LinearPolicies
+from hannan.oracles import LinearPolicies, SklearnPolicies
 
 try:
     from sklearn.utils.validation import validate_data
@@ -122,10 +122,6 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     ...     classifier = classifier.partial_fit(X[batch], y[batch], classes=[0, 1, 2])
     >>> classifier.n_rounds_, round(classifier.mean_loss_, 2), round(classifier.score(X, y), 2)
     (150, 0.21, 0.85)
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(
@@ -202,9 +198,9 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         check_choice(self, "play", self.play, _PLAYS)
         check_integer(self, "draws", self.draws, 2)
         self.classes_ = classes
-        self.costs_ = make_costs(self, self.costs, len(classes))
+        self.costs_ = _make_costs(self, self.costs, len(classes))
         seed = self._seed()
-        oracle = make_oracle(self.oracle, len(classes))
+        oracle = _make_oracle(self.oracle, len(classes))
         self.learner_: Any = self._make_learner(oracle, seed, self._loss_range(weights))
         self._rng = np.random.default_rng([_PREDICTIONS, seed])
         self._loss = self._weight = 0.0
@@ -362,3 +358,38 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             loss_range=None if unbounded else loss_range,  # type: ignore[arg-type]
         )
         return learner
+
+
+def _make_oracle(given: Any, n_classes: int) -> Oracle:
+    """A policy class that chooses one of the classes."""
+    oracle = given
+    if given is None:
+        oracle = LinearPolicies(n_classes)
+    elif isinstance(given, BaseEstimator):
+        oracle = SklearnPolicies(given, n_classes)
+    elif callable(given) and not hasattr(given, "fit"):
+        oracle = given(n_classes)
+    if not isinstance(oracle, Oracle):
+        raise InputTypeError(
+            "oracle= must be an oracle, a function of the number of classes that returns one, or "
+            f"a scikit-learn estimator, an instance and not a class; got {given!r}."
+        )
+    if oracle.n_actions not in (None, n_classes) or oracle.max_chosen != 1:
+        raise ParameterError(
+            f"oracle= must choose one of {n_classes} actions, one for each class; got {oracle!r}."
+        )
+    return oracle
+
+
+def _make_costs(owner: object, given: Any, n_classes: int) -> FloatArray:
+    """The cost of each class (columns) where each class is right (rows)."""
+    if given is None:
+        return 1.0 - np.eye(n_classes)
+    try:
+        costs = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse(owner, "costs", "a square array of numbers", given) from None
+    if costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all():
+        accepted = f"{n_classes} rows of {n_classes} finite numbers, one for each class"
+        raise refuse(owner, "costs", accepted, given)
+    return costs

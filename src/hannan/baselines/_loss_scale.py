@@ -42,8 +42,8 @@ def check_loss(loss: Any, loss_range: LossRange) -> float:
     return float(check_losses(np.atleast_1d(loss), 1, loss_range, _CHOSEN)[0][0])
 
 
-def check_bounded_range(owner: object, loss_range: Any) -> LossRange:
+def check_bounded_range(owner: object, given: Any, name: str = "loss_range") -> LossRange:
     """A range that must be known."""
-    if loss_range is None:
-        raise refuse(owner, "loss_range", "a pair (low, high)", loss_range)
-    return check_loss_range(owner, loss_range)
+    if given is None:
+        raise refuse(owner, name, "a pair (low, high)", given)
+    return check_loss_range(owner, given, name)

@@ -145,9 +145,8 @@ class FixedShare(Learner):
     def regret_bound(self) -> float | None:
         r"""Against one policy throughout.
 
-        With a fixed η, :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta + \eta T W^2/8`:
-        the sum is what sharing can have taken from one weight. With the anytime rate what is said
-        above for k changes, and None if the share is not the one that goes with it.
+        With a fixed η, :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta + \eta T W^2/8`;
+        with the anytime rate that for k changes, or None if the share does not go with it.
         """
         T, N, W = self.rounds, len(self._policies), self._policies.width
         if self._ledger.delayed:

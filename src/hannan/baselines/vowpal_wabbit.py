@@ -38,9 +38,8 @@ class VowpalWabbit(Learner):
     Notes
     -----
     Arrays and lists are rows of features; anything else that can be hashed is a discrete context,
-    one feature of its own. Copies and pickles carry VW's saved model. It is complete for
-    ε-greedy, SquareCB, RegCB, softmax and synthetic cover; with ``--bag``, ``--cover``,
-    ``--rnd`` or ``--cb_type dr`` VW leaves something out, and a copy may play differently.
+    one feature of its own. Copies and pickles carry VW's saved model, from which VW leaves
+    something out with ``--bag``, ``--cover``, ``--rnd`` or ``--cb_type dr``.
 
     Guarantee
     ---------

@@ -1,10 +1,5 @@
 """Columns of data, checked: a batch becomes arrays, or an error that names the place.
 
-    parts = [Numbers(["age", "hour"], ContextError), Labels("bought", ["no", "yes"])]
-    check_names("the file 'shop.csv'", ["age", "hour", "bought"], header)
-    for first, batch in batches:                   # batch: {name: values}; first: 1, 1001, …
-        rows, places = read("the file 'shop.csv'", parts, batch, first)
-
 Errors name the source, the column, the data row (the first one is 1; a header does not count) and
 the value. Where a batch has several faults the earliest row is named, so that the message does not
 depend on how the rows are split into batches.

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hannan.core import ContextError
-from hannan.core.validation import FloatArray, check_choice, refuse
+from hannan.core.validation import check_choice, refuse
 from hannan.environments._columns import Labels, Numbers, column_names
-from hannan.kernels import running
+from hannan.environments._scaling import RunningStandard
 
 Categorical = Sequence[str] | Mapping[str, Sequence[Any]]
 _NO_NUMBER = "; declare the column as categorical, or leave it out of the context"
@@ -90,9 +90,7 @@ class Stream:
         for name in features.names:
             (self._starts if name in features.categories else self._numeric).append(self._width)
             self._width += len(features.categories.get(name, (name,)))
-        self._count = 0
-        self._mean = np.zeros(len(self._numeric))
-        self._squares = np.zeros(len(self._numeric))
+        self._scale = RunningStandard()
 
     def contexts(self, read: Sequence[Any], length: int) -> list[Any]:
         """The contexts of a batch from what its parts found; vectors share no memory."""
@@ -103,16 +101,9 @@ class Stream:
         table = np.zeros((length, self._width))
         found = list(read)
         if self._numeric:
-            table[:, self._numeric] = self._scaled(found.pop(0))
+            numbers = found.pop(0)
+            table[:, self._numeric] = self._scale(numbers) if self._features.running else numbers
         rows = np.arange(length)
         for start, places in zip(self._starts, found, strict=True):
             table[rows, start + places] = 1.0
         return [row.copy() for row in table]
-
-    def _scaled(self, numbers: FloatArray) -> FloatArray:
-        if not self._features.running:
-            return numbers
-        scaled = np.empty_like(numbers)
-        running.standardise(numbers, self._count, self._mean, self._squares, scaled)
-        self._count += len(numbers)
-        return scaled

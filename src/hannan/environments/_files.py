@@ -1,10 +1,4 @@
-"""Tables in files, read batch after batch so that they need not fit into memory.
-
-table = open_table("clicks.csv.gz")
-table.names                                     # columns, in the order of the file
-for first, batch in table.batches(["age"]):     # first: 1, 4097, …; batch: {name: values}
-    …
-"""
+"""Tables in files, read batch after batch so that they need not fit into memory."""
 
 from __future__ import annotations
 

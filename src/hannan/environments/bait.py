@@ -21,10 +21,8 @@ class Bait(PlantedWorld):
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
+    oracle, contexts
+        As in `PlantedPolicy`.
     early, late, other
         Mean losses of the policy's elements in the two parts, and of all others.
     part

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from hannan.core import ContextError, Environment, LossError, Oracle, ParameterError, Round
 from hannan.core.arrays import as_array
 from hannan.core.validation import FloatArray, check_choice, check_integer, check_positive, refuse
-from hannan.environments._scaling import RunningStandard, RunningUnit, unit
+from hannan.environments._scaling import RUNNING, unit
 
-_RUNNING = {"running-unit": RunningUnit, "running-standard": RunningStandard}
 _BUNDLED = ("breast_cancer", "digits", "iris", "wine")
 
 
@@ -38,9 +37,8 @@ class Classification(Environment):
         Otherwise there is one pass, in the order given.
     scale
         What is done to the features. None: nothing. A number: they are divided by it. "unit": each
-        is mapped to [0, 1] by its range over all rows, for rows that are known ahead (the
-        transductive setting). "running-unit", "running-standard": to [0, 1], or to mean 0 and
-        variance 1, by the rows that have arrived, the present one included.
+        is mapped to [0, 1] by its range over all rows. "running-unit", "running-standard": to
+        [0, 1], or to mean 0 and variance 1, by the rows that have arrived, the present one too.
     oracle
         The policies that regret is measured against.
 
@@ -217,9 +215,9 @@ def _scaled(
 ) -> tuple[NDArray[Any], Callable[[], Any] | None]:
     """The rows to keep, and a factory of scalers where rows are scaled as they arrive."""
     if isinstance(scale, str):
-        check_choice(owner, "scale", scale, ("unit", *_RUNNING))
-        if scale in _RUNNING:
-            return table, _RUNNING[scale]
+        check_choice(owner, "scale", scale, ("unit", *RUNNING))
+        if scale in RUNNING:
+            return table, RUNNING[scale]
     rows = table.astype(np.float64)
     if scale == "unit":
         rows = unit(rows, rows.min(axis=0), rows.max(axis=0))

@@ -81,9 +81,7 @@ class FromLog(Tabular):
     .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t).
 
     In both, a round in which the logged action is played has the weight w = 1 (rejection) or 1/p
-    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss, and is worth
-    :math:`(\sum w)^2 / \sum w^2` rounds of real play. `round.losses` is :math:`\hat\ell_t`, for the
-    best policy in hindsight.
+    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss.
 
     Parameters
     ----------
@@ -201,36 +199,12 @@ class FromLog(Tabular):
 
     def meet(self, learner: Any) -> None:
         """Refuse a learner that cannot learn from this log, or not from estimates."""
-        name = type(learner).__name__
-        full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
-        if self.method == "importance":
-            self._check_loss_range(name, full, getattr(learner, "loss_range", None))
-        elif full and getattr(learner, "oracle", None) is not None:
-            raise ParameterError(
-                f"{name} learns from the losses of all actions, which a log does not hold: use "
-                "method='importance', or a learner with bandit feedback."
-            )
-
-    def _check_loss_range(self, name: str, full: bool, taken: Any) -> None:
-        if taken is None:
-            return
-        low, high = self.estimates_range
-        if taken[0] <= low and high <= taken[1]:
-            return
-        advice = "Pass loss_range=None, or that range, to a learner with full information"
-        if not full:
-            advice = "Use method='rejection' for a learner with bandit feedback"
-        raise ParameterError(
-            f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
-            f"learners are shown estimates of losses, here from {low:g} to {high:g}. {advice}."
-        )
+        check_player(learner, self.estimates_range if self.method == "importance" else None)
 
     @property
     def estimates_range(self) -> tuple[float, float]:
         r"""(low, high) of what :math:`\hat\ell` may be, by the smallest probability."""
-        p = self.smallest_propensity
-        least, most = (0.0, 1.0) if isinstance(self.baseline, str) else (self.baseline,) * 2
-        return most - most / p, least + (1.0 - least) / p
+        return range_of_estimates(self.baseline, (0.0, 1.0), self.smallest_propensity)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
         stream, means = self._features.stream(), Means(self.baseline)
@@ -310,6 +284,37 @@ class FromLog(Tabular):
         else:
             check_probability(self, "baseline", self.baseline)
         return str(self.loss if self.reward is None else self.reward)
+
+
+def range_of_estimates(
+    baseline: float | str, losses: tuple[float, float], p: float
+) -> tuple[float, float]:
+    """What c + (loss - c)/p may be for losses in a range and probabilities of at least p."""
+    low, high = losses
+    least, most = (low, high) if isinstance(baseline, str) else (baseline, baseline)
+    return most + (low - most) / p, least + (high - least) / p
+
+
+def check_player(learner: Any, estimates: tuple[float, float] | None) -> None:
+    """Refuse a learner for which estimates in this range, or without them the log, will not do."""
+    name, taken = type(learner).__name__, getattr(learner, "loss_range", None)
+    full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
+    if estimates is None and full and getattr(learner, "oracle", None) is not None:
+        raise ParameterError(
+            f"{name} learns from the losses of all actions, which a log does not hold: use "
+            "method='importance', or a learner with bandit feedback."
+        )
+    if estimates is None or taken is None:
+        return
+    low, high = estimates
+    if low < taken[0] or taken[1] < high:
+        advice = "Pass loss_range=None, or that range, to a learner with full information"
+        if not full:
+            advice = "Use method='rejection' for a learner with bandit feedback"
+        raise ParameterError(
+            f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
+            f"learners are shown estimates of losses, here from {low:g} to {high:g}. {advice}."
+        )
 
 
 class Means:

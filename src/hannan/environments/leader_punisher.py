@@ -23,14 +23,10 @@ class LeaderPunisher(GoodAndBad):
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
+    oracle, contexts, good, bad
+        As in `PlantedPolicy`.
     planted
         Number of good policies.
-    good, bad
-        Probabilities of a loss.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class PlantedPolicy(GoodAndBad):
     contexts
         The contexts that may arrive; by default the oracle's own.
     good, bad
-        Probabilities of a loss.
+        Probabilities of a loss where the planted policy chooses an element and elsewhere.
 
     Examples
     --------

@@ -19,14 +19,10 @@ class Switching(GoodAndBad):
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
+    oracle, contexts, good, bad
+        As in `PlantedPolicy`.
     switches
         k, the number of changes.
-    good, bad
-        Probabilities of a loss where the planted policy chooses an element and elsewhere.
 
     Examples
     --------

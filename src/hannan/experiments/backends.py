@@ -61,16 +61,8 @@ def outcomes(
         A function at the top of a module, which workers can import.
     items
         Anything that pickle takes; results as well.
-    backend
-        "serial", "loky" (processes on this machine), "dask" or "ray".
-    jobs
-        How many items may be under way at once. By default one for each core of this machine, or
-        of the cluster.
-    address
-        Of a running Dask scheduler ("tcp://host:8786") or Ray cluster ("host:6379" or
-        "ray://host:10001"). By default a cluster of `jobs` processes is started that only this
-        machine reaches, and shut down at the end; but a Ray session that this process has open
-        already is used as it is, and left open.
+    backend, jobs, address
+        As in `run`.
 
     Examples
     --------

@@ -7,9 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, Feedback, Oracle, ParameterError
+from hannan.core import Environment, Oracle, ParameterError
 from hannan.core.validation import check_choice, check_probability, refuse
-from hannan.environments.from_log import METHODS, LoggedRound, Means
+from hannan.environments.from_log import (
+    METHODS,
+    LoggedRound,
+    Means,
+    check_player,
+    range_of_estimates,
+)
 from hannan.off_policy.log import Log
 
 
@@ -21,7 +27,7 @@ class LogReplay(Environment):
     log
         What was logged.
     method, floor, oracle
-        As in `FromLog`; by importance weighting learners need loss_range=None.
+        As in `FromLog`.
     baseline
         As in `FromLog`, but any number.
 
@@ -70,19 +76,15 @@ class LogReplay(Environment):
 
     def meet(self, learner: Any) -> None:
         """Refuse a learner that could never learn anything, or not from estimates."""
-        full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
-        if self.method == "rejection" and full and getattr(learner, "oracle", None) is not None:
-            raise ParameterError(
-                f"{type(learner).__name__} learns from the losses of all actions, which a log does "
-                "not hold: use method='importance', or a learner with bandit feedback."
-            )
-        taken = getattr(learner, "loss_range", None)
-        if self.method == "importance" and taken is not None:
-            raise ParameterError(
-                f"{type(learner).__name__} takes losses in loss_range={tuple(taken)}, which "
-                "estimates of losses leave. Give a learner with full information loss_range=None; "
-                "one with bandit feedback plays with method='rejection'."
-            )
+        check_player(learner, self.estimates_range if self.method == "importance" else None)
+
+    @property
+    def estimates_range(self) -> tuple[float, float]:
+        """(low, high) of the estimates that learners are shown by importance weighting."""
+        losses = self.log.losses
+        # Running means begin at 1/2.
+        known = min(0.5, float(losses.min())), max(0.5, float(losses.max()))
+        return range_of_estimates(self.baseline, known, float(self.log.propensities.min()))
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
         log, full = self.log, self.method == "importance"

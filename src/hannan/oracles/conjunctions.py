@@ -29,10 +29,6 @@ class Conjunctions(Formulas):
     ...     total.add(oracle.check_context(row), np.array(losses))
     >>> total.leader(), total.leader()([1, 0, 1])
     (<policy x0>, 1)
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     miss = 1

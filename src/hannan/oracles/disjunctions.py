@@ -39,10 +39,6 @@ class Disjunctions(Formulas):
     >>> learner = hn.ContextFTPL(oracle, separator=separator, seed=0)
     >>> learner.act([0, 0, 0])
     0
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     miss = 0

@@ -61,10 +61,6 @@ class InterceptClassifiers(FeatureOracle):
     ...     total.add(oracle.check_context(row), np.array(losses))
     >>> total.leader().intercepts
     array([0.5, inf])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     n_actions: int = 2

@@ -54,10 +54,6 @@ class LinearPolicies(FeatureOracle):
     ...     total.add(np.array([x]), np.array([x, 0.5]))
     >>> total.leader()([0.1]), total.leader()([0.9])
     (0, 1)
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     exact = False

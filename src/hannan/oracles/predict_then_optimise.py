@@ -47,10 +47,6 @@ class PredictThenOptimise(FeatureOracle):
     ...     total.add(np.array([x]), np.array([x, 0.5, 1.0 - x]))
     >>> total.leader()([0.1]), total.leader()([0.9])
     (array([0, 1]), array([1, 2]))
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     exact = False

@@ -43,10 +43,6 @@ class SpanningTrees(SetOracle):
     ...     learner.update([0.9, 0.1, 0.2])
     >>> [trees.edges[j] for j in learner.best_policy()(None)]
     [('b', 'c'), ('a', 'c')]
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(self, graph: Any) -> None:

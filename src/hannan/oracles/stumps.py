@@ -50,10 +50,6 @@ class Stumps(BinnedOracle):
     <stump: 1 if x[0] >= 2 else 0>
     >>> total.leader()([2.5, 0.0])
     1
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     pairs = False

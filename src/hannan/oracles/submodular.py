@@ -50,9 +50,8 @@ class Submodular(SetOracle):
 
     Notes
     -----
-    The memory does not grow with the number of rounds for linear, cut and cardinality functions,
-    nor for repeated functions of the other kinds; distinct coverage, concave-of-modular and
-    user-defined functions are kept one by one. Losses that are not linear need full information.
+    Distinct coverage, concave-of-modular and user-defined functions are kept one by one; for others
+    the memory does not grow. Losses that are not linear need full information.
 
     Examples
     --------

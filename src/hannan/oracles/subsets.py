@@ -60,10 +60,6 @@ class Subsets(SetOracle):
     >>> total.add(None, np.array([0.5, -1.0, 0.0, 2.0]))
     >>> total.leader()(None)
     array([1])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(self, n: int, m: int, exactly: bool = True) -> None:

@@ -54,17 +54,15 @@ class Switching(Oracle):
         The contexts of `base` in the order they will arrive; an integer T where it has none; or
         None, and then learners are given pairs, `contexts=[(0, x_0), (1, x_1), …]`.
     grid
-        b: switches only in rounds b, 2b, 3b, …. A draw then costs T/b in place of T. The best
-        sequence of this class is worse than that of the whole class by at most
-        :math:`k \lfloor b/2 \rfloor R`, R the range of the losses of a round: every switch moves
-        to the nearest such round.
+        b: switches only in rounds b, 2b, 3b, …. A draw then costs T/b in place of T, and the best
+        sequence is worse by at most :math:`k \lfloor b/2 \rfloor R`, R the range of the losses of
+        a round.
     method
         "policies" (listed ones), "intervals" (any), or "auto", which chooses.
     reluctance
         What a self-tuned learner charges itself for each switch of a sequence, on top of the
-        losses, so that a few lucky rounds do not make it switch. It is part of the learner's
-        perturbation, not of the class, and adds at most k times itself to the bound. None: R
-        log(TN), which chance alone rarely exceeds in T rounds with N policies; 0: no charge.
+        losses, so that a few lucky rounds do not make it switch. It adds at most k times itself to
+        the bound. None: R log(TN) for N policies; 0: no charge.
 
     Examples
     --------

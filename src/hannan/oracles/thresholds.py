@@ -53,10 +53,6 @@ class Thresholds(Oracle):
     >>> from fractions import Fraction
     >>> total.leader()(Fraction(7, 10) + Fraction(1, 10**30))
     1
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     open_world = True

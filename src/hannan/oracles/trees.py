@@ -39,10 +39,8 @@ class Trees(BinnedOracle):
         K.
     depth
         Most cuts on a path.
-    n_bins
-        Most bins of a feature, one more than its cuts.
-    edges
-        For each feature an array of rising cuts, in place of those found on X.
+    n_bins, edges
+        As in `Stumps`.
 
     Examples
     --------
@@ -58,10 +56,6 @@ class Trees(BinnedOracle):
         1 if x[1] >= 1 else 0
     else:
         0 if x[1] >= 1 else 1
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(self, n_actions: int, depth: int = 2, n_bins: int = 16, edges: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""Separators that are known in advance, from the examples of the paper."""
+"""Separators that are known in advance, from the examples of the paper [syrgkanis2016]."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,6 @@ def disjunctions(n: int) -> NDArray[np.int64]:
     array([[1, 0, 0],
            [0, 1, 0],
            [0, 0, 1]])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     return np.eye(check_integer("disjunctions", "n", n, 1), dtype=np.int64)
 
@@ -48,10 +44,6 @@ def conjunctions(n: int) -> NDArray[np.int64]:
     array([[0, 1, 1],
            [1, 0, 1],
            [1, 1, 0]])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     return 1 - np.eye(check_integer("conjunctions", "n", n, 1), dtype=np.int64)
 
@@ -78,10 +70,6 @@ def intercept_classifiers(n: int, tau: float) -> FloatArray:
            [1.25, 0.  ],
            [0.  , 0.75],
            [0.  , 1.25]])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     steps = InterceptClassifiers(n, tau).steps
     points = np.zeros((n, steps, n))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hannan._packages import package
-from hannan.adapters._ranges import check_range
+from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import ContextError, LossError, ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, LossRange, check_integer, refuse
@@ -141,7 +141,7 @@ class Rewards:
     r"""Rewards in [low, high] as losses in [0, 1]: :math:`(high - r)/(high - low)`."""
 
     def __init__(self, owner: object, reward_range: Any) -> None:
-        self._low, self._high = check_range(owner, "reward_range", reward_range)
+        self._low, self._high = check_bounded_range(owner, reward_range, "reward_range")
 
     def loss(self, reward: Any) -> float:
         """The loss in [0, 1] of a reward."""

@@ -24,10 +24,8 @@ class FromCoba(Environment):
     r"""The interactions of a coba environment, in order: an oblivious adversary.
 
     A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`. The environment is read
-    once, when this object is made, and prepared as coba's own evaluators do it (categories become
-    indicators): `CobaLearner` meets the same rounds in an experiment, and plays the same.
-
-    Where not all actions are offered in all rounds, `round.available` says which are.
+    once, when this object is made, and prepared as coba's own evaluators do it: `CobaLearner` meets
+    the same rounds in an experiment, and plays the same.
 
     Parameters
     ----------

@@ -55,9 +55,8 @@ class CobaLearner:
     ----------
     learner
         A learner with bandit feedback and single actions, which is left as it is: a copy plays.
-        Or a function that makes one when the first actions are offered, told how many they are,
-        or how many `actions` lists; it serves environments that differ in this. For several
-        processes it must be possible to pickle it.
+        Or a function of the number of actions that makes one when the first are offered. For
+        several processes it must be possible to pickle it.
     reward_range
         (low, high) of the rewards.
     draws
@@ -71,12 +70,6 @@ class CobaLearner:
         "names" numbers actions as they first appear; "positions" by their place in the list, for
         actions whose features change all the time; a list says which there are and in what order.
         Where fewer than the learner's actions are offered, it chooses among them.
-
-    Notes
-    -----
-    Feedback may come late and in any order, as with batches, unless the learner refuses `decide`.
-    Actions that another policy took teach it nothing: SequentialCB(learn="off") and RejectionCB
-    are refused.
 
     Examples
     --------

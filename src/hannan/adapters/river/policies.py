@@ -82,10 +82,6 @@ class RiverPolicies(FeatureOracle):
     >>> best = total.leader()
     >>> best([0.2]), best([0.8])
     (0, 1)
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     exact = False
@@ -183,16 +179,10 @@ class RiverObjective(LinearObjective):
 
     def copy(self) -> RiverObjective:
         """Models that go on learning by themselves."""
-        twin = RiverObjective.__new__(RiverObjective)
-        twin.oracle = self.oracle
-        twin.rounds = self.rounds
-        twin._models = copy.deepcopy(self._models)
-        twin._echoes = copy.deepcopy(self._echoes)
-        twin._flips = copy.deepcopy(self._flips)
-        twin._gaps = self._gaps
-        twin._width = self._width
-        twin._cache = None
-        twin._frozen = None
+        twin = copy.copy(self)
+        for name in ("_models", "_echoes", "_flips"):
+            setattr(twin, name, copy.deepcopy(getattr(self, name)))
+        twin._cache = twin._frozen = None
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:

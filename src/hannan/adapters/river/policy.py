@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_range
-from hannan.adapters.river._package import load
+from hannan.adapters.river._models import load
 from hannan.adapters.river._rows import Features, Rows
+from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Decision, Feedback, InputTypeError, Learner, LossError, ParameterError
 from hannan.core.validation import check_integer, refuse
 
@@ -103,7 +103,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         if not isinstance(self.reward_obj, kinds):
             accepted = "a statistic or distribution of one number"
             raise refuse(self, "reward_obj", accepted, self.reward_obj)
-        self._rewards_in = check_range(self, "reward_range", reward_range)
+        self._rewards_in = check_bounded_range(self, reward_range, "reward_range")
         span = getattr(learner, "loss_range", None)
         self._losses: tuple[float, float] = (0.0, 1.0) if span is None else span
         self._rows = Rows(self, features)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_range
 from hannan.adapters.river._models import (
     Names,
     as_dict,
@@ -16,6 +15,7 @@ from hannan.adapters.river._models import (
     is_finite,
     takes_weight,
 )
+from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Action, InputTypeError, LossFunction, Predictor
 from hannan.core.validation import FloatArray, refuse
 
@@ -79,7 +79,7 @@ class RiverPredictor(Predictor):
         self.features = features
         self.loss_range = loss_range
         self._names = check_names(self, features)
-        self._low, self._high = check_range(self, "loss_range", loss_range)
+        self._low, self._high = check_bounded_range(self, loss_range)
         self._weighted = takes_weight(model)
         self._models: list[Any] = []
         self._counts: FloatArray = np.zeros(0)

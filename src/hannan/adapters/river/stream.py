@@ -11,9 +11,7 @@ import numpy as np
 from hannan.adapters.river._rows import Features, Rows
 from hannan.core import Environment, LossError, Oracle, ParameterError, Round
 from hannan.core.validation import check_choice, check_integer, refuse
-from hannan.environments._scaling import RunningStandard, RunningUnit
-
-_SCALES: dict[str, Any] = {"running-unit": RunningUnit, "running-standard": RunningStandard}
+from hannan.environments._scaling import RUNNING
 
 
 class FromRiver(Environment):
@@ -67,7 +65,7 @@ class FromRiver(Environment):
         if getattr(stream, "seed", 0) is None:
             raise refuse(self, "stream", "a generator whose seed= is set", type(stream))
         if scale is not None:
-            check_choice(self, "scale", scale, _SCALES)
+            check_choice(self, "scale", scale, RUNNING)
         self.stream = stream
         self.labels = labels
         self.features = features
@@ -92,7 +90,7 @@ class FromRiver(Environment):
         if self.horizon is not None and horizon > self.horizon:
             raise _too_short(self.horizon, horizon)
         rows = Rows(self, self.features)
-        scaler = None if self.scale is None else _SCALES[self.scale]()
+        scaler: Any = None if self.scale is None else RUNNING[self.scale]()
         known = {label: k for k, label in enumerate(self._given or ())}
         miss = 1.0 - np.eye(self.n_actions)
         count = 0
