@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import (  # type: ignore[import-untyped]
 from sklearn.utils.validation import (  # type: ignore[import-untyped]
     _check_sample_weight,
     check_is_fitted,
+    validate_data,
 )
 
 from hannan.adapters._law import at_work, chosen, law
@@ -27,21 +28,12 @@ from hannan.core import (
     InputTypeError,
     Learner,
     LossError,
-    MissingPackageError,
     Oracle,
     ParameterError,
 )
 from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
 from hannan.oracles import LinearPolicies, SklearnPolicies
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError as error:
-    raise MissingPackageError(
-        "hannan.adapters.OnlinePolicyClassifier needs scikit-learn 1.6 or newer. Get it with "
-        "pip install 'scikit-learn>=1.6'."
-    ) from error
 
 _KINDS = {"full": ContextFTPL, "bandit": ContextSemiBanditFTPL}
 _PLAYS = ("leader", "perturbed")

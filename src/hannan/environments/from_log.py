@@ -211,6 +211,7 @@ class FromLog(Tabular):
         numbers = Numbers([self._outcome, *self._propensity_column])
         parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
         full = self.method == "importance"
+        floor = 0.0 if full else self.floor or self.smallest_propensity
         # The log itself may have been drawn from a generator with the same seed.
         own_rng = rng if full else rng.spawn(1)[0]
         for first, batch in first_rows(self._table, self._columns, horizon):
@@ -220,7 +221,8 @@ class FromLog(Tabular):
             if self._propensity_column:
                 p = self._propensities(values[:, 1], first)
             estimates = self._estimates(logged, losses, p, means.before(losses))
-            weights = 1.0 / p if full else self._accepted(p, own_rng)
+            # By rejection 1 where a row may be used, so that logging looks uniform.
+            weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
             contexts = stream.contexts(found, len(losses))
             columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
             for row in zip(*columns, strict=True):
@@ -233,11 +235,6 @@ class FromLog(Tabular):
         table = np.repeat(c[:, None], self.n_actions, axis=1)
         table[np.arange(len(c)), logged] += (losses - c) / p
         return [row.copy() for row in table]
-
-    def _accepted(self, p: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """1 where a row may be used, so that logging looks uniform."""
-        floor = self.smallest_propensity if self.floor is None else self.floor
-        return (rng.random(len(p)) * p < floor).astype(np.float64)
 
     def _losses(self, values: FloatArray, first: int) -> FloatArray:
         low, high = self._range

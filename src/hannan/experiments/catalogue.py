@@ -96,13 +96,7 @@ class Registered:
 
 @cache
 def registered(kind: str) -> tuple[Registered, ...]:
-    """What the packages at hand have registered of a kind, by name and package; nothing is loaded.
-
-    Examples
-    --------
-    >>> all(entry.package != "hannan" for entry in registered("oracles"))
-    True
-    """
+    """What packages have registered of a kind, by name and package; nothing is loaded."""
     found: dict[tuple[str, str], Registered] = {}
     for point in entry_points(group=f"hannan.{kind}"):
         package = "?" if point.dist is None else point.dist.name

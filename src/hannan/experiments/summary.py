@@ -136,17 +136,16 @@ def _row(
         results[0]["rounds"],
         of("mean_loss"),
         of("regret"),
-        interval(_mean_best(result) for result in results),
+        interval(
+            None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
+            for result in results
+        ),
         of("bound"),
         of("certificate"),
         sum(result["oracle_calls"] for result in results) / max(1, rounds),
         min(result["effective"] for result in results),
         per_second,
     )
-
-
-def _mean_best(result: Mapping[str, Any]) -> float | None:
-    return None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
 
 
 def _looks_back(record: Record) -> bool:

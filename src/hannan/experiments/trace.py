@@ -158,7 +158,9 @@ class Trace:
         grid
             b: switches only in every b-th round, for speed; see `oracles.Switching`.
         """
-        total = self._switching(switches, grid).objective()
+        oracle = self._need_oracle()
+        base = oracle.base if isinstance(oracle, Switching) else oracle
+        total = Switching(base, switches, grid=grid).objective()
         for pair, losses in zip(self._pairs(), self._losses, strict=True):
             total.add(pair, losses)
         return total.leader()
@@ -243,12 +245,6 @@ class Trace:
             known = totals.setdefault(oracle.key(context), (context, np.zeros(len(losses))))
             known[1][:] += losses
         return list(totals.values())
-
-    def _switching(self, switches: int, grid: int) -> Switching:
-        oracle = self._need_oracle()
-        return Switching(
-            oracle.base if isinstance(oracle, Switching) else oracle, switches, grid=grid
-        )
 
     def _pairs(self) -> list[tuple[int, Any]]:
         """The rounds as contexts of a class that switches."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -348,9 +348,9 @@ def _shape(row: Any) -> tuple[int, ...]:
 
 
 def _taken(values: Any, places: IntArray) -> Any:
-    if values is None or isinstance(values, np.ndarray):
-        return values if values is None else values[places]
-    return [values[i] for i in cast(Sequence[int], places.tolist())]
+    if values is None:
+        return None
+    return values[places] if isinstance(values, np.ndarray) else [values[i] for i in places]
 
 
 def _same(a: Any, b: Any) -> bool:

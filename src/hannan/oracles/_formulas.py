@@ -17,6 +17,7 @@ import numpy as np
 
 from hannan.core import ContextError, Oracle
 from hannan.core.arrays import as_array, as_scalar, is_frame
+from hannan.core.params import short
 from hannan.core.validation import check_integer, refuse
 from hannan.oracles._formula_totals import (
     FormulaNoise,
@@ -86,7 +87,7 @@ class Formulas(Oracle):
             row = row[0]
         if row.shape != (self.n,):
             raise ContextError(
-                f"A context of {self!r} is a row of {self.n} bits; got {_shown(context)}."
+                f"A context of {self!r} is a row of {self.n} bits; got {short(context)}."
             )
         on = row == 1
         bad = np.flatnonzero(~(on | (row == 0)))
@@ -126,8 +127,3 @@ class Formulas(Oracle):
         The formula of all variables and that of all but one differ only on such contexts.
         """
         return {1 << i for i in range(self.n)} <= {self.touched(context) for context in contexts}
-
-
-def _shown(context: Any) -> str:
-    shape = getattr(context, "shape", None)
-    return f"an array of shape {shape}" if shape else repr(context)[:80]

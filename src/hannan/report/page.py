@@ -11,7 +11,7 @@ from string import Template
 from hannan._version import __version__
 from hannan.report import tables
 from hannan.report.embedded import embedded
-from hannan.report.palette import LEARNERS, slots, variables
+from hannan.report.palette import slots, variables
 from hannan.report.reading import reading
 from hannan.report.sections import Record, Section, Times, gather
 from hannan.report.wording import counted
@@ -79,7 +79,7 @@ def _page(sections: Sequence[Section], title: str, description: str) -> str:
         "overview": tables.overview(sections, colours) if len(sections) > 1 else "",
         "sections": "\n".join(_section(i, s, colours) for i, s in enumerate(sections)),
         "version": escape(__version__),
-        "style": "\n".join((variables(), _classes(), _asset("page.css"))),
+        "style": "\n".join((variables(), _asset("page.css"))),
         "script": "\n".join(map(_asset, ("chart.js", "strips.js", "page.js"))),
     }
     template = Template(_asset("page.html"))
@@ -149,10 +149,6 @@ def _chart(kind: str, title: str, says: str) -> str:
         f"<figure class='chart' data-kind='{kind}'><figcaption><h3>{title}</h3><p>{says}</p>"
         "</figcaption><div class='plot'></div></figure>"
     )
-
-
-def _classes() -> str:
-    return " ".join(f".c{i} {{ --c: var(--learner-{i}); }}" for i in range(len(LEARNERS)))
 
 
 def _asset(name: str) -> str:
