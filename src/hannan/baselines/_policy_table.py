@@ -119,8 +119,7 @@ def _width(oracle: FinitePolicies, low: float, high: float) -> float:
 def _choose(weights: FloatArray, u: float, scratch: FloatArray) -> int:
     """An index with probability proportional to its weight; `scratch` may be the weights.
 
-    Long arrays are summed in parts first, since a sum runs several times as fast as a running
-    sum; only the part that u falls into is then walked through.
+    Long arrays are summed in parts first, which is several times as fast as a running sum.
     """
     if weights.shape[0] <= 2 * _PART:
         weights.cumsum(out=scratch)

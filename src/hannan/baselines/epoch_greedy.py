@@ -56,9 +56,7 @@ class EpochGreedy(Learner):
     ---------
     Rounds drawn independently from one law, an exact oracle, losses in [0, 1]: expected loss at
     most :math:`2 + 2 (\tfrac92 K \log N)^{1/3} T^{2/3}` more than that of any fixed policy, for
-    all T at once: with M exploring rounds it is at most 2M, and T is at least
-    :math:`\sum_{n<M} \sqrt{n/(2 K \log N)}`. None against an adversary: when it explores is known
-    in advance, and losses at other times teach it nothing. [langford2007]
+    all T at once. None against an adversary, who knows when it explores. [langford2007]
 
     Examples
     --------

@@ -95,13 +95,14 @@ class Hedge(Learner):
         self._drift += self.oracle.max_chosen * max(high, -low)
 
     def _law(self, opened: OpenRound) -> FloatArray:
-        rate = self._rate()
-        return self._policies.law(opened, self._weights(self._measured(rate)[0], rate))
+        return self._policies.law(opened, self._weights_now())
 
     def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
+        return self._policies.replay(opened, self._weights_now(), copies, rng)
+
+    def _weights_now(self) -> FloatArray:
         rate = self._rate()
-        weights = self._weights(self._measured(rate)[0], rate)
-        return self._policies.replay(opened, weights, copies, rng)
+        return self._weights(self._measured(rate)[0], rate)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return loss_of(self._policies.check(loss)[0], action)

@@ -56,8 +56,7 @@ class KalaiVempala(Learner):
     epsilon
         One over the size of the noise; if None, :math:`\epsilon = \sqrt{H/T}/B` where the
         horizon T is given and :math:`\epsilon_t = \sqrt{H/2t}/B` where it is not. B is what an
-        action can cost more than another in a round, and H bounds what the best policy can make
-        of the noise: :math:`1/2 + \dots + 1/K`, about log K, for K experts.
+        action can cost more than another in a round, and H as below, about log K for K experts.
     horizon
         T, the number of rounds, for `epsilon`.
     seed

@@ -17,8 +17,7 @@ class FrequencyPunisher(Punisher):
     elements cost 1 with probability `low`, else 0; on a context that arrives for the first time
     this holds for all elements. Ties go to the smallest action.
 
-    It is cheap, and hurts learners that are slow to leave an action. Learners that react to a loss
-    at once escape it, even deterministic ones: those need `CopyPunisher`.
+    It is cheap, and hurts learners that are slow to leave an action.
 
     Parameters
     ----------

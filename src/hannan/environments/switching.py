@@ -13,9 +13,7 @@ from hannan.environments._planted import GoodAndBad
 
 
 class Switching(GoodAndBad):
-    """A planted policy that is replaced k times, at equal distances.
-
-    Between changes this is `PlantedPolicy`.
+    """`PlantedPolicy` with a policy that is replaced k times, at equal distances.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """One function on many items: in this process, on its cores, or on a Dask or Ray cluster.
 
-joblib's own `Parallel` gives up the whole call when a worker is killed (loky), waits for ever (its
-Dask back end) or cannot return results as they come (Ray's). So tasks are handed to joblib's
-process pools, to Dask and to Ray one by one, and counted here.
+Tasks are handed to workers one by one and counted here, as joblib's own `Parallel` gives up the
+whole call, or waits for ever, when a worker is killed.
 """
 
 from __future__ import annotations
@@ -63,14 +62,6 @@ def outcomes(
         Anything that pickle takes; results as well.
     backend, jobs, address
         As in `run`.
-
-    Examples
-    --------
-    >>> for index, result in outcomes(float, ["1", "two", "3"]):
-    ...     print(index, result)
-    0 1.0
-    1 Failure(error="ValueError: could not convert string to float: 'two'", expected=False)
-    2 3.0
     """
     check_choice("run", "backend", backend, ("serial", *_POOLS))
     if jobs is not None:

@@ -38,19 +38,6 @@ class Results:
     at the end, which readers ignore and the next writer cuts off. Any other line that is not as it
     was written is refused. Reading needs no lock. A key that occurs twice counts where it stands
     first; its times where they stand last, as the earlier ones belong to an unfinished record.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with Results.writing(folder) as results:
-    ...     results.append({"key": "b", "result": {"loss": 2.0}}, {"seconds": 0.5})
-    ...     results.append({"key": "a", "result": {"loss": 1.0}}, {"seconds": 0.1})
-    ...     results.settle(["a", "b"])
-    >>> [record["key"] for record in read_results(folder).records()]
-    ['a', 'b']
-    >>> read_results(folder).times()["a"]
-    {'key': 'a', 'seconds': 0.1}
     """
 
     def __init__(self, folder: str | Path, name: str = "results.jsonl") -> None:

@@ -30,9 +30,8 @@ class ConcaveOfModular(SetLoss):
 
     Notes
     -----
-    With g="cap" many different functions still add up to a cut function on a larger graph, which is
-    minimised quickly; the others need the general algorithm, and the time for a sum is proportional
-    to the number of distinct ones.
+    With g="cap" sums are cut functions on a larger graph, which are minimised quickly; the others
+    need the general algorithm, in time proportional to the number of distinct ones.
 
     Examples
     --------

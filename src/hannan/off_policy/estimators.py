@@ -114,8 +114,7 @@ def evaluate(
     log
         What was logged.
     policy
-        As in `probabilities`: a policy, a function of a context (and of `available`), a learner as
-        it is now, a fitted classifier, n actions, or a table [n, K].
+        As in `probabilities`.
     estimator
         "dr", "snips" or "ips".
     model

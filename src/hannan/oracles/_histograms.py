@@ -108,11 +108,10 @@ class Rows(Stored):
 
 
 class BinnedObjective(BlockObjective):
-    """Totals on both sides of every cut, or of every pair of cuts.
+    """Totals on both sides of every cut, or of every pair of cuts; see `Stumps`.
 
-    The cuts are the oracle's `edges`. If none are given they are those of the perturbed contexts,
-    and before there is noise those of the contexts seen. Totals are kept for each distinct context
-    so that cuts can change, until there are 4096 of them; from then on the cuts are fixed.
+    Totals are kept for each distinct context so that cuts can change, until there are 4096 of them;
+    from then on the cuts are fixed.
     """
 
     oracle: BinnedOracle

@@ -102,16 +102,20 @@ class LinearPolicies(FeatureOracle):
         At most 500 contexts are used; G grows like :math:`\sqrt d`.
         """
         some = list(contexts)[:_COMPLEXITY_ROWS]
-        X = np.array([self.features(x) for x in some])
-        fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        fit, rows = self.smoother(some), np.arange(len(some))
         rng = np.random.default_rng(0)
         value = 0.0
         for _ in range(_COMPLEXITY_PAIRS):
-            zeta = rng.laplace(size=(len(X), self.n_actions))
+            zeta = rng.laplace(size=(len(some), self.n_actions))
             scores = fit @ zeta
-            rows = np.arange(len(X))
             value += float((zeta[rows, scores.argmax(1)] - zeta[rows, scores.argmin(1)]).sum()) / 2
         return max(value / _COMPLEXITY_PAIRS, 1e-9) * math.sqrt(len(contexts) / len(some))
+
+    def smoother(self, contexts: Sequence[Any]) -> FloatArray:
+        """The matrix that takes losses on these contexts to those that a ridge fit predicts."""
+        X = np.array([self.features(x) for x in contexts])
+        fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        return np.asarray(fit)
 
     def features(self, context: FloatArray) -> FloatArray:
         """The row with its constant feature."""

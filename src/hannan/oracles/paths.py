@@ -102,9 +102,8 @@ class Paths(NoContexts):
     ) -> Self:
         r"""Paths of a road network on which every link leads closer to the target.
 
-        Real roads have cycles; Dial's *efficient* links have none: link (u, v) may be used if
-        the free-flow time from v to the target is less than that from u. All links of the network
-        stay in the loss vector, in their order.
+        Real roads have cycles; those that `RoadNetwork.closer` keeps have none. All links of the
+        network stay in the loss vector, in their order.
 
         Parameters
         ----------
@@ -122,10 +121,6 @@ class Paths(NoContexts):
         >>> roads = hn.networks.RoadNetwork([1, 2, 2, 3, 1], [2, 1, 3, 2, 3], [1, 1, 1, 1, 3])
         >>> hn.oracles.Paths.towards(roads, 1, 3).usable
         array([ True, False,  True, False,  True])
-
-        References
-        ----------
-        [dial1971]
         """
         return cls(network, source, target, network.closer(target, zones))
 

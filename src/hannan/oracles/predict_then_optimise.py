@@ -89,12 +89,11 @@ class PredictThenOptimise(FeatureOracle):
     def complexity(self, contexts: Sequence[Any]) -> float:
         r"""G by simulation, on at most 50 contexts; G grows like :math:`\sqrt d`."""
         some = list(contexts)[:_COMPLEXITY_ROWS]
-        X = np.array([self.model.features(x) for x in some])
-        fit = X @ np.linalg.solve(self.model.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        fit = self.model.smoother(some)
         rng = np.random.default_rng(0)
         value = 0.0
         for _ in range(_COMPLEXITY_PAIRS):
-            zeta = rng.laplace(size=(len(X), self.n_actions))
+            zeta = rng.laplace(size=(len(some), self.n_actions))
             for sign in (1.0, -1.0):
                 for scores, row in zip(fit @ (sign * zeta), sign * zeta, strict=True):
                     value -= loss_of(row, self.best(scores)) / (2 * _COMPLEXITY_PAIRS)

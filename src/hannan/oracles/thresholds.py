@@ -28,8 +28,7 @@ class Thresholds(Oracle):
     neighbouring contexts splits the total loss, so with the n distinct contexts seen or perturbed
     in order, sums from the right give all values
     :math:`\min_a \sum_{x_s < \theta} \ell_s(a) + \min_b \sum_{x_s \ge \theta} \ell_s(b)`: exact,
-    O(nK) a leader, whatever the number of rounds. In an open world n is the number of different
-    contexts seen.
+    O(nK) a leader, whatever the number of rounds.
 
     Ties go to constants, the smallest action first; then to the largest θ, the smallest a, the
     smallest b. A leader's θ is always a context.

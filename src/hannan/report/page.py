@@ -29,9 +29,9 @@ def write_report(
 ) -> Path:
     """Write what an experiment has shown as one HTML page that opens offline.
 
-    For every environment: mean loss and regret over time with 95 % confidence bands over seeds
-    and the bounds beside them, how regret grows, what a round takes, which policy led when, where
-    everybody stood in the end, and the parameters. Same records and times, same bytes.
+    For every environment: mean loss and regret over time with 95 % confidence bands over seeds,
+    bounds, work, which policy led when, final standings and parameters. Same records and times,
+    same bytes.
 
     Parameters
     ----------

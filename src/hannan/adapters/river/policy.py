@@ -42,10 +42,8 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     clip
         Whether rewards outside are moved to the nearer end; otherwise they are refused.
     features
-        How the dictionary of a context becomes a row. Names: these features in this order, 0
-        where one is missing. A number n: hashed to n columns, text too. A function: what it
-        returns. None: the features of the first context. What is not a dictionary, such as None,
-        is handed on.
+        How the dictionary of a context becomes a row, as in `FromRiver`. What is not a dictionary,
+        such as None, is handed on.
     arms
         The arms in the order of actions, where it should not be that of appearance.
     pending

@@ -29,8 +29,9 @@ class FromRiver(Environment):
         The classes, in the order of the actions. By default the number `n_classes` that the data
         set declares, in order of appearance.
     features
-        How x becomes a row: names, a number of columns to hash to, a function, or None for the
-        features of the first x.
+        How x becomes a row. Names: these features in this order, 0 where one is missing. A number
+        n: hashed to n columns, text too. A function: what it returns. None: the features of the
+        first x.
     scale
         None, "running-unit" or "running-standard": features as they are, to [0, 1], or to mean 0
         and variance 1, by the rows so far.
