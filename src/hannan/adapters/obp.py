@@ -26,8 +26,8 @@ def log_from_obp(
     r"""A dictionary of obp's logged feedback as a log of ours.
 
     A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`; one outside is refused.
-    Where actions were shown at several positions, a round keeps the law of its own; the position
-    is no part of a log: append it to the contexts if policies are to know it.
+    The position at which an action was shown is no part of a log: append it to the contexts if
+    policies are to know it.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Action, OpenRound, Oracle, ParameterError
 from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, LossRange, check_losses
+from hannan.core.validation import FloatArray, LossRange, check_losses, check_positive
 from hannan.oracles import FinitePolicies
 
 _PART = 4096  # policies whose weights are summed before one part of them is searched
@@ -94,6 +94,11 @@ class PolicyTable(Stored):
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"actions": self.oracle, "loss_range": self.range}
+
+
+def check_rate(owner: object, given: Any) -> float | None:
+    """A learning rate, or None for the anytime one."""
+    return None if given is None else check_positive(owner, "learning_rate", given)
 
 
 def _listed(actions: Any, owner: object) -> FinitePolicies:

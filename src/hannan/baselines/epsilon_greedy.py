@@ -123,11 +123,8 @@ class EpsilonGreedy(Learner):
         self._predictor(opened.context).learn(opened.context, opened.action, cost)
 
     def _law(self, opened: Round) -> FloatArray:
-        law, some, exploring = (
-            np.zeros(self.n_actions),
-            self._some_or_all(opened),
-            self._exploring(),
-        )
+        law, some = np.zeros(self.n_actions), self._some_or_all(opened)
+        exploring = self._exploring()
         law[some] = exploring / len(some)
         law[opened.greedy] += 1.0 - exploring
         return law

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable
+from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Learner, OpenRound, ParameterError
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_integer,
-    check_positive,
     check_probability,
     check_seed,
 )
@@ -93,9 +92,7 @@ class FixedShare(Learner):
     ) -> None:
         super().__init__()
         self.actions = actions
-        self.learning_rate = (
-            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
-        )
+        self.learning_rate = check_rate(self, learning_rate)
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._policies = PolicyTable(actions, loss_range, self)

@@ -56,7 +56,10 @@ def run(
     """
     plan = read_plan(file)
     if dry_run:
-        _list_cells(plan, as_json)
+        if as_json:
+            print_json({"cells": [{"key": cell.key, "label": cell.label} for cell in plan.cells]})
+        else:
+            click.echo("\n".join(f"{cell.key}  {cell.label}" for cell in plan.cells))
         return 0
     if address is not None and backend not in ("dask", "ray"):
         raise click.UsageError(f"--address goes with --backend dask or ray, not {backend}.")
@@ -66,14 +69,6 @@ def run(
     report = write_report_of(plan, done, folder) if wanted else None
     _print(plan, done, folder, report, as_json)
     return print_failures(done)
-
-
-def _list_cells(plan: Plan, as_json: bool) -> None:
-    if as_json:
-        print_json({"cells": [{"key": cell.key, "label": cell.label} for cell in plan.cells]})
-        return
-    for cell in plan.cells:
-        click.echo(f"{cell.key}  {cell.label}")
 
 
 def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bool) -> None:

@@ -98,9 +98,8 @@ class Drifting(Wrapper):
         schedule = self._schedule(horizon, rng.spawn(1)[0])
         # The concept of a round is chosen before the round is made: an adversary inside may query
         # what the learner would play, and the answer must use the names of that concept.
-        for places, this_round in zip(
-            schedule, self.environment.rounds(horizon, rng), strict=False
-        ):
+        inner = self.environment.rounds(horizon, rng)
+        for places, this_round in zip(schedule, inner, strict=False):
             yield _Permuted(this_round, places)
 
     def _schedule(self, horizon: int, own_rng: np.random.Generator) -> Iterator[Places]:

@@ -60,14 +60,10 @@ class ImageCut(Environment):
         blur: float = 0.5,
     ) -> None:
         self.pictures = as_array(pictures).copy()
-        if (
-            self.pictures.dtype != bool
-            or self.pictures.ndim not in (2, 3)
-            or not self.pictures.size
-        ):
-            raise refuse(
-                self, "pictures", "a boolean array [height, width] or [stages, ...]", pictures
-            )
+        shape = self.pictures.shape
+        if self.pictures.dtype != bool or len(shape) not in (2, 3) or 0 in shape:
+            accepted = "a boolean array [height, width] or [stages, ...]"
+            raise refuse(self, "pictures", accepted, pictures)
         self._stages = self.pictures.reshape(-1, self.pictures.shape[-2] * self.pictures.shape[-1])
         self.n_actions = self._stages.shape[1]
         self.seeds = check_integer(self, "seeds", seeds, 1)

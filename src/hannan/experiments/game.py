@@ -36,6 +36,11 @@ class Game:
         self.seconds = 0.0
         self._late: list[tuple[int, int, Any, Any]] = []
 
+    @property
+    def waiting(self) -> int:
+        """The number of rounds whose feedback is on its way."""
+        return len(self._late)
+
     def __iter__(self) -> Iterator[Round]:
         self.environment.meet(self.learner)
         learner, late = self.learner, self._late

@@ -81,11 +81,9 @@ class PerContext(Oracle):
         self.exact = base.exact  # type: ignore[misc]
         self.takes_functions = base.takes_functions  # type: ignore[misc]
         self._listed = _as_list(self, contexts)
-        self._known = (
-            None
-            if self._listed is None or isinstance(self._listed, range)
-            else {x: x for x in self._listed}
-        )
+        self._known: dict[Hashable, Hashable] | None = None
+        if self._listed is not None and not isinstance(self._listed, range):
+            self._known = {x: x for x in self._listed}
 
     @property
     def fixed_size(self) -> bool:
