@@ -142,8 +142,7 @@ class EpsilonGreedy(Learner):
 
     def _exploring(self) -> float:
         """ε of this round."""
-        found: float = self.epsilon * (self.rounds + 1) ** -self.decay
-        return found
+        return float(self.epsilon * (self.rounds + 1) ** -self.decay)
 
     def _some_or_all(self, opened: Round) -> IntArray:
         some = opened.available

@@ -21,7 +21,6 @@ from hannan.core import (
     OpenRound,
     OrderError,
     ParameterError,
-    Propensities,
 )
 from hannan.core.params import short
 from hannan.core.validation import check_integer, refuse
@@ -134,7 +133,7 @@ class CobaLearner:
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, ...]:
         """One of the actions, its probability, and what `learn` needs to know of the round."""
         player, mine, numbers, some = self._read(context, actions)
-        law = None if self.draws is None else self._law(player, mine, some)
+        law = None if self.draws is None else player.propensities(mine, self.draws, some)
         opened = _Round(mine)
         opened.place = self._made
         if self._waiting is not None and player.late is None:  # another reward comes first
@@ -159,7 +158,7 @@ class CobaLearner:
         player, mine, numbers, some = self._read(context, actions)
         asked = action_key(action)
         place = next((i for i, one in enumerate(actions) if action_key(one) == asked), None)
-        q = self._law(player, mine, some).probabilities
+        q = player.propensities(mine, self.draws, some).probabilities
         self._keep(player, actions)
         return 0.0 if place is None else float(q[numbers[place]])
 
@@ -232,11 +231,6 @@ class CobaLearner:
             self._player = player
             ranges = (getattr(part, "loss_range", None) for part in _parts(player))
             self._range = next(filter(None, ranges), (0.0, 1.0))
-
-    def _law(self, player: Learner, context: Any, some: list[int] | None) -> Propensities:
-        """The probability of each action now."""
-        assert self.draws is not None
-        return player.propensities(context, self.draws, some)
 
 
 def _check_bandit(learner: Any) -> None:
