@@ -234,9 +234,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def decision_function(self, X: Any) -> FloatArray:
         r"""Margins in units of the noise, for linear policies.
 
-        :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, less its mean over the classes k,
-        which is by what the noise is scaled on x. With two classes, the second one's margin over
-        the first: positive where it is predicted.
+        :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, less its mean over the classes k.
+        With two classes, the second one's margin over the first.
         """
         rows = self._rows(X)
         margins = np.empty((len(rows), len(self.classes_)))

@@ -15,10 +15,9 @@ from hannan.environments._tabular import Replay
 class FromFile(Replay):
     r"""The rows of a CSV, JSON-lines or Parquet file, in order: an oblivious adversary.
 
-    The file is read in batches, so it may be larger than memory. Numbers :math:`x_{t,j}` are
-    standardised on the way, :math:`(x_{t,j} - \mu_{t,j})/\sigma_{t,j}` with mean and deviation of
-    the rows up to t only: nothing of the future is revealed. Columns of categories become one
-    indicator for each category.
+    The file is read in batches, so it may be larger than memory. Numbers are standardised by the
+    mean and deviation of the rows so far. Columns of categories become one indicator for each
+    category.
 
     Parameters
     ----------

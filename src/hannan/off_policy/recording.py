@@ -27,11 +27,10 @@ _NOTHING = Propensities(np.empty(0), np.empty(0), 0)
 class Recorder(Learner):
     r"""Plays as a learner does and keeps a `Log` that others can evaluate policies with.
 
-    Before each decision the learner's `propensities` are asked for, which changes nothing: the
-    play is that of the learner alone. Where the learner knows q, it is written down as it is.
-    Where q can only be sampled, the share :math:`\bar q` of an action in m draws would not do:
-    :math:`1/\bar q` is too large on average, or infinite. But counted together with the action
-    that was played, :math:`\hat q = (1 + m \bar q)/(1 + m)` has
+    Before each decision the learner's `propensities` are asked for, which changes nothing of the
+    play. Where the learner knows q, it is written down as it is. Where q can only be sampled, the
+    share :math:`\bar q` of an action in m draws is counted together with the action that was
+    played: :math:`\hat q = (1 + m \bar q)/(1 + m)` has
 
     .. math:: E\Big[\frac{1}{\hat q(a)} \,\Big|\, a\Big]
               = \frac{1 - (1 - q(a))^{m+1}}{q(a)},

@@ -75,6 +75,11 @@ class FormulaNoise(SetNoise):
         self._memory = memory
         self._tables: Blocks | None = None
 
+    def cells(self, draw: int) -> NDArray[np.float32]:
+        """The noise on the contexts, two numbers for each, and padding."""
+        place = self.blocks.locate(draw)
+        return self.blocks.block[place]
+
     def table(self, draw: int) -> NDArray[np.int32]:
         """The noise on every formula, in whole numbers of 1/`steps`; see `kernels.formulas`."""
         if self._tables is None:
@@ -226,7 +231,7 @@ class TableTotals(FormulaObjective):
                     self.scores, self.tree, row, unit, touched, weight
                 )
                 return int(mask), float(value)
-            cells, places = noise.row(draw), noise.places
+            cells, places = noise.cells(draw), noise.places
         miss, bits = self.oracle.miss, self._bits
         mask, value = formulas.linear_draw(
             self.scores, self.tree, cells, scale, miss, places, bits, touched, weight
@@ -261,7 +266,7 @@ class RowTotals(FormulaObjective):
         cells, places = _NO_CELLS, _NO_PLACES
         if scale != 0.0:
             assert isinstance(noise, FormulaNoise)
-            cells, places = noise.row(draw), self._places(noise)
+            cells, places = noise.cells(draw), self._places(noise)
         tilt = self._row(touched) if weight != 0.0 else -1
         count, n, miss = len(self._rows), self.oracle.n, self.oracle.miss
         known, guess = (self._masks[:count], self._totals[:count]), np.uint64(self._guess)

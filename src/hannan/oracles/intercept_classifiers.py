@@ -37,9 +37,8 @@ class InterceptClassifiers(FeatureOracle):
     and where no axis is met everything is near. There are :math:`N = (1/\tau + 1)^n` classifiers;
     ties go to the smallest intercepts, those of the first axis compared first, ∞ being largest.
 
-    Up to :math:`N = 2^{20}` leaders are exact, with the score of every classifier in a table.
-    Beyond, a leader is found by coordinate descent, one intercept at a time, from several starting
-    points: `exact` is then False, and no theorem applies.
+    Up to :math:`N = 2^{20}` leaders are exact. Beyond, a leader is found by coordinate descent from
+    several starting points: `exact` is then False, and no theorem applies.
 
     Parameters
     ----------

@@ -116,6 +116,9 @@ class Matchings(SetOracle):
     def _solve(self, costs: FloatArray) -> Elements:
         from scipy.optimize import linear_sum_assignment
 
+        if self.edges is None:
+            left, right = linear_sum_assignment(costs.reshape(self.n_left, self.n_right))
+            return np.sort(left * self.n_right + right)  # type: ignore[no-any-return]
         table = np.full(self.n_left * self.n_right, np.inf)
         table[self._cells] = costs
         try:
@@ -130,8 +133,7 @@ class Matchings(SetOracle):
         """The place of each element in the table of all pairs."""
         size = self.n_left * self.n_right
         if edges is None:
-            self._elements = np.arange(size)
-            return self._elements
+            return np.arange(size)
         try:
             found = as_array(edges)
         except ValueError:

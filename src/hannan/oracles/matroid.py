@@ -20,10 +20,9 @@ class Matroid(SetOracle):
 
     The leader is found greedily: go through the elements from the cheapest total
     :math:`\sum_s \ell_s(j)` on, ties to the smallest, and take each that keeps the set independent;
-    with `bases=False` stop at the first that is not negative. This is optimal for every cost vector
-    if and only if the test defines a matroid: subsets of independent sets are independent, and of
-    two of them the smaller can be completed by an element of the larger (*exchange*). A leader
-    takes up to K tests.
+    with `bases=False` stop at the first that is not negative. This is optimal if the test defines a
+    matroid: subsets of independent sets are independent, and of two of them the smaller can be
+    completed by an element of the larger (*exchange*). A leader takes up to K tests.
 
     Parameters
     ----------

@@ -39,9 +39,9 @@ class CobaLearner:
     coba speaks of rewards, we of losses: r in [low, high] is the loss
     :math:`(high - r)/(high - low)`, moved to the learner's own `loss_range`.
 
-    coba also wants the probability q of the action that was chosen. Where the learner knows the
-    law of its action that is exact. Else m = `draws` copies of the learner, with its past and
-    randomness of their own, decide on the same context, H of them for the same action, and
+    coba also wants the probability q of the action that was chosen. Where the learner does not
+    know the law of its action, m = `draws` copies of it with randomness of their own decide on the
+    same context, H of them for the same action, and
 
     .. math:: \hat p = \frac{H + 1}{m + 1}, \qquad
               E\Bigl[\frac{1}{\hat p}\Bigr] = \frac{1 - (1 - q)^{m+1}}{q}.
