@@ -78,7 +78,8 @@ class FormulaNoise(SetNoise):
     def cells(self, draw: int) -> NDArray[np.float32]:
         """The noise on the contexts, two numbers for each, and padding."""
         place = self.blocks.locate(draw)
-        return self.blocks.block[place]
+        row: NDArray[np.float32] = self.blocks.block[place]
+        return row
 
     def table(self, draw: int) -> NDArray[np.int32]:
         """The noise on every formula, in whole numbers of 1/`steps`; see `kernels.formulas`."""
