@@ -82,6 +82,10 @@ class RiverPolicies(FeatureOracle):
     >>> best = total.leader()
     >>> best([0.2]), best([0.8])
     (0, 1)
+
+    References
+    ----------
+    [syrgkanis2016]
     """
 
     exact = False
