@@ -45,8 +45,7 @@ class AdaNormalHedge(Learner):
     ---------
     Expected regret to policy n at most :math:`\sqrt{3 C_n \log(B/q(n))}` with
     :math:`B = 1 + \tfrac32 \sum_i q(i) (1 + \log(1 + C_i))`, for losses in [0, 1]: never more
-    than of order :math:`\sqrt{T \log(N \log T)}`, and less where n itself loses little or is
-    followed nearly always. [luo2015]
+    than of order :math:`\sqrt{T \log(N \log T)}`. [luo2015]
 
     Examples
     --------
