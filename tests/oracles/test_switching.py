@@ -525,7 +525,7 @@ def test_what_could_be_both_is_what_was_announced():
     assert oracle.at(3, (0, "a")) == (0, "a")  # a pair: (0, "a") is not announced for round 3
     assert oracle.at(2, (2, "b")) == (2, (2, "b"))
     assert oracle.at(0, (2, (2, "b"))) == (2, (2, "b"))
-    with pytest.raises(hn.ContextError, match=r"round 3 brings context 'c'; got \(1, 'a'\)"):
+    with pytest.raises(hn.ContextError, match=r"context 'c' for round 3; got \(1, 'a'\)"):
         oracle.at(3, (1, "a"))
     free = hn.oracles.Switching(base, 1)
     assert free.at(7, (0, "a")) == (0, "a")
@@ -535,7 +535,7 @@ def test_what_could_be_both_is_what_was_announced():
 def test_contexts_out_of_turn_are_refused():
     oracle = hn.oracles.Switching(LISTED, 1, sequence=[0, 1, 2])
     learner = hn.ContextFTPL(oracle, seed=0)
-    with pytest.raises(hn.ContextError, match="round 0 brings context 0; got 2"):
+    with pytest.raises(hn.ContextError, match="context 0 for round 0; got 2"):
         learner.act(2)
     with pytest.raises(hn.ContextError, match="integers 0 to 2"):
         learner.act("rain")

@@ -47,35 +47,28 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CbAdfRound": "vw.rounds",
-    "CbRound": "vw.rounds",
-    "CobaLearner": "coba.learner",
-    "FromCoba": "coba.environment",
-    "FromRiver": "river.stream",
-    "FromVW": "vw.files",
-    "OnlinePolicyClassifier": "sklearn",
-    "RiverDetector": "river.detector",
-    "RiverPolicies": "river.policies",
-    "RiverPolicy": "river.policy",
-    "RiverPredictor": "river.predictor",
-    "VWFormatError": "vw.rounds",
-    "actions_from_vw": "vw.logs",
-    "log_from_coba": "coba.log",
-    "log_from_obp": "obp",
-    "log_from_vw": "vw.logs",
-    "log_to_coba": "coba.log",
-    "log_to_obp": "obp",
-    "log_to_vw": "vw.logs",
-    "policy_to_obp": "obp",
-    "read_dsjson": "vw.dsjson",
-    "read_vw": "vw.text",
-    "write_vw": "vw.text",
+    "coba.environment": ("FromCoba",),
+    "coba.learner": ("CobaLearner",),
+    "coba.log": ("log_from_coba", "log_to_coba"),
+    "obp": ("log_from_obp", "log_to_obp", "policy_to_obp"),
+    "river.detector": ("RiverDetector",),
+    "river.policies": ("RiverPolicies",),
+    "river.policy": ("RiverPolicy",),
+    "river.predictor": ("RiverPredictor",),
+    "river.stream": ("FromRiver",),
+    "sklearn": ("OnlinePolicyClassifier",),
+    "vw.dsjson": ("read_dsjson",),
+    "vw.files": ("FromVW",),
+    "vw.logs": ("actions_from_vw", "log_from_vw", "log_to_vw"),
+    "vw.rounds": ("CbAdfRound", "CbRound", "VWFormatError"),
+    "vw.text": ("read_vw", "write_vw"),
 }
 
 
 def _load(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"hannan.adapters.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"hannan.adapters.{home}"), name)
     raise AttributeError(f"module 'hannan.adapters' has no attribute {name!r}")
 
 

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hannan.core import LossError
-from hannan.core.validation import FloatArray, LossRange, check_loss_range, refuse
-
-
-def check_range(owner: object, name: str, given: Any) -> LossRange:
-    """A pair low < high of finite numbers; None is no range here."""
-    if given is None:
-        raise refuse(owner, name, "a pair (low, high)", given)
-    return check_loss_range(owner, given, name)
+from hannan.core.validation import FloatArray, LossRange
 
 
 def check_inside(values: FloatArray, bounds: LossRange, accepted: str, advice: str) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_inside, check_range
+from hannan.adapters._ranges import check_inside
+from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import InputTypeError, LossError, ParameterError
 from hannan.core.arrays import as_array, as_floats
 from hannan.core.params import short
@@ -25,8 +26,8 @@ def log_from_obp(
     r"""A dictionary of obp's logged feedback as a log of ours.
 
     A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`; one outside is refused.
-    Where actions were shown at several positions, a round keeps the law of its own; the position
-    is no part of a log: append it to the contexts if policies are to know it.
+    The position at which an action was shown is no part of a log: append it to the contexts if
+    policies are to know it.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def log_from_obp(
             f"log_from_obp needs feedback with n_actions, action, reward and pscore; "
             f"{missing[0]!r} is missing."
         )
-    low, high = check_range("log_from_obp", "reward_range", reward_range)
+    low, high = check_bounded_range("log_from_obp", reward_range, "reward_range")
     rewards = _numbers(feedback["reward"], "reward")
     accepted = f"Rewards must lie in reward_range={(low, high)}"
     check_inside(rewards, (low, high), accepted, "Pass the range they really have.")
@@ -114,7 +115,7 @@ def log_to_obp(
     >>> hn.adapters.log_from_obp(feedback) == log
     True
     """
-    low, high = check_range("log_to_obp", "reward_range", reward_range)
+    low, high = check_bounded_range("log_to_obp", reward_range, "reward_range")
     check_choice("log_to_obp", "inverse", inverse, ("propensities", "weights"))
     accepted = "log_to_obp needs losses in [0, 1]"
     check_inside(log.losses, (0.0, 1.0), accepted, "Rescale them first.")

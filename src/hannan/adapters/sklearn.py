@@ -19,29 +19,21 @@ from sklearn.utils.multiclass import (  # type: ignore[import-untyped]
 from sklearn.utils.validation import (  # type: ignore[import-untyped]
     _check_sample_weight,
     check_is_fitted,
+    validate_data,
 )
 
 from hannan.adapters._law import at_work, chosen, law
-from hannan.adapters._sklearn_parts import make_costs, make_oracle
 from hannan.core import (
     Feedback,
+    InputTypeError,
     Learner,
     LossError,
-    MissingPackageError,
     Oracle,
     ParameterError,
 )
 from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
-from hannan.oracles import LinearPolicies
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError as error:
-    raise MissingPackageError(
-        "hannan.adapters.OnlinePolicyClassifier needs scikit-learn 1.6 or newer. Get it with "
-        "pip install 'scikit-learn>=1.6'."
-    ) from error
+from hannan.oracles import LinearPolicies, SklearnPolicies
 
 _KINDS = {"full": ContextFTPL, "bandit": ContextSemiBanditFTPL}
 _PLAYS = ("leader", "perturbed")
@@ -58,19 +50,10 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     r"""A no-regret learner that takes part in scikit-learn's pipelines.
 
     Each row is a round: the learner plays a class :math:`a_t` for the row :math:`x_t`, is then
-    told the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`, which is 1 for a wrong
-    class and 0 for the right one unless `costs` says otherwise. `partial_fit` plays one round
-    for each row, in the order given, `fit` does so with a fresh learner; how the rows are cut
-    into batches makes no difference. `mean_loss_` is what these predictions, each made before its
-    label was known, have cost on average. `predict` then uses the leader
-
-    .. math:: \pi = \arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))
-
-    and neither plays nor learns. Where there is a predictor, its guess for the row counts as it
-    would in a round.
-
-    `pickle` and `joblib` keep a fitted classifier, with all it has learned; `learner_.save(path)`
-    keeps the learner alone, in a file that holds nothing executable.
+    shown the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`. `partial_fit` plays one
+    round for each row, in the order given, `fit` does so with a fresh learner. `predict` uses the
+    leader :math:`\arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))`, after the predictor's
+    guess for the row if there is one, and neither plays nor learns.
 
     Parameters
     ----------
@@ -81,24 +64,18 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         `get_params` and grids: `oracle__max_depth`.
     learner
         "full": `ContextFTPL`, which learns what each class would have cost; "bandit":
-        `ContextSemiBanditFTPL`, which is only told what its own choice has cost, as it would be
-        where labels are the outcomes of actions. Or a function that makes a learner,
-        `learner(oracle, seed=…, loss_range=…)`, such as
+        `ContextSemiBanditFTPL`, which is only shown what its own choice has cost. Or a function
+        that makes a learner, `learner(oracle, seed=…, loss_range=…)`, such as
         `functools.partial(hn.ContextFTPL, contexts=rows)`.
-    epsilon
-        "adaptive", "anytime" or a positive number, as in `ContextFTPL`. A learner made by a
-        function has its own.
-    predictor
-        Guesses the losses before each round, as in `ContextFTPL`. With bandit feedback one is
-        needed in practice: `hn.predictors.Ridge()`. As for `epsilon`.
+    epsilon, predictor
+        As in `ContextFTPL`, unless a function makes the learner. With bandit feedback a predictor
+        is needed in practice: `hn.predictors.Ridge()`.
     costs
         c as a square array: entry [i, j] is the cost of predicting class j where class i is
-        right, in the order of `classes_`, which is sorted. Lower is better. The range of its
-        entries is the `loss_range` of learners that need one.
+        right, in the order of `classes_`; by default 1 for a wrong class.
     play
         What `predict` returns. "leader": what the learner would play without noise, the same in
-        every call; "perturbed": what it would play, with fresh noise for every row and call. It
-        is the noise that protects against an adversary who sees the answers.
+        every call; "perturbed": what it would play, with fresh noise for every row and call.
     draws
         How many draws of noise `predict_proba` takes where probabilities are not computable.
     random_state
@@ -137,10 +114,6 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     ...     classifier = classifier.partial_fit(X[batch], y[batch], classes=[0, 1, 2])
     >>> classifier.n_rounds_, round(classifier.mean_loss_, 2), round(classifier.score(X, y), 2)
     (150, 0.21, 0.85)
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(
@@ -167,17 +140,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     # Learning ---------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then play one round for each row, in order.
-
-        Parameters
-        ----------
-        X
-            Rows of features, finite numbers; sparse ones are refused.
-        y
-            Labels.
-        sample_weight
-            As in `partial_fit`.
-        """
+        """Forget everything, then play one round for each row, in order, as `partial_fit` does."""
         with self._unless_refused():
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
             weights = self._weights(X, sample_weight)
@@ -227,9 +190,9 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         check_choice(self, "play", self.play, _PLAYS)
         check_integer(self, "draws", self.draws, 2)
         self.classes_ = classes
-        self.costs_ = make_costs(self, self.costs, len(classes))
+        self.costs_ = _make_costs(self, self.costs, len(classes))
         seed = self._seed()
-        oracle = make_oracle(self.oracle, len(classes))
+        oracle = _make_oracle(self.oracle, len(classes))
         self.learner_: Any = self._make_learner(oracle, seed, self._loss_range(weights))
         self._rng = np.random.default_rng([_PREDICTIONS, seed])
         self._loss = self._weight = 0.0
@@ -261,9 +224,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability with which the learner would play each class on each row now.
 
-        They tell how firmly the learner is decided, not how often it is right: while nothing has
-        been lost through changes of mind they are 0 and 1. Computed for `LinearPolicies`;
-        otherwise frequencies among `draws` leaders under fresh noise.
+        They tell how firmly the learner is decided, not how often it is right. Computed for
+        `LinearPolicies`; otherwise frequencies among `draws` leaders under fresh noise.
         """
         rows = self._rows(X)
         return law(self.learner_, rows, check_integer(self, "draws", self.draws, 2))
@@ -272,9 +234,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def decision_function(self, X: Any) -> FloatArray:
         r"""Margins in units of the noise, for linear policies.
 
-        :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, less its mean over the classes k,
-        which is by what the noise is scaled on x. With two classes, the second one's margin over
-        the first: positive where it is predicted.
+        :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, less its mean over the classes k.
+        With two classes, the second one's margin over the first.
         """
         rows = self._rows(X)
         margins = np.empty((len(rows), len(self.classes_)))
@@ -388,3 +349,38 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             loss_range=None if unbounded else loss_range,  # type: ignore[arg-type]
         )
         return learner
+
+
+def _make_oracle(given: Any, n_classes: int) -> Oracle:
+    """A policy class that chooses one of the classes."""
+    oracle = given
+    if given is None:
+        oracle = LinearPolicies(n_classes)
+    elif isinstance(given, BaseEstimator):
+        oracle = SklearnPolicies(given, n_classes)
+    elif callable(given) and not hasattr(given, "fit"):
+        oracle = given(n_classes)
+    if not isinstance(oracle, Oracle):
+        raise InputTypeError(
+            "oracle= must be an oracle, a function of the number of classes that returns one, or "
+            f"a scikit-learn estimator, an instance and not a class; got {given!r}."
+        )
+    if oracle.n_actions not in (None, n_classes) or oracle.max_chosen != 1:
+        raise ParameterError(
+            f"oracle= must choose one of {n_classes} actions, one for each class; got {oracle!r}."
+        )
+    return oracle
+
+
+def _make_costs(owner: object, given: Any, n_classes: int) -> FloatArray:
+    """The cost of each class (columns) where each class is right (rows)."""
+    if given is None:
+        return 1.0 - np.eye(n_classes)
+    try:
+        costs = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse(owner, "costs", "a square array of numbers", given) from None
+    if costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all():
+        accepted = f"{n_classes} rows of {n_classes} finite numbers, one for each class"
+        raise refuse(owner, "costs", accepted, given)
+    return costs

@@ -13,15 +13,7 @@ _CHOSEN = "the chosen action's"
 
 
 class LossScale(Stored):
-    """Losses from a range (low, high), scaled to [0, 1].
-
-    Parameters
-    ----------
-    loss_range
-        The range.
-    owner
-        Who is named in errors.
-    """
+    """Losses from a range (low, high), scaled to [0, 1]; `owner` is named in errors."""
 
     def __init__(self, loss_range: LossRange, owner: object = "LossScale") -> None:
         self.range = check_bounded_range(owner, loss_range)
@@ -50,8 +42,8 @@ def check_loss(loss: Any, loss_range: LossRange) -> float:
     return float(check_losses(np.atleast_1d(loss), 1, loss_range, _CHOSEN)[0][0])
 
 
-def check_bounded_range(owner: object, loss_range: Any) -> LossRange:
+def check_bounded_range(owner: object, given: Any, name: str = "loss_range") -> LossRange:
     """A range that must be known."""
-    if loss_range is None:
-        raise refuse(owner, "loss_range", "a pair (low, high)", loss_range)
-    return check_loss_range(owner, loss_range)
+    if given is None:
+        raise refuse(owner, name, "a pair (low, high)", given)
+    return check_loss_range(owner, given, name)

@@ -12,7 +12,7 @@ from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Action, OpenRound, Oracle, ParameterError
 from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, LossRange, check_losses
+from hannan.core.validation import FloatArray, LossRange, check_losses, check_positive
 from hannan.oracles import FinitePolicies
 
 _PART = 4096  # policies whose weights are summed before one part of them is searched
@@ -21,27 +21,8 @@ _PART = 4096  # policies whose weights are summed before one part of them is sea
 class PolicyTable(Stored):
     """N listed policies: what each of them plays and loses, and the law of following one.
 
-    Parameters
-    ----------
-    actions
-        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
-    loss_range
-        Range of the losses of elements.
-    owner
-        Who is named in errors.
-
-    Attributes
-    ----------
-    oracle
-        The policies.
-    range
-        (low, high), the range of the losses.
-    width
-        How much more than another a policy can lose in a round.
-    log_size
-        log N.
-    scratch
-        N numbers, overwritten by every call that says so.
+    `width` is how much more than another a policy can lose in a round, and `scratch` are N
+    numbers, overwritten by every call that says so. `owner` is named in errors.
     """
 
     _derived = frozenset({"oracle", "range", "width", "log_size", "scratch", "_columns"})
@@ -115,6 +96,11 @@ class PolicyTable(Stored):
         return {"actions": self.oracle, "loss_range": self.range}
 
 
+def check_rate(owner: object, given: Any) -> float | None:
+    """A learning rate, or None for the anytime one."""
+    return None if given is None else check_positive(owner, "learning_rate", given)
+
+
 def _listed(actions: Any, owner: object) -> FinitePolicies:
     if isinstance(actions, FinitePolicies):
         return actions
@@ -138,8 +124,7 @@ def _width(oracle: FinitePolicies, low: float, high: float) -> float:
 def _choose(weights: FloatArray, u: float, scratch: FloatArray) -> int:
     """An index with probability proportional to its weight; `scratch` may be the weights.
 
-    Long arrays are summed in parts first, since a sum runs several times as fast as a running
-    sum; only the part that u falls into is then walked through.
+    Long arrays are summed in parts first, which is several times as fast as a running sum.
     """
     if weights.shape[0] <= 2 * _PART:
         weights.cumsum(out=scratch)

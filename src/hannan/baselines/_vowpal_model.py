@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import shlex
 from pathlib import Path
@@ -11,27 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import MissingPackageError, OpenRound
+from hannan._packages import package
+from hannan.core import OpenRound
 from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 
+_MISSING = (
+    "hannan.baselines.VowpalWabbit needs Vowpal Wabbit, which is not installed. Get it with "
+    "pip install 'hannan[vw]'."
+)
 _FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
 
 
 class VowpalModel(Stored):
     """VW's model of contextual bandits; copies, pickles and files carry what VW saves of it.
 
-    Parameters
-    ----------
-    n_actions
-        K.
-    arguments
-        Options of VW after ``--cb_explore_adf -q xa``.
-    seed
-        Of VW's own random numbers, or None for its default.
-    owner
-        Who is named in errors.
+    `arguments` are options of VW after ``--cb_explore_adf -q xa``, and `seed` is that of its own
+    random numbers.
     """
 
     _trusted_package = "vowpalwabbit"
@@ -95,7 +91,7 @@ class VowpalModel(Stored):
 
     def _start(self, options: list[str]) -> None:
         """A workspace, and what is the same in every round."""
-        vw, self._native = _packages()
+        vw, self._native = (package(name, _MISSING) for name in ("vowpalwabbit", "pylibvw"))
         self._shown = None
         try:
             given = [*_FORM, *shlex.split(self._arguments), *options]
@@ -150,13 +146,3 @@ class VowpalModel(Stored):
 
     def _state(self) -> dict[str, Any]:
         return {"content": self.content}
-
-
-def _packages() -> tuple[Any, Any]:
-    try:
-        return importlib.import_module("vowpalwabbit"), importlib.import_module("pylibvw")
-    except ImportError as error:
-        raise MissingPackageError(
-            "hannan.baselines.VowpalWabbit needs Vowpal Wabbit, which is not installed. Get it "
-            "with pip install 'hannan[vw]'."
-        ) from error

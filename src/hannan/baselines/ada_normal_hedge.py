@@ -45,8 +45,7 @@ class AdaNormalHedge(Learner):
     ---------
     Expected regret to policy n at most :math:`\sqrt{3 C_n \log(B/q(n))}` with
     :math:`B = 1 + \tfrac32 \sum_i q(i) (1 + \log(1 + C_i))`, for losses in [0, 1]: never more
-    than of order :math:`\sqrt{T \log(N \log T)}`, and less where n itself loses little or is
-    followed nearly always. [luo2015]
+    than of order :math:`\sqrt{T \log(N \log T)}`. [luo2015]
 
     Examples
     --------
@@ -118,7 +117,6 @@ class AdaNormalHedge(Learner):
         return self._policies.replay(opened, opened.followed, copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:

@@ -35,18 +35,9 @@ class EpochGreedy(Learner):
 
     .. math:: s_n = \max\Bigl(1, \Bigl\lfloor \sqrt{n / (2 K \log N)} \Bigr\rfloor\Bigr)
 
-    rounds, losses scaled to [0, 1]. Why so long: the estimates
-    :math:`Z_i(\pi) = K \ell_i(a_i) 1[\pi(x_i) = a_i] \ge 0` have mean
-    :math:`L(\pi) = E\,\ell(\pi(x))` and :math:`E Z_i^2 \le K`. Since
-    :math:`e^{-z} \le 1 - z + z^2/2` for z ≥ 0, :math:`L(\pi) - \bar Z(\pi)` is sub-Gaussian
-    upwards with variance K/n, and as :math:`\bar Z(\hat\pi_n) \le \bar Z(\pi^*)`, which has mean
-    :math:`L(\pi^*)`,
-
-    .. math:: E\,L(\hat\pi_n) - L(\pi^*) \le E \max_\pi \bigl(L(\pi) - \bar Z(\pi)\bigr)
-              \le \sqrt{2 K \log N / n}.
-
-    So :math:`s_n` rounds of following cost at most 1 together, as much as the round that was
-    spent on exploring.
+    rounds, losses scaled to [0, 1]. As :math:`\hat\pi_n` is expected to lose at most
+    :math:`\sqrt{2 K \log N / n}` a round more than the best policy, these rounds cost at most 1
+    together, as much as the round that was spent on exploring.
 
     Parameters
     ----------
@@ -65,9 +56,7 @@ class EpochGreedy(Learner):
     ---------
     Rounds drawn independently from one law, an exact oracle, losses in [0, 1]: expected loss at
     most :math:`2 + 2 (\tfrac92 K \log N)^{1/3} T^{2/3}` more than that of any fixed policy, for
-    all T at once: with M exploring rounds it is at most 2M, and T is at least
-    :math:`\sum_{n<M} \sqrt{n/(2 K \log N)}`. None against an adversary: when it explores is known
-    in advance, and losses at other times teach it nothing. [langford2007]
+    all T at once. None against an adversary, who knows when it explores. [langford2007]
 
     Examples
     --------
@@ -176,7 +165,6 @@ class EpochGreedy(Learner):
         return self._estimates
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._scale.suffered(loss)
 
     def _restored(self) -> None:

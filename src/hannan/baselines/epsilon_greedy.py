@@ -69,6 +69,7 @@ class EpsilonGreedy(Learner):
     """
 
     feedback = Feedback.SEMI
+    _scores_actions = True
     _derived = frozenset({"_scale"})
 
     class Round(OpenRound):
@@ -122,11 +123,8 @@ class EpsilonGreedy(Learner):
         self._predictor(opened.context).learn(opened.context, opened.action, cost)
 
     def _law(self, opened: Round) -> FloatArray:
-        law, some, exploring = (
-            np.zeros(self.n_actions),
-            self._some_or_all(opened),
-            self._exploring(),
-        )
+        law, some = np.zeros(self.n_actions), self._some_or_all(opened)
+        exploring = self._exploring()
         law[some] = exploring / len(some)
         law[opened.greedy] += 1.0 - exploring
         return law
@@ -136,22 +134,15 @@ class EpsilonGreedy(Learner):
         twin._rng = rng
         return twin
 
-    @property
-    def _scores_actions(self) -> bool:
-        return True
-
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._scale.suffered(loss)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked."""
         return row_or_name(context)
 
     def _exploring(self) -> float:
         """ε of this round."""
-        found: float = self.epsilon * (self.rounds + 1) ** -self.decay
-        return found
+        return float(self.epsilon * (self.rounds + 1) ** -self.decay)
 
     def _some_or_all(self, opened: Round) -> IntArray:
         some = opened.available

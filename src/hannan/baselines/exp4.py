@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hannan.baselines._loss_scale import check_loss
-from hannan.baselines._policy_table import PolicyTable
+from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Feedback, Learner, OpenRound, ParameterError
 from hannan.core.learner import learner_rng
-from hannan.core.validation import FloatArray, check_positive, check_seed
+from hannan.core.validation import FloatArray, check_seed
 from hannan.oracles import FinitePolicies
 
 
@@ -80,9 +80,7 @@ class Exp4(Learner):
     ) -> None:
         super().__init__()
         self.actions = actions
-        self.learning_rate = (
-            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
-        )
+        self.learning_rate = check_rate(self, learning_rate)
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._policies = PolicyTable(actions, loss_range, self)
@@ -123,7 +121,6 @@ class Exp4(Learner):
         return self._policies.replay(opened, self._weights(), copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return check_loss(loss, self._policies.range)
 
     def regret_bound(self) -> float | None:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable
+from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Learner, OpenRound, ParameterError
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_integer,
-    check_positive,
     check_probability,
     check_seed,
 )
@@ -93,9 +92,7 @@ class FixedShare(Learner):
     ) -> None:
         super().__init__()
         self.actions = actions
-        self.learning_rate = (
-            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
-        )
+        self.learning_rate = check_rate(self, learning_rate)
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._policies = PolicyTable(actions, loss_range, self)
@@ -140,15 +137,13 @@ class FixedShare(Learner):
         return self._policies.replay(opened, self._mixture, copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:
         r"""Against one policy throughout.
 
-        With a fixed η, :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta + \eta T W^2/8`:
-        the sum is what sharing can have taken from one weight. With the anytime rate what is said
-        above for k changes, and None if the share is not the one that goes with it.
+        With a fixed η, :math:`(\log N + \sum_{t=2}^T \log\frac1{1-\alpha_t})/\eta + \eta T W^2/8`;
+        with the anytime rate that for k changes, or None if the share does not go with it.
         """
         T, N, W = self.rounds, len(self._policies), self._policies.width
         if self._ledger.delayed:

@@ -96,7 +96,6 @@ class FollowTheLeader(Learner):
         return self._history.scored
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._check(loss), action)
 
     def _check(self, loss: Any) -> FloatArray:

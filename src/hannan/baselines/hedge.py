@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable
+from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Learner, OpenRound
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
-from hannan.core.validation import FloatArray, check_positive, check_seed
+from hannan.core.validation import FloatArray, check_seed
 from hannan.oracles import FinitePolicies
 
 # Totals are measured from the smallest one of a while ago. While no exponent can have moved by
@@ -72,9 +72,7 @@ class Hedge(Learner):
     ) -> None:
         super().__init__()
         self.actions = actions
-        self.learning_rate = (
-            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
-        )
+        self.learning_rate = check_rate(self, learning_rate)
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._policies = PolicyTable(actions, loss_range, self)
@@ -95,16 +93,16 @@ class Hedge(Learner):
         self._drift += self.oracle.max_chosen * max(high, -low)
 
     def _law(self, opened: OpenRound) -> FloatArray:
-        rate = self._rate()
-        return self._policies.law(opened, self._weights(self._measured(rate)[0], rate))
+        return self._policies.law(opened, self._weights_now())
 
     def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
+        return self._policies.replay(opened, self._weights_now(), copies, rng)
+
+    def _weights_now(self) -> FloatArray:
         rate = self._rate()
-        weights = self._weights(self._measured(rate)[0], rate)
-        return self._policies.replay(opened, weights, copies, rng)
+        return self._weights(self._measured(rate)[0], rate)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:

@@ -44,10 +44,8 @@ class KalaiVempala(Learner):
     .. math:: \pi_t = \arg\min_{\pi \in \Pi} \sum_{s<t} \langle \pi(x_s), \ell_s \rangle
               - \frac1{\epsilon_t} \sum_{x \in X} \langle \pi(x), \xi_x - 1 \rangle .
 
-    For experts this is the algorithm as published: the total of each less :math:`\xi/\epsilon`.
-    The means are taken off, which changes nothing where all actions have one size and keeps
-    longer ones from being favoured where they do not. `ContextFTPL` with a number for `epsilon`
-    is the two-sided version, for signed costs.
+    The means are taken off, so that longer actions are not favoured where sizes differ.
+    `ContextFTPL` with a number for `epsilon` is the two-sided version, for signed costs.
 
     Parameters
     ----------
@@ -58,8 +56,7 @@ class KalaiVempala(Learner):
     epsilon
         One over the size of the noise; if None, :math:`\epsilon = \sqrt{H/T}/B` where the
         horizon T is given and :math:`\epsilon_t = \sqrt{H/2t}/B` where it is not. B is what an
-        action can cost more than another in a round, and H bounds what the best policy can make
-        of the noise: :math:`1/2 + \dots + 1/K`, about log K, for K experts.
+        action can cost more than another in a round, and H as below, about log K for K experts.
     horizon
         T, the number of rounds, for `epsilon`.
     seed
@@ -74,12 +71,8 @@ class KalaiVempala(Learner):
     :math:`\epsilon B^2 T + H/\epsilon`, so :math:`2B\sqrt{HT}` tuned for T and
     :math:`2B\sqrt{2HT}` after every T with the default, with
     :math:`H = E \max_\pi \sum_x \langle \pi(x), \xi_x - 1 \rangle \le \sqrt{2dm \log N} + \log N`.
-    Proof. If the bonus of each element of :math:`\pi_t(x_t)` grows by its loss, that policy still
-    leads after the round, and such noise is at most :math:`e^{\epsilon v}` times less likely, v
-    its loss: so a round costs at most :math:`\epsilon v^2` more than foresight would have. The
-    rest is be-the-leader. The argument needs noise where the round is, so nothing is promised
-    for contexts outside X, which are refused; nor for signed losses of actions of different
-    sizes, as bonuses have one sign. [kalai2005]
+    Contexts outside X are refused, and nothing is promised for signed losses of actions of
+    different sizes, as bonuses have one sign. [kalai2005]
 
     Examples
     --------
@@ -172,14 +165,12 @@ class KalaiVempala(Learner):
         return self._history
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._check(loss), action)
 
     def _check(self, loss: Any) -> FloatArray:
         return check_losses(loss, self.oracle.n_actions, self._range)[0]
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked."""
         context = super().check_context(context, ahead)
         if self.oracle.key(context) not in self._arrivals:
             raise ContextError(

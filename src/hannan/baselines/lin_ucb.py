@@ -50,8 +50,7 @@ class LinUCB(Learner):
     Guarantee
     ---------
     None against an adversary: play is deterministic, so one who knows the rule makes every round
-    cost 1. None is proved for this form where losses do follow the linear models either, though
-    it does well then. [li2010]
+    cost 1. None is proved for this form where losses follow the linear models either. [li2010]
 
     Examples
     --------
@@ -69,6 +68,7 @@ class LinUCB(Learner):
     """
 
     feedback = Feedback.SEMI
+    _scores_actions = True
     _derived = frozenset({"_rows", "_scale"})
 
     class Round(OpenRound):
@@ -105,7 +105,6 @@ class LinUCB(Learner):
         self._for_names.prepare(self.n_actions)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked."""
         if self._rows is None:
             return row_or_name(context)
         if not isinstance(context, Integral) or not 0 <= int(context) < len(self._rows):
@@ -134,12 +133,7 @@ class LinUCB(Learner):
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return [opened.lowest] * copies
 
-    @property
-    def _scores_actions(self) -> bool:
-        return True
-
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._scale.suffered(loss)
 
     def _model(self, context: Any) -> Ridge | _Table:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable
+from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Learner, OpenRound, Predictor
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.validation import FloatArray, check_positive, check_seed
+from hannan.core.validation import FloatArray, check_seed
 from hannan.kernels.losses import extremes
 from hannan.oracles import FinitePolicies
 from hannan.predictors import Last
@@ -82,9 +82,7 @@ class OptimisticHedge(Learner):
     ) -> None:
         super().__init__()
         self.actions = actions
-        self.learning_rate = (
-            None if learning_rate is None else check_positive(self, "learning_rate", learning_rate)
-        )
+        self.learning_rate = check_rate(self, learning_rate)
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._policies = PolicyTable(actions, loss_range, self)
@@ -123,7 +121,6 @@ class OptimisticHedge(Learner):
         return self._policies.replay(opened, self._weights(opened), copies, rng)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:

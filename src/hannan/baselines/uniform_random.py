@@ -52,6 +52,7 @@ class UniformRandom(Learner):
     """
 
     learns = False
+    _scores_actions = True
 
     class Round(OpenRound):
         """The number of actions that were available."""
@@ -99,12 +100,7 @@ class UniformRandom(Learner):
         twin._rng = rng
         return twin
 
-    @property
-    def _scores_actions(self) -> bool:
-        return True
-
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._check(loss), action)
 
     def _check(self, loss: Any) -> FloatArray:

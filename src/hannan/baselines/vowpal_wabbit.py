@@ -38,9 +38,8 @@ class VowpalWabbit(Learner):
     Notes
     -----
     Arrays and lists are rows of features; anything else that can be hashed is a discrete context,
-    one feature of its own. Copies and pickles carry VW's saved model. It is complete for
-    ε-greedy, SquareCB, RegCB, softmax and synthetic cover; with ``--bag``, ``--cover``,
-    ``--rnd`` or ``--cb_type dr`` VW leaves something out, and a copy may play differently.
+    one feature of its own. Copies and pickles carry VW's saved model, from which VW leaves
+    something out with ``--bag``, ``--cover``, ``--rnd`` or ``--cb_type dr``.
 
     Guarantee
     ---------
@@ -63,6 +62,7 @@ class VowpalWabbit(Learner):
     """
 
     feedback = Feedback.SEMI
+    _scores_actions = True
     _derived = frozenset({"_scale"})
     _trusted_package = "vowpalwabbit"
 
@@ -118,16 +118,10 @@ class VowpalWabbit(Learner):
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return [_draw(opened.shares, u) for u in rng.random(copies)]
 
-    @property
-    def _scores_actions(self) -> bool:
-        return True
-
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._scale.suffered(loss)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked."""
         return row_or_name(context)
 
 

@@ -48,37 +48,34 @@ def check_rounds_are_as_many_as_asked(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
     """A game of T rounds has T rounds, and so has one of a single round."""
-    who = repr(environment)
     for asked in (1, horizon):
         got = len(_game(environment, asked))
-        require(got == asked, f"{who} was asked for {asked} rounds and gave {got}.")
+        require(got == asked, f"{environment!r} was asked for {asked} rounds and gave {got}.")
 
 
 def check_seed_fixes_the_rounds(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
     """The same seed gives the same rounds, from a clone as well."""
-    who = repr(environment)
     first = _game(environment, horizon)
     for again in (_game(environment, horizon), _game(environment.clone(), horizon)):
-        require(_same(first, again), f"{who} gives other rounds for the same seed.")
+        require(_same(first, again), f"{environment!r} gives other rounds for the same seed.")
 
 
 def check_losses_are_in_range(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
     """Losses are K finite numbers in the declared range."""
-    who = repr(environment)
     low, high = loss_range
     for t, (_, losses) in enumerate(_game(environment, horizon)):
         require(
             losses.shape == (environment.n_actions,) and losses.dtype == np.float64,
-            f"Round {t} of {who} has losses of shape {losses.shape} and type "
+            f"Round {t} of {environment!r} has losses of shape {losses.shape} and type "
             f"{losses.dtype}; expected {environment.n_actions} float64.",
         )
         require(
             np.isfinite(losses).all() and losses.min() >= low and losses.max() <= high,
-            f"Round {t} of {who} has losses {losses}, outside {loss_range}.",
+            f"Round {t} of {environment!r} has losses {losses}, outside {loss_range}.",
         )
 
 
@@ -86,13 +83,12 @@ def check_contexts_are_as_declared(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
     """Every context that arrives was declared, and is known to the environment's oracle."""
-    who = repr(environment)
     declared, oracle = environment.contexts, environment.oracle
     for t, (context, _) in enumerate(_game(environment, horizon)):
         if declared is not None:
             require(
                 any(np.array_equal(context, known) for known in declared),
-                f"Context {context!r} of round {t} of {who} was not declared.",
+                f"Context {context!r} of round {t} of {environment!r} was not declared.",
             )
         if oracle is not None:
             oracle.check_context(context)
@@ -102,7 +98,6 @@ def check_losses_are_hidden_until_the_action(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
     """A round tells its losses only once an action is revealed to it."""
-    who = repr(environment)
     environment.meet(AlwaysFirst())
     this_round = next(iter(environment.rounds(horizon, np.random.default_rng(0))))
     for name in ("losses", "loss"):
@@ -110,14 +105,13 @@ def check_losses_are_hidden_until_the_action(
             getattr(this_round, name)
         except OrderError:
             continue
-        raise AssertionError(f"A round of {who} shows its {name} before any action.")
+        raise AssertionError(f"A round of {environment!r} shows its {name} before any action.")
 
 
 def check_oblivious_ones_ignore_actions(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
     """An environment that calls itself oblivious gives the same rounds whatever is played."""
-    who = repr(environment)
     if not environment.oblivious:
         return
     always_first = _game(environment, horizon)
@@ -125,7 +119,7 @@ def check_oblivious_ones_ignore_actions(
     played = _game(environment, horizon, lambda: int(rng.integers(environment.n_actions)))
     require(
         _same(always_first, played),
-        f"{who} says it is oblivious, but its rounds depend on what is played.",
+        f"{environment!r} says it is oblivious, but its rounds depend on what is played.",
     )
 
 
@@ -133,14 +127,13 @@ def check_past_rounds_are_not_changed(
     environment: Environment, horizon: int, loss_range: tuple[float, float]
 ) -> None:
     """Losses that have been revealed stay what they were."""
-    who = repr(environment)
     kept = []
     for this_round in _played(environment, horizon):
         kept.append((this_round, _shown(this_round)))
     for t, (this_round, losses) in enumerate(kept):
         require(
             np.array_equal(_shown(this_round), losses),
-            f"The losses of round {t} of {who} were changed after it was over.",
+            f"The losses of round {t} of {environment!r} were changed after it was over.",
         )
 
 

@@ -73,12 +73,11 @@ def check_acts_before_any_update(learner: Learner, environment: Environment, hor
 
 def check_actions_are_feasible(learner: Learner, environment: Environment, horizon: int) -> None:
     """Every action is an int below K, or sorted distinct indices below K."""
-    who = repr(learner)
     m = 1 if learner.oracle is None else learner.oracle.max_chosen
     for action in _plays(learner.clone(), _rounds(environment, horizon)):
         require(
             is_feasible(action, environment.n_actions, m),
-            f"{who} plays {action!r}; an action is an int below {environment.n_actions}"
+            f"{learner!r} plays {action!r}; an action is an int below {environment.n_actions}"
             + (f", or up to {m} of them, sorted." if m > 1 else "."),
         )
 
@@ -108,13 +107,12 @@ def check_reset_forgets_everything(
 
 def check_rounds_are_counted(learner: Learner, environment: Environment, horizon: int) -> None:
     """`rounds` is the number of rounds answered, and oracle calls never decrease."""
-    who = repr(learner)
     twin = learner.clone()
     calls = twin.oracle_calls
     for t, (context, losses) in enumerate(_rounds(environment, horizon), start=1):
         _step(twin, context, losses)
-        require(twin.rounds == t, f"{who} counts {twin.rounds} rounds after {t}.")
-        require(twin.oracle_calls >= calls, f"{who} takes oracle calls back.")
+        require(twin.rounds == t, f"{learner!r} counts {twin.rounds} rounds after {t}.")
+        require(twin.oracle_calls >= calls, f"{learner!r} takes oracle calls back.")
         calls = twin.oracle_calls
 
 
@@ -174,7 +172,6 @@ def check_bad_losses_are_refused(learner: Learner, environment: Environment, hor
 
 def check_inputs_are_not_changed(learner: Learner, environment: Environment, horizon: int) -> None:
     """Contexts and losses handed in are left as they are."""
-    who = repr(learner)
     twin = learner.clone()
     for context, losses in _rounds(environment, horizon):
         given_context = np.array(context) if isinstance(context, np.ndarray) else context
@@ -184,7 +181,7 @@ def check_inputs_are_not_changed(learner: Learner, environment: Environment, hor
         twin.update(given)
         require(
             np.array_equal(kept, given) and np.array_equal(given_context, context),
-            f"{who} changed the context or the losses it was given.",
+            f"{learner!r} changed the context or the losses it was given.",
         )
 
 
@@ -192,7 +189,6 @@ def check_asking_copies_changes_nothing(
     learner: Learner, environment: Environment, horizon: int
 ) -> None:
     """`would_play` answers by its seed alone and leaves play and oracle calls as they are."""
-    who = repr(learner)
     rounds = _rounds(environment, horizon)
     silent, asked = learner.clone(), learner.clone()
     expected, found = _plays(silent, rounds), []
@@ -204,12 +200,11 @@ def check_asking_copies_changes_nothing(
         found.append(action)
         require(
             len(answers) == 3 and all(map(same_action, answers, again)),
-            f"{who} was asked twice for 3 copies' actions; they were {answers} and {again}.",
+            f"{learner!r} was asked twice for 3 copies' actions; they were {answers} and {again}.",
         )
     _require_same_run(learner, expected, found, "would_play() changed the play")
-    require(
-        asked.oracle_calls == silent.oracle_calls, f"{who} counts oracle calls of would_play()."
-    )
+    same = asked.oracle_calls == silent.oracle_calls
+    require(same, f"{learner!r} counts oracle calls of would_play().")
 
 
 def check_late_losses_are_learned_once(
@@ -219,7 +214,6 @@ def check_late_losses_are_learned_once(
     rounds = _rounds(environment, horizon)
     if learner.late is not None:
         return
-    who = repr(learner)
     tried: Any = learner.clone()
     expected = [action for action, _ in _late_plays(learner.clone(), rounds)]
     found = []
@@ -234,7 +228,7 @@ def check_late_losses_are_learned_once(
     _require_same_run(learner, expected, found, "refused answers to decisions changed the play")
     require(
         tried.rounds == horizon and not tried.open_decisions,
-        f"{who} counts {tried.rounds} rounds after {horizon} decisions were answered.",
+        f"{learner!r} counts {tried.rounds} rounds after {horizon} decisions were answered.",
     )
 
 

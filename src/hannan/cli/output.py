@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,7 +17,10 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from hannan.experiments.summary import Record, Row
+from hannan.experiments.cell import Cell
+from hannan.experiments.plan import Plan
+from hannan.experiments.run import Run, run
+from hannan.experiments.summary import Record, Row, compared
 
 _SEES = {"full": "all", "semi": "chosen"}
 
@@ -56,6 +60,34 @@ def rounds_bar(console: Console) -> Progress:
         disable=not console.is_terminal,
         speed_estimate_period=600.0,
     )
+
+
+def play_plan(plan: Plan, folder: Path, **options: Any) -> Run:
+    """Play a plan behind a bar; options as in `experiments.run`."""
+    with rounds_bar(stderr()) as bar:
+        task = bar.add_task(escape(plan.title), total=plan.rounds or None)
+
+        def tick(cell: Cell, rounds: int) -> None:
+            bar.update(task, advance=rounds, description=escape(cell.label))
+
+        return run(plan, folder, progress=tick, **options)
+
+
+def write_report_of(plan: Plan, done: Run, folder: Path) -> Path:
+    """The HTML report of what was played."""
+    from hannan.report import write_report
+
+    records = compared(done.records)
+    return write_report(records, done.times, folder / "report.html", plan.title, plan.description)
+
+
+def print_failures(done: Run) -> int:
+    """What could not be played; returns the exit status."""
+    for cell, failure in done.failures:
+        stderr().print(f"[red]failed[/] {escape(cell.label)}: {escape(failure.error)}")
+    if not done.failures:
+        return 0
+    return 2 if all(failure.expected for _, failure in done.failures) else 1
 
 
 def result_tables(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Table]:

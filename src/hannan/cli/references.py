@@ -25,15 +25,7 @@ class Always(Learner):
 
 
 class Taken(Learner):
-    """What was really done: the column `current` of a file, read along with the game.
-
-    Parameters
-    ----------
-    environment
-        A `FromFile` with `current`, the same as that played.
-    horizon
-        Number of rounds.
-    """
+    """What was really done: the column `current` of the file that is played, read along."""
 
     def __init__(self, environment: Environment, horizon: int) -> None:
         super().__init__()

@@ -14,16 +14,19 @@ from rich.console import Console
 from rich.markup import escape
 
 from hannan.adapters.vw.files import is_vw
-from hannan.cli.output import as_json, print_json, rounds_bar, stderr
+from hannan.cli.output import (
+    as_json,
+    play_plan,
+    print_failures,
+    print_json,
+    stderr,
+    write_report_of,
+)
 from hannan.cli.replay_answer import Answer
 from hannan.cli.replay_data import Stream, read_stream
 from hannan.core import HannanError, ParameterError
 from hannan.experiments.catalogue import entries, find
-from hannan.experiments.cell import Cell
 from hannan.experiments.plan import Plan, make_plan
-from hannan.experiments.run import Run
-from hannan.experiments.run import run as run_plan
-from hannan.experiments.summary import compared
 
 _RIDGE = {"type": "Ridge"}
 _BANDIT = {"type": "ContextSemiBanditFTPL", "predictor": _RIDGE}
@@ -128,12 +131,11 @@ def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> in
         stream = _read(data, options)
         plan = _plan(data, stream, options)
     with _folder(output) as folder:
-        done = _run(plan, folder, options["jobs"])
-        report = None if output is None else _report(plan, done, folder)
-    for cell, failure in done.failures:
-        stderr().print(f"[red]failed[/] {escape(cell.label)}: {escape(failure.error)}")
-    if done.failures:
-        return 2 if all(failure.expected for _, failure in done.failures) else 1
+        jobs = options["jobs"]
+        done = play_plan(plan, folder, backend="serial" if jobs == 1 else "loky", jobs=jobs)
+        report = None if output is None else write_report_of(plan, done, folder)
+    if status := print_failures(done):
+        return status
     answer = Answer(stream, done.records, done.times)
     if as_json:
         place = None if output is None else str(output / "results.jsonl")
@@ -266,21 +268,3 @@ def _folder(output: Path | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
-
-
-def _run(plan: Plan, folder: Path, jobs: int) -> Run:
-    with rounds_bar(stderr()) as bar:
-        task = bar.add_task(escape(plan.title), total=plan.rounds)
-
-        def tick(cell: Cell, rounds: int) -> None:
-            bar.update(task, advance=rounds, description=escape(cell.label))
-
-        backend = "serial" if jobs == 1 else "loky"
-        return run_plan(plan, folder, backend=backend, jobs=jobs, progress=tick)
-
-
-def _report(plan: Plan, done: Run, folder: Path) -> Path:
-    from hannan.report import write_report
-
-    records = compared(done.records)
-    return write_report(records, done.times, folder / "report.html", plan.title, plan.description)

@@ -20,17 +20,7 @@ _Z = 1.96
 
 
 class Answer:
-    """The results of a replay, in the units of the file.
-
-    Parameters
-    ----------
-    stream
-        The data.
-    records
-        Of all games.
-    times
-        Of their learners.
-    """
+    """The results of a replay, in the units of the file."""
 
     def __init__(
         self, stream: Stream, records: list[Record], times: Mapping[str, Mapping[str, Any]]

@@ -79,15 +79,8 @@ class Stream:
 def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream:
     """Read a file once: all of its values are checked, and what is needed of it is found.
 
-    Parameters
-    ----------
-    path
-        The file.
-    given
-        Columns and options by the names that `FromFile` and `FromLog` have for them; those that
-        are None were not given.
-    rounds
-        How many rows to take, or None for all.
+    `given` has columns and options by the names that `FromFile` and `FromLog` have for them, None
+    for those not given.
     """
     options = {name: value for name, value in given.items() if value is not None}
     environment: FromFile | FromLog

@@ -37,16 +37,7 @@ _GAP = 2
 def replay_table(title: str, units: str, rows: Rows, width: int) -> Table:
     """Rows by name, with values by key; what no row has makes no column.
 
-    Parameters
-    ----------
-    title
-        Above the table.
-    units
-        What `mean` is a mean of.
-    rows
-        The values of each row; None is the same as no value.
-    width
-        Of the terminal.
+    `units` says what `mean` is a mean of, and `width` is that of the terminal.
     """
     columns: dict[str, list[str]] = {}
     for column in _COLUMNS:

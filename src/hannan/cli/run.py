@@ -7,21 +7,19 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
 
 from hannan.cli.output import (
     as_json,
+    play_plan,
+    print_failures,
     print_json,
     result_tables,
-    rounds_bar,
-    stderr,
     titles_of,
+    write_report_of,
 )
-from hannan.experiments.cell import Cell
 from hannan.experiments.plan import Plan, read_plan
 from hannan.experiments.run import Run
-from hannan.experiments.run import run as run_plan
-from hannan.experiments.summary import compared, summarise
+from hannan.experiments.summary import summarise
 
 _BACKENDS = ("serial", "loky", "dask", "ray")
 
@@ -58,44 +56,19 @@ def run(
     """
     plan = read_plan(file)
     if dry_run:
-        _list_cells(plan, as_json)
+        if as_json:
+            print_json({"cells": [{"key": cell.key, "label": cell.label} for cell in plan.cells]})
+        else:
+            click.echo("\n".join(f"{cell.key}  {cell.label}" for cell in plan.cells))
         return 0
     if address is not None and backend not in ("dask", "ray"):
         raise click.UsageError(f"--address goes with --backend dask or ray, not {backend}.")
     folder = output or Path("results") / plan.name
-    done = _run(plan, folder, backend, jobs, address)
-    report = None
-    if done.records and not no_report:
-        from hannan.report import write_report
-
-        path = folder / "report.html"
-        report = write_report(
-            compared(done.records), done.times, path, plan.title, plan.description
-        )
+    done = play_plan(plan, folder, backend=backend, jobs=jobs, address=address)
+    wanted = done.records and not no_report
+    report = write_report_of(plan, done, folder) if wanted else None
     _print(plan, done, folder, report, as_json)
-    for cell, failure in done.failures:
-        stderr().print(f"[red]failed[/] {escape(cell.label)}: {escape(failure.error)}")
-    if not done.failures:
-        return 0
-    return 2 if all(failure.expected for _, failure in done.failures) else 1
-
-
-def _run(plan: Plan, folder: Path, backend: str, jobs: int | None, address: str | None) -> Run:
-    with rounds_bar(stderr()) as bar:
-        task = bar.add_task(escape(plan.title), total=plan.rounds or None)
-
-        def tick(cell: Cell, rounds: int) -> None:
-            bar.update(task, advance=rounds, description=escape(cell.label))
-
-        return run_plan(plan, folder, backend=backend, jobs=jobs, address=address, progress=tick)
-
-
-def _list_cells(plan: Plan, as_json: bool) -> None:
-    if as_json:
-        print_json({"cells": [{"key": cell.key, "label": cell.label} for cell in plan.cells]})
-        return
-    for cell in plan.cells:
-        click.echo(f"{cell.key}  {cell.label}")
+    return print_failures(done)
 
 
 def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bool) -> None:

@@ -141,10 +141,13 @@ class Objective(Stored, ABC):
         self, context: Any, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
         """Which elements the minimiser under each of `count` draws chooses, [count, K]."""
-        policies = self.leaders(noise, first, count, scale)
+        if self.draws_in_batches:
+            actions = [policy(context) for policy in self.leaders(noise, first, count, scale)]
+        else:
+            actions = [self.action(context, noise, first + i, scale) for i in range(count)]
         inclusion = np.zeros((count, self.n_actions), dtype=bool)
-        for i, policy in enumerate(policies):
-            inclusion[i, policy(context)] = True
+        for row, action in zip(inclusion, actions, strict=True):
+            row[action] = True
         return inclusion
 
     def resample_one(

@@ -1,13 +1,8 @@
 """Columns of data, checked: a batch becomes arrays, or an error that names the place.
 
-    parts = [Numbers(["age", "hour"], ContextError), Labels("bought", ["no", "yes"])]
-    check_names("the file 'shop.csv'", ["age", "hour", "bought"], header)
-    for first, batch in batches:                   # batch: {name: values}; first: 1, 1001, …
-        rows, places = read("the file 'shop.csv'", parts, batch, first)
-
 Errors name the source, the column, the data row (the first one is 1; a header does not count) and
-the value. Where a batch has several faults the earliest row is named, so that what is told does
-not depend on how the rows were cut into batches.
+the value. Where a batch has several faults the earliest row is named, so that the message does not
+depend on how the rows are split into batches.
 """
 
 from __future__ import annotations
@@ -35,7 +30,9 @@ class Table(Protocol):
     """Rows with named columns: those of a file, or of a frame."""
 
     names: list[str]
+    """The columns, in order."""
     source: str
+    """What messages call it, such as "the file 'clicks.csv'"."""
 
     def batches(self, columns: Sequence[str]) -> Batches:
         """The number of the first row, from 1, and these columns of some rows at a time."""
@@ -57,7 +54,7 @@ class Fault(NamedTuple):
 class Numbers:
     """Columns of finite numbers, as text or not, read as float64 [n, p].
 
-    `advice` is added to what is told of text that is no number.
+    `advice` is appended to the message about text that is not a number.
     """
 
     names: Sequence[str]
@@ -101,8 +98,8 @@ class Numbers:
 class Labels:
     """A column of classes, read as their places 0..K-1 in a declared list.
 
-    If all declared classes are numbers they are compared as numbers (3, 3.0 and "3" are one
-    class), else as text. `kind` and `advice` are for what is told of any other value.
+    If all declared classes are numbers they are compared as numbers (3, 3.0 and "3" are one class),
+    else as text. `kind` and `advice` are used in the message about any other value.
     """
 
     name: str
@@ -145,18 +142,9 @@ class Labels:
 
 
 def read(source: str, parts: Sequence[Numbers | Labels], batch: Batch, first: int) -> list[Any]:
-    """What each part reads from a batch; the earliest fault of all is an error.
+    """What each part reads from a batch, whose first row has this number, from 1, in the whole.
 
-    Parameters
-    ----------
-    source
-        What the batch comes from, as in "the file 'clicks.csv'".
-    parts
-        What to read.
-    batch
-        Columns by name, all of the same length.
-    first
-        The number of the batch's first row in the whole, from 1.
+    The earliest fault of all is an error.
     """
     found, faults = [], []
     for part in parts:
@@ -175,19 +163,19 @@ def read(source: str, parts: Sequence[Numbers | Labels], batch: Batch, first: in
 
 
 def check_names(source: str, wanted: Iterable[str], available: Iterable[str]) -> None:
-    """Refuse, with the nearest name there is, if a wanted column is not available."""
-    there = [str(name) for name in available]
+    """Raise an error that suggests the nearest name if a wanted column does not exist."""
+    existing = [str(name) for name in available]
     for name in wanted:
-        if name not in there:
-            near = difflib.get_close_matches(name, there, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has {_few(there) or 'none'}."
+        if name not in existing:
+            near = difflib.get_close_matches(name, existing, 1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"It has {_few(existing) or 'none'}."
             raise ParameterError(f"There is no column {name!r} in {source}. {hint}")
 
 
 def check_range(
     source: str, names: Sequence[str], values: FloatArray, bounds: tuple[float, float], first: int
 ) -> None:
-    """Refuse, with its place, a number outside the declared range; values are [n, p]."""
+    """Raise an error, with its position, for a number in [n, p] outside the declared range."""
     outside = (values < bounds[0]) | (values > bounds[1])
     if outside.any():
         row, column = (int(i) for i in np.argwhere(outside)[0])
@@ -208,9 +196,9 @@ def column_names(owner: object, name: str, given: Any) -> list[str]:
 
 
 def survey(table: Table, columns: Mapping[str, type[HannanError]]) -> dict[str, list[Any]]:
-    """The different values of some columns, numbers by size and anything else by its text.
+    """The distinct values of some columns: numbers ascending, anything else sorted as text.
 
-    One pass over the table, if there are any. A missing value is an error of the kind given.
+    One pass over the table, if any columns are given. A missing value raises the given error class.
     """
     found: dict[str, dict[Any, None]] = {name: {} for name in columns}
     for first, batch in table.batches(list(columns)) if columns else ():
@@ -243,7 +231,7 @@ def _note_values(
         raise ParameterError(
             f"Column {name!r} of {source} has more than {MAX_CLASSES} different values by row "
             f"{first + len(cells) - 1}: it does not look like classes. Leave it out, or declare "
-            "the values there are."
+            "its values."
         )
 
 
@@ -255,7 +243,7 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
 
 
 def _plain_numbers(values: Any) -> Any:
-    """A column as numbers, or an error; not everything NumPy would make numbers of is one."""
+    """A column as numbers, or an error; stricter than NumPy about what counts as a number."""
     if not isinstance(values, list) and np.asarray(values).dtype.kind in "fiub":
         return values
     return [float(cell) for cell in _listed(values)]
@@ -280,7 +268,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    # pandas' NA is neither equal to anything nor unequal to itself: only its text tells.
+    # pandas' NA is neither equal to anything nor unequal to itself, so its text is compared.
     return value is None or str(value) in ("", "<NA>") or bool(np.any(value != value))
 
 

@@ -8,36 +8,21 @@ from typing import Any
 import numpy as np
 
 from hannan.core import ContextError
-from hannan.core.validation import FloatArray, check_choice, refuse
+from hannan.core.validation import check_choice, refuse
 from hannan.environments._columns import Labels, Numbers, column_names
-from hannan.kernels import running
+from hannan.environments._scaling import RunningStandard
 
 Categorical = Sequence[str] | Mapping[str, Sequence[Any]]
 _NO_NUMBER = "; declare the column as categorical, or leave it out of the context"
 
 
 class Features:
-    """How a row of a table becomes a context.
+    """How a row of a table becomes a context, by parameters of the environment that reads it.
 
-    Parameters
-    ----------
-    owner
-        The environment that reads, for messages about its parameters.
-    context
-        Names of columns: the context is a vector, with one entry for each column of numbers and
-        one for each category of the others. One name by itself: the context is that column's
-        number, as it is, an int if it is whole. None: no contexts.
-    categorical
-        Which of them are categories; a mapping also says which categories there are.
-    scale
-        "running" or None.
-
-    Attributes
-    ----------
-    categories
-        The categories of each column that has them.
-    unknown
-        Columns whose categories were not declared: `learn` must be told.
+    Names of columns: the context is a vector, with one entry for each column of numbers and one
+    for each category of the others. One name by itself: the context is that column's number, as
+    it is, an int if it is whole. The categories of the columns in `unknown` were not declared:
+    `learn` must be given them.
     """
 
     def __init__(
@@ -64,7 +49,7 @@ class Features:
         self._numeric = [name for name in self.names if name not in chosen]
 
     def learn(self, found: Mapping[str, list[Any]]) -> None:
-        """Told the categories of the columns in `unknown`."""
+        """Take the categories of the columns in `unknown`."""
         self.categories |= {name: found[name] for name in self.unknown}
 
     @property
@@ -90,12 +75,12 @@ class Features:
         return found
 
     def stream(self) -> Stream:
-        """A reading of the table from its beginning."""
+        """A new pass over the table from its beginning."""
         return Stream(self)
 
 
 class Stream:
-    """The contexts of one reading: what standardises them depends on the rows so far alone."""
+    """The contexts of one pass, standardised by the rows seen so far only."""
 
     def __init__(self, features: Features) -> None:
         self._features = features
@@ -105,9 +90,7 @@ class Stream:
         for name in features.names:
             (self._starts if name in features.categories else self._numeric).append(self._width)
             self._width += len(features.categories.get(name, (name,)))
-        self._count = 0
-        self._mean = np.zeros(len(self._numeric))
-        self._squares = np.zeros(len(self._numeric))
+        self._scale = RunningStandard()
 
     def contexts(self, read: Sequence[Any], length: int) -> list[Any]:
         """The contexts of a batch from what its parts found; vectors share no memory."""
@@ -118,16 +101,9 @@ class Stream:
         table = np.zeros((length, self._width))
         found = list(read)
         if self._numeric:
-            table[:, self._numeric] = self._scaled(found.pop(0))
+            numbers = found.pop(0)
+            table[:, self._numeric] = self._scale(numbers) if self._features.running else numbers
         rows = np.arange(length)
         for start, places in zip(self._starts, found, strict=True):
             table[rows, start + places] = 1.0
         return [row.copy() for row in table]
-
-    def _scaled(self, numbers: FloatArray) -> FloatArray:
-        if not self._features.running:
-            return numbers
-        scaled = np.empty_like(numbers)
-        running.standardise(numbers, self._count, self._mean, self._squares, scaled)
-        self._count += len(numbers)
-        return scaled

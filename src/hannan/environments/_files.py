@@ -1,16 +1,9 @@
-"""Tables in files, read batch after batch so that they need not fit into memory.
-
-table = open_table("clicks.csv.gz")
-table.names                                     # columns, in the order of the file
-for first, batch in table.batches(["age"]):     # first: 1, 4097, …; batch: {name: values}
-    …
-"""
+"""Tables in files, read batch after batch so that they need not fit into memory."""
 
 from __future__ import annotations
 
 import csv
 import gzip
-import importlib
 import json
 import zlib
 from abc import ABC, abstractmethod
@@ -21,7 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from hannan.core import MissingPackageError, ParameterError
+from hannan._packages import package
+from hannan.core import ParameterError
 from hannan.environments._columns import Batches, Table
 
 BATCH = 4096
@@ -29,15 +23,7 @@ _UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
 
 class TableFile(ABC):
-    """A file of rows with named columns, read from its beginning as often as asked.
-
-    Attributes
-    ----------
-    names
-        The columns, in the order of the file.
-    source
-        The file, as messages name it.
-    """
+    """A file of rows with named columns, read from its beginning each time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -240,11 +226,9 @@ def _values(column: Any) -> Any:
 
 
 def _arrow() -> Any:
-    try:
-        importlib.import_module("pyarrow.parquet")
-        return importlib.import_module("pyarrow")
-    except ImportError as error:
-        raise MissingPackageError(
-            "Parquet files are read with pyarrow, which is not installed. Get it with "
-            "pip install 'hannan[parquet]', or turn the file into .csv or .jsonl."
-        ) from error
+    missing = (
+        "Parquet files are read with pyarrow, which is not installed. Get it with "
+        "pip install 'hannan[parquet]', or turn the file into .csv or .jsonl."
+    )
+    package("pyarrow.parquet", missing)
+    return package("pyarrow", missing)

@@ -1,4 +1,4 @@
-"""What worlds built around policies of a class have in common."""
+"""Shared parts of environments that are built around policies of a class."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from hannan.perturbation import seed_key
 
 
 class DrawnContexts(Environment):
-    """Contexts drawn evenly from a set."""
+    """Contexts drawn uniformly from a set."""
 
     _contexts: list[Any]
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts that may arrive."""
         return self._contexts
 
     def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
@@ -35,7 +34,7 @@ class DrawnContexts(Environment):
 
 
 class PlantedWorld(DrawnContexts):
-    """Losses of 0 or 1 whose law some policies decide."""
+    """Losses of 0 or 1 whose probabilities are determined by some policies."""
 
     oracle: Oracle
 
@@ -53,7 +52,7 @@ class PlantedWorld(DrawnContexts):
         self._contexts = list(known)
 
     def _plant(self, count: int, rng: np.random.Generator) -> list[NDArray[np.bool_]]:
-        """What policies of the class choose, none preferred: leaders of pure noise.
+        """What randomly drawn policies of the class choose: leaders under noise alone.
 
         For each policy whether it chooses element j on context i, as [d, K].
         """

@@ -1,4 +1,4 @@
-"""What adversaries that punish a favourite action have in common."""
+"""Shared parts of adversaries that punish a favourite action."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hannan.environments._planted import DrawnContexts
 
 
 class Punisher(DrawnContexts):
-    """Losses that are rare but on one action, which is chosen round by round."""
+    """Losses that are rare except on one action, which is chosen anew in every round."""
 
     oblivious = False
 
@@ -41,11 +41,10 @@ class Punisher(DrawnContexts):
 
     @property
     def params(self) -> dict[str, Any]:
-        """Constructor arguments by name."""
         return {**super().params, **self._given}
 
     def _draws(self, horizon: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
-        # A learner with the game's own seed may draw from the very same stream: keep off it.
+        # A learner with the same seed as the game may draw from this very stream, so use another.
         return super()._draws(horizon, rng.spawn(1)[0])
 
     def _losses(self, u: FloatArray, favourite: Any) -> FloatArray:
@@ -103,7 +102,7 @@ class Tally:
         self._most = 0
 
     def add(self, action: Action) -> None:
-        """One more."""
+        """Count one more."""
         key = int(action) if isinstance(action, int | np.integer) else tuple(action.tolist())
         self._counts[key] += 1
         count = self._counts[key]

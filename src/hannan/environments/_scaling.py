@@ -9,7 +9,7 @@ from hannan.kernels import running
 
 
 class RunningUnit:
-    """Each feature to [0, 1] by its smallest and largest value up to and with this row.
+    """Each feature to [0, 1] by its smallest and largest value up to and including this row.
 
     >>> scale = RunningUnit()
     >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0, 4.0)]
@@ -27,7 +27,7 @@ class RunningUnit:
 
 
 class RunningStandard:
-    """Each feature to mean 0 and variance 1 over the rows up to and with this one.
+    """Each feature to mean 0 and variance 1 over the rows up to and including it: one row or many.
 
     >>> scale = RunningStandard()
     >>> [scale(np.array([x])).tolist() for x in (3.0, 5.0)]
@@ -39,13 +39,18 @@ class RunningStandard:
         self._mean: FloatArray = np.empty(0)
         self._squares: FloatArray = np.empty(0)
 
-    def __call__(self, row: FloatArray) -> FloatArray:
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        table = rows.reshape(-1, rows.shape[-1])
         if self._count == 0:
-            self._mean, self._squares = np.zeros_like(row), np.zeros_like(row)
-        scaled = np.empty_like(row)
-        running.standardise(row[None], self._count, self._mean, self._squares, scaled[None])
-        self._count += 1
-        return scaled
+            self._mean, self._squares = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+        scaled = np.empty_like(table)
+        running.standardise(table, self._count, self._mean, self._squares, scaled)
+        self._count += len(table)
+        return scaled.reshape(rows.shape)
+
+
+RUNNING = {"running-unit": RunningUnit, "running-standard": RunningStandard}
+"""By the names that parameters have for them."""
 
 
 def unit(rows: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

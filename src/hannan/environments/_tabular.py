@@ -27,7 +27,7 @@ from hannan.environments._files import first_rows
 
 
 class Tabular(Environment):
-    """Rows in order: some columns are the context, others tell what actions cost."""
+    """Rows in order: some columns are the context, others hold the losses of actions."""
 
     _table: Table
     _features: Features
@@ -36,7 +36,7 @@ class Tabular(Environment):
     def _open(
         self, table: Table, features: Features, columns: Iterable[str], classes: str | None
     ) -> list[Any]:
-        """Take a table whose `columns` tell the losses; returns the classes one of them holds."""
+        """Take a table whose `columns` hold the losses; returns the classes in column `classes`."""
         self._table = table
         self._features = features
         self._columns = list(dict.fromkeys([*features.names, *columns]))
@@ -73,7 +73,7 @@ class Tabular(Environment):
 
 
 class Batch(NamedTuple):
-    """Some rows: places of the right classes or losses [n, K]; what was done; what is shown."""
+    """Some rows: indices of the right classes or losses [n, K]; actions taken; context columns."""
 
     outcomes: NDArray[Any]
     current: Sequence[int | None]
@@ -81,7 +81,7 @@ class Batch(NamedTuple):
 
 
 class Replay(Tabular):
-    """Rows that tell the losses of all actions: the right class, or a column for each of them.
+    """Rows that hold the losses of all actions: the right class, or a column for each action.
 
     Subclasses store their arguments under the names below and then call `_replay` with a table.
     """
@@ -109,12 +109,14 @@ class Replay(Tabular):
         self.actions = outcome if self.label is None else list(self.labels or found)
         self.n_actions = len(self.actions)
         self._miss = list(1.0 - np.eye(self.n_actions))
-        self._parts = [self._outcome_part(), *features.parts]
+        outcomes = Numbers(outcome) if self.label is None else Labels(self.label, self.actions)
+        self._parts: list[Numbers | Labels] = [outcomes, *features.parts]
         if self.current is not None:
-            self._parts.append(self._current_part(self.current))
+            more = "; if there are more, declare them all as labels" if found else ""
+            part = Labels(self.current, self.actions, LossError, "actions", more)
+            self._parts.append(part)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         stream = self._features.stream()
         for outcomes, current, shown in self._read(horizon):
             contexts = stream.contexts(shown, len(outcomes))
@@ -137,18 +139,8 @@ class Replay(Tabular):
                 outcomes = (outcomes - low) / (high - low)
             yield Batch(outcomes, current, shown)
 
-    def _outcome_part(self) -> Numbers | Labels:
-        if self.label is None:
-            return Numbers(self.actions)
-        return Labels(self.label, self.actions)
-
-    def _current_part(self, name: str) -> Labels:
-        found = self.label is not None and self.labels is None
-        advice = "; if there are more, declare them all as labels" if found else ""
-        return Labels(name, self.actions, LossError, "actions", advice)
-
     def _outcome_names(self) -> list[str]:
-        """The columns that tell the losses."""
+        """The columns that hold the losses."""
         label, losses, labels = self.label, self.losses, self.labels
         if (label is None) == (losses is None):
             raise ParameterError(

@@ -12,8 +12,8 @@ from hannan.core.validation import FloatArray, refuse
 class Wrapper(Environment):
     """The rounds of another environment, changed.
 
-    What a wrapper draws comes from a generator spawned off the game's own. So the environment
-    inside plays exactly as it would by itself, and wrappers nest without disturbing each other.
+    A wrapper draws from a generator spawned from that of the game. So the environment inside plays
+    exactly as it would by itself, and nested wrappers do not affect each other.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -26,21 +26,18 @@ class Wrapper(Environment):
 
     @property
     def horizon(self) -> int | None:
-        """The number of rounds where it is fixed, else None."""
         return self.environment.horizon
 
     @property
     def contexts(self) -> Sequence[Any] | None:
-        """The contexts that may arrive, where they are known."""
         return self.environment.contexts
 
     def meet(self, learner: Any) -> None:
-        """Told who plays, before the first round of a game."""
         self.environment.meet(learner)
 
 
 class WrappedRound(Round):
-    """A round of another environment; whatever is not set here is read there.
+    """A round of another environment; attributes that are not set here are read from it.
 
     The action reaches the round inside, where an adaptive adversary looks for it.
     """
@@ -59,20 +56,16 @@ class WrappedRound(Round):
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL
     ) -> FloatArray | float | None:
-        """Tell the round what was played; returns the feedback the rule allows."""
         return self.inner.reveal(action, feedback)
 
     @property
     def losses(self) -> FloatArray:
-        """All losses; only once the learner has acted."""
         return self.inner.losses
 
     @property
     def loss(self) -> float:
-        """The loss of the action played."""
         return self.inner.loss
 
     @property
     def current_loss(self) -> float | None:
-        """The loss of the action that was really taken."""
         return self.inner.current_loss

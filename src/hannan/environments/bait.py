@@ -17,23 +17,18 @@ class Bait(PlantedWorld):
 
     A policy of the class, chosen at random, has elements that cost `early` in the mean during
     the first part of the rounds and `late` in the rest; all other elements cost `other`
-    throughout. With the numbers below the best fixed policy pays 0.26 a round.
-
-    Whoever gives the policy up for good in the first part, or explains the losses it never looks
-    at again by what it saw then, pays `other` to the end.
+    throughout. A learner that abandons the policy in the first part pays `other` to the end.
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
+    oracle, contexts
+        As in `PlantedPolicy`.
     early, late, other
         Mean losses of the policy's elements in the two parts, and of all others.
     part
         How long the first part is, as a share of the game.
     noisy
-        Whether losses are coins of 0 and 1 with these means, or the means themselves.
+        Whether losses are 0 or 1 with these means, or the means themselves.
 
     Examples
     --------
@@ -63,7 +58,6 @@ class Bait(PlantedWorld):
         self.noisy = noisy
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent rounds of two kinds."""
         table = self._plant(1, rng)[0]
         turn = round(self.part * horizon)
         for t, (i, u) in enumerate(self._draws(horizon, rng)):

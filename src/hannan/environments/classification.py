@@ -1,4 +1,4 @@
-"""Classification as a game: name the class, and learn whether it was right."""
+"""Classification as a game: choose a class, and see whether it was right."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from hannan.core import ContextError, Environment, LossError, Oracle, ParameterError, Round
 from hannan.core.arrays import as_array
 from hannan.core.validation import FloatArray, check_choice, check_integer, check_positive, refuse
-from hannan.environments._scaling import RunningStandard, RunningUnit, unit
+from hannan.environments._scaling import RUNNING, unit
 
-_RUNNING = {"running-unit": RunningUnit, "running-standard": RunningStandard}
 _BUNDLED = ("breast_cancer", "digits", "iris", "wine")
 
 
@@ -23,7 +22,7 @@ class Classification(Environment):
     r"""Rows with a class each: the actions are the classes, and all but the right one cost 1.
 
     :math:`\ell_t(a) = 1[a \ne y_t]`. With full information this is online classification; with
-    bandit feedback the learner is told only whether its guess was right.
+    bandit feedback the learner sees only whether its guess was right.
 
     Parameters
     ----------
@@ -37,10 +36,9 @@ class Classification(Environment):
         Whether the rows come in a new random order in each pass, pass after pass without end.
         Otherwise there is one pass, in the order given.
     scale
-        What is done to the features. None: nothing. A number: they are divided by it. "unit":
-        each is mapped to [0, 1] by its range over all rows, which is fair where the rows are
-        known ahead (the transductive setting). "running-unit", "running-standard": to [0, 1], or
-        to mean 0 and variance 1, by the rows that have arrived, the present one included.
+        What is done to the features. None: nothing. A number: they are divided by it. "unit": each
+        is mapped to [0, 1] by its range over all rows. "running-unit", "running-standard": to
+        [0, 1], or to mean 0 and variance 1, by the rows that have arrived, the present one too.
     oracle
         The policies that regret is measured against.
 
@@ -157,7 +155,6 @@ class Classification(Environment):
         return list(self._rows) if self._scaler is None else None
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Rows and their losses."""
         if not self.shuffle and horizon > len(self._rows):
             raise ParameterError(
                 f"Classification holds {len(self._rows)} rounds in order; {horizon} were asked "
@@ -216,11 +213,11 @@ def _check_labels(
 def _scaled(
     owner: object, table: NDArray[Any], scale: float | str | None
 ) -> tuple[NDArray[Any], Callable[[], Any] | None]:
-    """The rows to keep, and what makes a scaler for a game if they are scaled as they come."""
+    """The rows to keep, and a factory of scalers where rows are scaled as they arrive."""
     if isinstance(scale, str):
-        check_choice(owner, "scale", scale, ("unit", *_RUNNING))
-        if scale in _RUNNING:
-            return table, _RUNNING[scale]
+        check_choice(owner, "scale", scale, ("unit", *RUNNING))
+        if scale in RUNNING:
+            return table, RUNNING[scale]
     rows = table.astype(np.float64)
     if scale == "unit":
         rows = unit(rows, rows.min(axis=0), rows.max(axis=0))

@@ -20,8 +20,7 @@ class Congestion(Environment):
     w_i(t))`: its usual flow :math:`f_i`, a swing of period P that peaks at another time on every
     link (:math:`\phi_i` is drawn evenly), and a random walk :math:`w_i` that is held within
     ±`wander`. Its loss is the travel time at that flow divided by `unit`, the longest travel time
-    any link can have. As `unit` is the same for all links, the loss of a route times `unit` is
-    its travel time.
+    any link can have, so that the loss of a route times `unit` is its travel time.
 
     Parameters
     ----------
@@ -80,7 +79,6 @@ class Congestion(Environment):
             raise ParameterError("Congestion needs a network with a link that takes some time.")
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent drift on every link."""
         phase = rng.random(self.n_actions)
         walk = np.zeros(self.n_actions)
         for t in range(horizon):

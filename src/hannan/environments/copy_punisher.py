@@ -1,4 +1,4 @@
-"""The adversary that knows the algorithm and the past, but not the coins."""
+"""The adversary that knows the algorithm and the past, but not the learner's randomness."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from hannan.environments._punisher import Punisher, Tally
 
 
 class CopyPunisher(Punisher):
-    """Whatever copies of the learner would most likely play now costs 1.
+    """The action that copies of the learner would most likely play now costs 1.
 
-    This is the adaptive adversary that theorems on adversarial learning speak of. In each round
-    it draws a context, asks a few copies of the learner, with the same past and coins of their
-    own, what they would play there (`Learner.would_play`), and puts loss 1 on the favourite. All
-    other elements cost 1 with probability `low`, else 0.
-
-    A learner without coins, however clever, plays the favourite itself and loses in every round.
-    Uniform play over K actions loses 1/K + (1 - 1/K) `low` a round. So do the K policies that
-    always play the same action, on average over them, whatever the learner does; hence one with
-    no regret against a class that has them loses no more in the long run.
+    This is the adaptive adversary of the theorems on adversarial learning. In each round it draws a
+    context, asks a few copies of the learner, with the same past and independent randomness, what
+    they would play (`Learner.would_play`), and puts loss 1 on the most frequent answer. All other
+    elements cost 1 with probability `low`, else 0. So a deterministic learner loses in every round;
+    uniform play over K actions, and in the long run any learner without regret against the constant
+    policies, loses 1/K + (1 - 1/K) `low` a round.
 
     Parameters
     ----------
@@ -83,7 +80,6 @@ class CopyPunisher(Punisher):
         self._learner: Any = None
 
     def meet(self, learner: Any) -> None:
-        """Get to know whom to ask."""
         if not callable(getattr(learner, "would_play", None)):
             raise InputTypeError(
                 "CopyPunisher asks a learner what copies of it would play; "
@@ -92,16 +88,16 @@ class CopyPunisher(Punisher):
         self._learner = learner
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Rounds against the learner met last."""
+        """Rounds against the last learner given to `meet`."""
         learner = self._learner
         if learner is None:
             raise OrderError(
                 "CopyPunisher must know the learner before the first round: let hannan.play run "
                 "the game, or call meet(learner) first."
             )
-        coins = int(rng.integers(2**62))
+        seed = int(rng.integers(2**62))
         for t, (i, u) in enumerate(self._draws(horizon, rng)):
             answers = Tally()
-            for action in learner.would_play(self._contexts[i], self.copies, coins + t):
+            for action in learner.would_play(self._contexts[i], self.copies, seed + t):
                 answers.add(action)
             yield Round(self._contexts[i], self._losses(u, answers.favourite))

@@ -1,4 +1,4 @@
-"""Feedback that is not true."""
+"""Feedback that is false."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from hannan.environments._wrapper import WrappedRound, Wrapper
 
 
 class Corrupted(Wrapper):
-    r"""The rounds of another environment, some of them told wrongly.
+    r"""The rounds of another environment, some of them with false feedback.
 
-    Each round is corrupted with probability `rate`, until `budget` of them have been. The loss
-    that counts stays :math:`\ell_t`; what the learner is told of a corrupted round is made from
+    Each round is corrupted with probability `rate`, until `budget` of them have been. The loss that
+    counts stays :math:`\ell_t`; what the learner is shown in a corrupted round is
 
-    * "flip": :math:`\mathrm{low} + \mathrm{high} - \ell_t`, so that good looks bad,
+    * "flip": :math:`\mathrm{low} + \mathrm{high} - \ell_t`, so that good actions look bad,
     * "noise": losses drawn evenly from [low, high],
     * "missing": nothing, and the learner does not learn from the round.
 
-    With losses in [0, 1] the corruption
-    :math:`\sum_t \lVert \tilde\ell_t - \ell_t \rVert_\infty` is at most `budget`. Which rounds
-    are corrupted is decided before anybody acts.
+    With losses in [0, 1] the corruption :math:`\sum_t \lVert \tilde\ell_t - \ell_t \rVert_\infty`
+    is at most `budget`. Which rounds are corrupted is decided before the learner acts.
 
     Parameters
     ----------
@@ -76,66 +75,52 @@ class Corrupted(Wrapper):
         self.loss_range = check_loss_range(self, loss_range)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The same rounds, some of them told wrongly."""
-        coins = rng.spawn(1)[0]
+        own_rng = rng.spawn(1)[0]
         left = horizon if self.budget is None else self.budget
         for this_round in self.environment.rounds(horizon, rng):
-            if coins.random() < self.rate and left > 0:
+            if own_rng.random() < self.rate and left > 0:
                 left -= 1
-                yield self._corrupt(this_round, coins)
+                yield self._corrupt(this_round, own_rng)
             else:
                 yield this_round
 
-    def _corrupt(self, this_round: Round, coins: np.random.Generator) -> Round:
+    def _corrupt(self, this_round: Round, own_rng: np.random.Generator) -> Round:
         if self.kind == "missing":
-            return _Untold(this_round)
+            return _Missing(this_round)
         low, high = self.loss_range
         if self.kind == "flip":
-            return _Flipped(this_round, low + high)
-        return _Drawn(this_round, coins.uniform(low, high, size=self.n_actions))
+            return _False(this_round, low + high, None)
+        return _False(this_round, 0.0, own_rng.uniform(low, high, size=self.n_actions))
 
 
-class _Untold(WrappedRound):
+class _Missing(WrappedRound):
     __slots__ = ()
 
     def reveal(self, action: Action, feedback: Feedback = Feedback.FULL) -> None:
         self.inner.reveal(action, feedback)
 
 
-class _Flipped(WrappedRound):
-    __slots__ = ("ends",)
+class _False(WrappedRound):
+    """A round that shows the losses drawn, or if there are none `ends` less the true ones."""
 
-    def __init__(self, inner: Round, ends: float) -> None:
+    __slots__ = ("drawn", "ends")
+
+    def __init__(self, inner: Round, ends: float, drawn: FloatArray | None) -> None:
         super().__init__(inner)
         self.ends = ends
-
-    def reveal(
-        self, action: Action, feedback: Feedback = Feedback.FULL
-    ) -> FloatArray | float | None:
-        told = _vector(self.inner.reveal(action, feedback))
-        return None if told is None else self.ends - told
-
-
-class _Drawn(WrappedRound):
-    __slots__ = ("drawn",)
-
-    def __init__(self, inner: Round, drawn: FloatArray) -> None:
-        super().__init__(inner)
         self.drawn = drawn
 
     def reveal(
         self, action: Action, feedback: Feedback = Feedback.FULL
     ) -> FloatArray | float | None:
-        if _vector(self.inner.reveal(action, feedback)) is None:
+        shown = self.inner.reveal(action, feedback)
+        if shown is None:
             return None
+        if not isinstance(shown, float | np.ndarray):
+            raise InputTypeError(
+                f"Corrupted changes losses that are numbers; got a {type(shown).__name__}. "
+                "With kind='missing' any loss will do."
+            )
+        if self.drawn is None:
+            return self.ends - shown
         return Round(None, self.drawn).reveal(action, feedback)
-
-
-def _vector(told: FloatArray | float | None) -> FloatArray | float | None:
-    """What was told, if it is made of numbers; a loss that is a function cannot be changed so."""
-    if told is None or isinstance(told, float | np.ndarray):
-        return told
-    raise InputTypeError(
-        f"Corrupted changes losses that are numbers; got a {type(told).__name__}. "
-        "With kind='missing' any loss will do."
-    )

@@ -1,4 +1,4 @@
-"""Feedback that comes late."""
+"""Delayed feedback."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from hannan.environments._wrapper import Wrapper
 
 
 class Delayed(Wrapper):
-    r"""The rounds of another environment, each learned from some rounds later.
+    r"""The rounds of another environment, with delayed feedback.
 
-    A round with delay D is answered after D further rounds have been played, so feedback may
-    come out of order. D is always the same, or drawn for each round with the same mean: evenly
-    from 0..2 `delay`, or :math:`P(D = n) = p (1 - p)^n` with :math:`p = 1 / (1 + \mathrm{delay})`.
-    Delays of wrappers inside are added. The learner must be able to learn late, by `decide`: all
-    baselines but `EpochGreedy` can, `ContextSemiBanditFTPL`, `ContextFTPL` with a number for
-    `epsilon` or "anytime", and `Restarting` around any of these.
+    The feedback of a round with delay D comes after D further rounds, so it may be out of order. D
+    is constant, or drawn independently with the same mean: uniformly from 0..2 `delay`, or
+    :math:`P(D = n) = p (1 - p)^n` with :math:`p = 1 / (1 + \mathrm{delay})`. Delays of wrappers
+    inside are added. The learner must take delayed feedback, by `decide`.
 
     Parameters
     ----------
@@ -45,15 +43,14 @@ class Delayed(Wrapper):
         self.law = check_choice(self, "law", law, ("constant", "uniform", "geometric"))
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The same rounds, with delays."""
-        coins = rng.spawn(1)[0]
+        own_rng = rng.spawn(1)[0]
         for this_round in self.environment.rounds(horizon, rng):
-            this_round.delay += self._delay(coins)
+            this_round.delay += self._delay(own_rng)
             yield this_round
 
-    def _delay(self, coins: np.random.Generator) -> int:
+    def _delay(self, own_rng: np.random.Generator) -> int:
         if self.law == "constant":
             return self.delay
         if self.law == "uniform":
-            return int(coins.integers(2 * self.delay, endpoint=True))
-        return int(coins.geometric(1.0 / (1.0 + self.delay))) - 1
+            return int(own_rng.integers(2 * self.delay, endpoint=True))
+        return int(own_rng.geometric(1.0 / (1.0 + self.delay))) - 1

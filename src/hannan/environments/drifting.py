@@ -1,4 +1,4 @@
-"""Actions that change their meaning."""
+"""Concept drift: actions change their meaning."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Places = NDArray[np.intp]
 class Drifting(Wrapper):
     r"""Another environment whose actions swap places now and then: its *concept* changes.
 
-    Concept i is a permutation :math:`\sigma_i` of the actions: while it holds, action a costs
-    what the environment inside charges for :math:`\sigma_i(a)`. Concept 0 is the identity; each
-    further one is drawn at random, unlike the one before.
+    Concept i is a permutation :math:`\sigma_i` of the actions: while it holds, action a costs what
+    the environment inside charges for :math:`\sigma_i(a)`. Concept 0 is the identity; each further
+    one is drawn at random, different from the one before.
 
     Let :math:`c_1 < c_2 < \dots` be the places of the changes: `changes` of them cut the game
     into equal parts, or else there is one every `period` rounds. A change takes `width` rounds,
@@ -32,11 +32,8 @@ class Drifting(Wrapper):
     .. math:: p_t = \sum_i \mathrm{clip}\Bigl(\frac{s - c_i}{\mathrm{width}} + \frac12, 0, 1\Bigr),
 
     and concept :math:`\lfloor p_t \rfloor` holds, or with probability
-    :math:`p_t - \lfloor p_t \rfloor` the next one. So drift is
-
-    * abrupt with `width` 0: one concept ends and the next begins,
-    * gradual with a larger `width`: rounds of the next one become more frequent,
-    * recurring with `concepts` n: after n different ones the first comes again.
+    :math:`p_t - \lfloor p_t \rfloor` the next one. So drift is abrupt with `width` 0, gradual with
+    a larger one, and recurring with `concepts`.
 
     Parameters
     ----------
@@ -47,8 +44,8 @@ class Drifting(Wrapper):
     period
         In place of `changes`: rounds from one change to the next.
     width
-        Rounds that a change takes. In a game so short that changes would overlap, each takes all
-        the way to the next.
+        Rounds that a change takes. In games so short that changes would overlap, each lasts until
+        the next.
     concepts
         How many concepts take turns; by default every change brings a new one.
 
@@ -86,36 +83,34 @@ class Drifting(Wrapper):
         self.concepts = None if concepts is None else check_integer(self, "concepts", concepts, 2)
         if self.n_actions < 2:
             raise refuse(self, "environment", "one with two actions at least", environment)
-        # 12! is more than anyone asks for.
+        # 12! concepts are more than enough.
         if concepts is not None and concepts > math.factorial(min(self.n_actions, 12)):
             raise refuse(self, "concepts", f"at most the {self.n_actions}! orders", concepts)
         self._changes = 3 if self.changes is None else self.changes
         self._places: Places = np.arange(self.n_actions)
 
     def meet(self, learner: Any) -> None:
-        """Tell the environment inside, in its own names, who plays."""
+        """Introduce the learner to the environment inside, its actions renamed."""
         asked = callable(getattr(learner, "would_play", None))
         self.environment.meet(_Translated(learner, self) if asked else learner)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The same rounds, their actions in changing order."""
         schedule = self._schedule(horizon, rng.spawn(1)[0])
-        # A concept is settled before its round is made: an adversary inside may ask what the
-        # learner would play, and is told in the names of that concept.
-        for places, this_round in zip(
-            schedule, self.environment.rounds(horizon, rng), strict=False
-        ):
+        # The concept of a round is chosen before the round is made: an adversary inside may query
+        # what the learner would play, and the answer must use the names of that concept.
+        inner = self.environment.rounds(horizon, rng)
+        for places, this_round in zip(schedule, inner, strict=False):
             yield _Permuted(this_round, places)
 
-    def _schedule(self, horizon: int, coins: np.random.Generator) -> Iterator[Places]:
+    def _schedule(self, horizon: int, own_rng: np.random.Generator) -> Iterator[Places]:
         """The concept of each round."""
-        orders = self._orders(coins)
+        orders = self._orders(own_rng)
         holding, coming, number = next(orders), next(orders), 0
         for t in itertools.count():
             position = self._position(t, horizon)
             while number < math.floor(position):
                 holding, coming, number = coming, next(orders), number + 1
-            ahead = position > number and coins.random() < position - number
+            ahead = position > number and own_rng.random() < position - number
             self._places = coming if ahead else holding
             yield self._places
 
@@ -137,12 +132,12 @@ class Drifting(Wrapper):
         """The number of equal parts, and the rounds in all of them."""
         return (self._changes + 1, horizon) if self.period is None else (1, self.period)
 
-    def _orders(self, coins: np.random.Generator) -> Iterator[Places]:
+    def _orders(self, own_rng: np.random.Generator) -> Iterator[Places]:
         """The order of the actions in one concept after another."""
         known: list[Places] = [np.arange(self.n_actions)]
         yield known[0]
         while self.concepts is None or len(known) < self.concepts:
-            drawn = coins.permutation(self.n_actions)
+            drawn = own_rng.permutation(self.n_actions)
             if not any(np.array_equal(drawn, old) for old in known):
                 known = [drawn] if self.concepts is None else [*known, drawn]
                 yield drawn
@@ -158,8 +153,8 @@ class _Permuted(WrappedRound):
         super().__init__(inner)
         self.places = places
         if inner.current is not None:
-            there = np.argsort(places)[inner.current]
-            self.current = int(there) if there.ndim == 0 else np.sort(there)
+            renamed = np.argsort(places)[inner.current]
+            self.current = int(renamed) if renamed.ndim == 0 else np.sort(renamed)
         if inner.available is not None:
             self.available = np.sort(np.argsort(places)[inner.available])
 
@@ -168,19 +163,18 @@ class _Permuted(WrappedRound):
     ) -> FloatArray | float | None:
         self.action = action
         if isinstance(action, int | np.integer):
-            told = self.inner.reveal(int(self.places[action]), feedback)
+            shown = self.inner.reveal(int(self.places[action]), feedback)
         else:
             chosen = self.places[action]
             order = np.argsort(chosen)
-            told = self.inner.reveal(chosen[order], feedback)
-            if feedback is Feedback.SEMI and isinstance(told, np.ndarray):
-                # Inside, the chosen elements stand in another order.
-                return told[np.argsort(order)]
-        return told if told is None or feedback is Feedback.SEMI else self._moved(told)
+            shown = self.inner.reveal(chosen[order], feedback)
+            if feedback is Feedback.SEMI and isinstance(shown, np.ndarray):
+                # The chosen elements are in another order inside.
+                return shown[np.argsort(order)]
+        return shown if shown is None or feedback is Feedback.SEMI else self._moved(shown)
 
     @property
     def losses(self) -> FloatArray:
-        """All losses; only once the learner has acted."""
         return self._moved(self.inner.losses)
 
     def _moved(self, losses: Any) -> FloatArray:
@@ -193,7 +187,7 @@ class _Permuted(WrappedRound):
 
 
 class _Translated:
-    """A learner whose intentions are told in the names of the environment inside."""
+    """A learner whose answers to `would_play` use the action names of the environment inside."""
 
     def __init__(self, learner: Any, world: Drifting) -> None:
         self.learner = learner

@@ -1,4 +1,4 @@
-"""The adversary that only counts."""
+"""The adversary that counts past actions."""
 
 from __future__ import annotations
 
@@ -11,32 +11,18 @@ from hannan.environments._punisher import Punisher, Tally
 
 
 class FrequencyPunisher(Punisher):
-    """What has been played most often on a context so far costs 1 there.
+    """On each context, the action played most often so far costs 1.
 
-    An adaptive adversary that needs to know nothing about the learner but its past actions. All
-    other elements cost 1 with probability `low`, else 0, and on a context that comes for the
-    first time all of them do. Ties go to the smallest action.
+    An adaptive adversary that needs to know only the past actions of the learner. All other
+    elements cost 1 with probability `low`, else 0; on a context that arrives for the first time
+    this holds for all elements. Ties go to the smallest action.
 
-    It is cheap, and hurts learners that are slow to leave an action. Those that turn away from a
-    loss at once escape it, even without coins: `CopyPunisher` finds them.
+    It is cheap, and hurts learners that are slow to leave an action.
 
     Parameters
     ----------
-    oracle
-        A policy class to measure regret against; may be left out.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
-    n_actions
-        K; by default the oracle's.
-    n_contexts
-        Where neither contexts nor an oracle are given, contexts are the integers below this.
-    features
-        Contexts are `n_contexts` random vectors of this length instead, with standard normal
-        entries.
-    low
-        The probability of a loss on all other elements.
-    seed
-        Of the vectors.
+    oracle, contexts, n_actions, n_contexts, features, low, seed
+        As in `CopyPunisher`.
 
     Examples
     --------
@@ -48,7 +34,6 @@ class FrequencyPunisher(Punisher):
     """
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Rounds that look back at what was played."""
         played = [Tally() for _ in self._contexts]
         for i, u in self._draws(horizon, rng):
             this_round = Round(self._contexts[i], self._losses(u, played[i].favourite))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from hannan.core.validation import FloatArray, refuse
 class FromArrays(Environment):
     """The rounds of two arrays, in order: an oblivious adversary.
 
-    Where actions come and go, the rounds are fixed too, but the best policy is not: where its
-    action is not there it is charged what the learner played.
+    With restricted action sets the rounds are fixed too, but the best policy is not: where its
+    action is unavailable it is charged for what the learner played.
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ class FromArrays(Environment):
     losses
         Array or frame [T, K] of finite numbers.
     available
-        For each round the actions that are there: booleans [T, K], or a list with for each round
-        a list of actions, or None for all. What `losses` holds for others does not matter.
+        The available actions of each round: booleans [T, K], or a list that holds a list of actions
+        for each round, or None for all. The losses of unavailable actions are ignored.
 
     Examples
     --------
@@ -57,8 +58,8 @@ class FromArrays(Environment):
             )
         self._available = self._check_rows(available, *table.shape)
         finite = np.isfinite(table)
-        for row, there in enumerate(self._available or ()):
-            finite[row] |= there is not None and ~np.isin(np.arange(table.shape[1]), there)
+        for row, allowed in enumerate(self._available or ()):
+            finite[row] |= allowed is not None and ~np.isin(np.arange(table.shape[1]), allowed)
         if not finite.all():
             row = int(np.argmin(finite.all(axis=1)))
             raise LossError(f"Losses must be finite; row {row}, counting from 0, is {table[row]}.")
@@ -73,33 +74,26 @@ class FromArrays(Environment):
 
     @property
     def params(self) -> dict[str, Any]:
-        """Constructor arguments by name."""
         given = {"contexts": self.contexts_given, "losses": self.losses}
         return {**given, "available": self.available}
 
     @property
     def horizon(self) -> int:
-        """The number of rows."""
         return len(self._losses)
 
     @property
     def contexts(self) -> list[Any] | None:
-        """The contexts, one for each round."""
         return None if self.contexts_given is None else self._contexts
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         if horizon > len(self._losses):
             raise ParameterError(
                 f"FromArrays holds {len(self._losses)} rounds; {horizon} were asked for."
             )
-        if self._available is None:
-            for context, losses in zip(self._contexts[:horizon], self._losses, strict=False):
-                yield Round(context, losses)
-        else:
-            rows = zip(self._contexts[:horizon], self._losses, self._available, strict=False)
-            for context, losses, there in rows:
-                yield Round(context, losses, available=there)
+        sets = repeat(None) if self._available is None else self._available
+        rows = zip(self._contexts[:horizon], self._losses, sets, strict=False)
+        for context, losses, allowed in rows:
+            yield Round(context, losses, available=allowed)
 
     def _check_rows(self, available: Any, T: int, K: int) -> list[IntArray | None] | None:
         if available is None:

@@ -15,10 +15,9 @@ from hannan.environments._tabular import Replay
 class FromFile(Replay):
     r"""The rows of a CSV, JSON-lines or Parquet file, in order: an oblivious adversary.
 
-    The file is read in batches, so it may be larger than memory. Numbers :math:`x_{t,j}` are
-    standardised on the way, :math:`(x_{t,j} - \mu_{t,j})/\sigma_{t,j}` with mean and deviation of
-    the rows up to t alone: nothing is told of the future. Columns of categories become one
-    indicator for each category.
+    The file is read in batches, so it may be larger than memory. Numbers are standardised by the
+    mean and deviation of the rows so far. Columns of categories become one indicator for each
+    category.
 
     Parameters
     ----------
@@ -43,9 +42,9 @@ class FromFile(Replay):
     value_range
         (low, high) of the losses in the file; they are mapped to [0, 1]. None leaves them alone.
     current
-        The column that names the action really taken: a class, or one of the columns `losses`;
-        anything else in it is an error. Each round then has it in `round.current`, and a trace
-        tells what it cost in `trace.current_losses`.
+        The column that names the action taken in the data: a class, or one of the columns `losses`;
+        anything else is an error. Each round then has it in `round.current`, and a trace holds its
+        losses in `trace.current_losses`.
     oracle
         A policy class to measure regret against.
 

@@ -7,45 +7,29 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import Oracle, ParameterError, Round
+from hannan.core.validation import refuse
+from hannan.environments._columns import Batches
 from hannan.environments._features import Categorical
-from hannan.environments._frames import FrameTable
+from hannan.environments._files import BATCH
 from hannan.environments._tabular import Batch, Replay
 
 
 class FromFrame(Replay):
-    r"""The rows of a table, in order: some columns are the context, others tell the losses.
+    r"""The rows of a table, in order: some columns are the context, others hold the losses.
 
-    The losses of a row are :math:`\ell_t(a) = 1[a \ne y_t]` where `label` names the column of the
-    right class y, or the values of the columns `losses`. The rounds are those of `FromFile` on a
-    file of the same rows; but every cell is checked beforehand, and the contexts are known.
+    The rounds are those of `FromFile` on a file of the same rows; but every cell is checked
+    beforehand, and the contexts are known.
 
     Parameters
     ----------
     frame
         A frame of pandas or polars, a table of pyarrow, a mapping of names to arrays: anything
         whose columns `frame[name]` become arrays.
-    context
-        The columns that make up the context, a vector. One name by itself: the context is that
-        column's number, as it is. None: a problem without contexts.
-    label
-        The column of the right class.
-    losses
-        In place of `label`: for each action the column of its loss.
-    labels
-        The classes in the order of the actions; by default those in the column, sorted.
-    categorical
-        Columns of `context` that hold categories, not numbers; a mapping from names to lists
-        declares the categories.
-    scale
-        "running": numbers are standardised by the rows up to theirs. None: they stay as they are.
-    value_range
-        (low, high) of the losses in the frame; they are mapped to [0, 1]. None leaves them alone.
-    current
-        The column that names the action really taken, as in `FromFile`.
-    oracle
-        The policies that regret is measured against.
+    context, label, losses, labels, categorical, scale, value_range, current, oracle
+        As in `FromFile`.
 
     Attributes
     ----------
@@ -99,14 +83,12 @@ class FromFrame(Replay):
 
     @property
     def contexts(self) -> list[Any] | None:
-        """The contexts, one for each round."""
         if not self._features.names:
             return None
         stream = self._features.stream()
         return [x for b in self._kept for x in stream.contexts(b.shown, len(b.outcomes))]
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         if horizon > self.horizon:
             raise ParameterError(
                 f"There are {self.horizon} rows in the frame; {horizon} were asked for."
@@ -116,3 +98,46 @@ class FromFrame(Replay):
     def _read(self, horizon: int) -> Iterator[Batch]:
         """All rows, which were checked when the frame was given."""
         return iter(self._kept)
+
+
+class FrameTable:
+    """The rows of a frame; only the requested columns are accessed."""
+
+    def __init__(self, owner: object, frame: Any) -> None:
+        self.source = "the frame"
+        self.names = _names(owner, frame)
+        self._owner = owner
+        self._frame = frame
+
+    def batches(self, columns: Sequence[str]) -> Batches:
+        """The number of the first row, from 1, and these columns of some thousand rows."""
+        arrays = {name: self._column(name) for name in columns}
+        rows = len(next(iter(arrays.values())))
+        if rows == 0 or any(len(values) != rows for values in arrays.values()):
+            accepted = "a table of columns of the same length, not empty"
+            raise refuse(self._owner, "frame", accepted, self._frame)
+        for start in range(0, rows, BATCH):
+            yield start + 1, {name: v[start : start + BATCH] for name, v in arrays.items()}
+
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self._column(self.names[0])) if self.names else 0
+
+    def _column(self, name: str) -> NDArray[Any]:
+        values = np.asarray(self._frame[name])
+        if values.ndim != 1:
+            raise refuse(self._owner, "frame", f"a table whose column {name!r} is one", self._frame)
+        return values
+
+
+def _names(owner: object, frame: Any) -> list[str]:
+    """The names of the columns; pyarrow has `column_names`, and columns that are the data."""
+    if hasattr(frame, "column_names"):
+        return list(frame.column_names)
+    if hasattr(frame, "columns"):
+        return [str(name) for name in frame.columns]
+    try:
+        return [str(name) for name in frame.keys()]  # noqa: SIM118
+    except AttributeError:
+        accepted = "a data frame or a mapping of names to arrays"
+        raise refuse(owner, "frame", accepted, frame) from None

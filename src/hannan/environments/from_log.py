@@ -1,4 +1,4 @@
-"""Replay of what a system did, and of what it saw."""
+"""Replay of a log of actions and their losses."""
 
 from __future__ import annotations
 
@@ -28,14 +28,9 @@ METHODS = ("rejection", "importance")
 
 
 class LoggedRound(Round):
-    """A round whose loss is known for the logged action only.
+    """A round whose loss is known for the logged action, `current`, only.
 
-    Attributes
-    ----------
-    current
-        The action that was logged.
-    weight
-        0 until an action is revealed, and if it is another one than that logged.
+    Its weight is 0 until an action is revealed, and if that is not the logged one.
     """
 
     __slots__ = ("_full", "_known", "_weight")
@@ -72,30 +67,21 @@ class LoggedRound(Round):
 
     @property
     def current_loss(self) -> float:
-        """The logged loss."""
         return self.loss
 
 
 class FromLog(Tabular):
     r"""The rows of a log: the action b that was taken, its probability p and what it cost.
 
-    What another action would have cost is not known, so play is only estimated. By *rejection* a
-    learner plays a row of the log for real where it chooses the logged action and a coin with
-    :math:`p_{\min}/p` says yes: then every action meets its row with the same probability
-    :math:`p_{\min}`, as if the logging policy had been uniform, and the rows kept are a game of
-    its own, only shorter. In other rows it is told nothing. By *importance* weighting it is told
-    an estimate of all losses in every row, as with full information,
+    By *rejection* a learner keeps a row of the log if it chooses the logged action, and then with
+    probability :math:`p_{\min}/p`, as if the logging policy had been uniform: the rows kept are a
+    real, shorter game. In other rows it gets no feedback. By *importance* weighting it is shown an
+    unbiased estimate of all losses in every row, as with full information,
 
-    .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t),
-              \qquad E[\hat\ell_t(a)] = \ell_t(a),
-
-    which is right on average whatever :math:`c_t` is, as long as it is fixed before the row, and
-    varies least where :math:`c_t` is close to the losses.
+    .. math:: \hat\ell_t(a) = c_t + \frac{1[a = b_t]}{p_t}(\ell_t - c_t).
 
     In both, a round in which the logged action is played has the weight w = 1 (rejection) or 1/p
-    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss, and
-    :math:`(\sum w)^2 / \sum w^2` rounds of real play would tell as much. `round.losses` is
-    :math:`\hat\ell_t`, for the best policy in hindsight.
+    (importance), others have 0; :math:`\sum w \ell / \sum w` estimates the mean loss.
 
     Parameters
     ----------
@@ -110,7 +96,7 @@ class FromLog(Tabular):
         The column of the probabilities with which the logged actions were taken; or a number
         where it was always the same, 1/K for uniform logging.
     actions
-        The actions there are; by default all in the log.
+        The possible actions; by default all in the log.
     method
         "rejection", for learners with bandit feedback, or "importance", for learners with full
         information; estimates leave [0, 1], so these need loss_range=None (or
@@ -192,11 +178,11 @@ class FromLog(Tabular):
         found = self._open(table, features, columns, action if actions is None else None)
         self.actions: list[Any] = found if actions is None else list(actions)
         if not self.actions:
-            raise refuse(self, "actions", "a list of the actions there are", actions)
+            raise refuse(self, "actions", "a list of the possible actions", actions)
         self.n_actions = len(self.actions)
 
     def _table_at(self, path: str | PathLike[str]) -> Table:
-        """The rows; those of other kinds of files are read elsewhere."""
+        """The rows; adapters override this for other file formats."""
         return open_table(path)
 
     @cached_property
@@ -212,46 +198,22 @@ class FromLog(Tabular):
         return smallest
 
     def meet(self, learner: Any) -> None:
-        """Refuse a learner that could never learn anything, or not from estimates."""
-        name = type(learner).__name__
-        full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
-        if self.method == "importance":
-            self._check_loss_range(name, full, getattr(learner, "loss_range", None))
-        elif full and getattr(learner, "oracle", None) is not None:
-            raise ParameterError(
-                f"{name} learns from the losses of all actions, which a log does not hold: use "
-                "method='importance', or a learner with bandit feedback."
-            )
-
-    def _check_loss_range(self, name: str, full: bool, taken: Any) -> None:
-        if taken is None:
-            return
-        low, high = self.estimates_range
-        if taken[0] <= low and high <= taken[1]:
-            return
-        advice = "Pass loss_range=None, or that range, to a learner with full information"
-        if not full:
-            advice = "Use method='rejection' for a learner with bandit feedback"
-        raise ParameterError(
-            f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
-            f"learners are told estimates of losses, here from {low:g} to {high:g}. {advice}."
-        )
+        """Refuse a learner that cannot learn from this log, or not from estimates."""
+        check_player(learner, self.estimates_range if self.method == "importance" else None)
 
     @property
     def estimates_range(self) -> tuple[float, float]:
         r"""(low, high) of what :math:`\hat\ell` may be, by the smallest probability."""
-        p = self.smallest_propensity
-        least, most = (0.0, 1.0) if isinstance(self.baseline, str) else (self.baseline,) * 2
-        return most - most / p, least + (1.0 - least) / p
+        return range_of_estimates(self.baseline, (0.0, 1.0), self.smallest_propensity)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
-        """The first `horizon` rows."""
-        stream, means = self._features.stream(), _Means(self.baseline)
+        stream, means = self._features.stream(), Means(self.baseline)
         numbers = Numbers([self._outcome, *self._propensity_column])
         parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
         full = self.method == "importance"
-        # The log itself may come from a generator with the same seed.
-        coins = rng if full else rng.spawn(1)[0]
+        floor = 0.0 if full else self.floor or self.smallest_propensity
+        # The log itself may have been drawn from a generator with the same seed.
+        own_rng = rng if full else rng.spawn(1)[0]
         for first, batch in first_rows(self._table, self._columns, horizon):
             logged, values, *found = read(self._table.source, parts, batch, first)
             losses = self._losses(values[:, 0], first)
@@ -259,7 +221,8 @@ class FromLog(Tabular):
             if self._propensity_column:
                 p = self._propensities(values[:, 1], first)
             estimates = self._estimates(logged, losses, p, means.before(losses))
-            weights = 1.0 / p if full else self._coins(p, coins)
+            # By rejection 1 where a row may be used, so that logging looks uniform.
+            weights = 1.0 / p if full else (own_rng.random(len(p)) * p < floor).astype(np.float64)
             contexts = stream.contexts(found, len(losses))
             columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
             for row in zip(*columns, strict=True):
@@ -272,11 +235,6 @@ class FromLog(Tabular):
         table = np.repeat(c[:, None], self.n_actions, axis=1)
         table[np.arange(len(c)), logged] += (losses - c) / p
         return [row.copy() for row in table]
-
-    def _coins(self, p: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """1 where a row may be used, so that logging is as if it had been uniform."""
-        floor = self.smallest_propensity if self.floor is None else self.floor
-        return (rng.random(len(p)) * p < floor).astype(np.float64)
 
     def _losses(self, values: FloatArray, first: int) -> FloatArray:
         low, high = self._range
@@ -325,7 +283,38 @@ class FromLog(Tabular):
         return str(self.loss if self.reward is None else self.reward)
 
 
-class _Means:
+def range_of_estimates(
+    baseline: float | str, losses: tuple[float, float], p: float
+) -> tuple[float, float]:
+    """What c + (loss - c)/p may be for losses in a range and probabilities of at least p."""
+    low, high = losses
+    least, most = (low, high) if isinstance(baseline, str) else (baseline, baseline)
+    return most + (low - most) / p, least + (high - least) / p
+
+
+def check_player(learner: Any, estimates: tuple[float, float] | None) -> None:
+    """Refuse a learner for which estimates in this range, or without them the log, will not do."""
+    name, taken = type(learner).__name__, getattr(learner, "loss_range", None)
+    full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
+    if estimates is None and full and getattr(learner, "oracle", None) is not None:
+        raise ParameterError(
+            f"{name} learns from the losses of all actions, which a log does not hold: use "
+            "method='importance', or a learner with bandit feedback."
+        )
+    if estimates is None or taken is None:
+        return
+    low, high = estimates
+    if low < taken[0] or taken[1] < high:
+        advice = "Pass loss_range=None, or that range, to a learner with full information"
+        if not full:
+            advice = "Use method='rejection' for a learner with bandit feedback"
+        raise ParameterError(
+            f"{name} takes losses in loss_range={tuple(taken)}, but by importance weighting "
+            f"learners are shown estimates of losses, here from {low:g} to {high:g}. {advice}."
+        )
+
+
+class Means:
     """c of each row: a constant, or the mean loss of the rows before (1/2 before the first)."""
 
     def __init__(self, baseline: float | str) -> None:
@@ -334,9 +323,10 @@ class _Means:
         self._count = 0
 
     def before(self, losses: FloatArray) -> FloatArray:
+        """c of the next rows, of which these are the losses."""
         if self._fixed is not None:
             return np.full(len(losses), self._fixed)
-        # The sum so far goes first, so that batches make no difference to the rounding.
+        # The sum so far is added first, so that rounding does not depend on the batches.
         sums = np.cumsum(np.concatenate(([self._sum], losses)))
         counts = self._count + np.arange(len(losses))
         self._sum = float(sums[-1])

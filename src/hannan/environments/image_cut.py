@@ -1,4 +1,4 @@
-"""Pictures to be cut out, by hints about a few of their pixels."""
+"""Image segmentation from labels of a few pixels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hannan.losses import Cut
 class ImageCut(Environment):
     r"""Which pixels of a picture belong to the object? Losses are cut functions on the grid.
 
-    In each round a few random pixels come with a label, inside or outside, sometimes a wrong one,
-    and with a noisy look at the whole picture. A set of pixels loses 1 for each label it
-    contradicts, and for each pair of neighbours it separates `smoothness` times
-    :math:`e^{-\delta^2/2}`, δ the difference of the two as seen, in units of the blur; all divided
-    by a power of two that keeps losses in [0, 1]. Elements are the pixels, row by row.
+    In each round a few random pixels are labelled inside or outside, sometimes wrongly, and a noisy
+    image of the whole picture is seen. A set of pixels loses 1 for each label it contradicts, and
+    for each pair of neighbours it separates `smoothness` times :math:`e^{-\delta^2/2}`, δ the
+    difference of the two as seen, in units of the blur; all divided by a power of two that keeps
+    losses in [0, 1]. Elements are the pixels, row by row.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class ImageCut(Environment):
     smoothness
         Weight of a separated pair.
     blur
-        Standard deviation of the noise of a look at the picture, in which pixels are 0 or 1.
+        Standard deviation of the noise of the image, in which pixels are 0 or 1.
 
     Examples
     --------
@@ -60,19 +60,15 @@ class ImageCut(Environment):
         blur: float = 0.5,
     ) -> None:
         self.pictures = as_array(pictures).copy()
-        if (
-            self.pictures.dtype != bool
-            or self.pictures.ndim not in (2, 3)
-            or not self.pictures.size
-        ):
-            raise refuse(
-                self, "pictures", "a boolean array [height, width] or [stages, ...]", pictures
-            )
+        shape = self.pictures.shape
+        if self.pictures.dtype != bool or len(shape) not in (2, 3) or 0 in shape:
+            accepted = "a boolean array [height, width] or [stages, ...]"
+            raise refuse(self, "pictures", accepted, pictures)
         self._stages = self.pictures.reshape(-1, self.pictures.shape[-2] * self.pictures.shape[-1])
         self.n_actions = self._stages.shape[1]
         self.seeds = check_integer(self, "seeds", seeds, 1)
         if seeds > self.n_actions:
-            raise refuse(self, "seeds", f"at most the {self.n_actions} pixels there are", seeds)
+            raise refuse(self, "seeds", f"at most {self.n_actions}, the number of pixels", seeds)
         self.error = check_probability(self, "error", error)
         self.smoothness = check_positive(self, "smoothness", smoothness)
         self.blur = check_positive(self, "blur", blur)
@@ -82,11 +78,9 @@ class ImageCut(Environment):
 
     @property
     def contexts(self) -> list[None]:
-        """There is one context, None."""
         return [None]
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent labels and looks, stage after stage."""
         for t in range(horizon):
             picture = self._stages[t * len(self._stages) // horizon]
             yield Round(None, self._loss(picture, rng))  # type: ignore[arg-type]

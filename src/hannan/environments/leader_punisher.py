@@ -13,27 +13,20 @@ from hannan.environments._planted import GoodAndBad
 
 
 class LeaderPunisher(GoodAndBad):
-    """Whatever the best policy so far would do next costs 1.
+    """The action of the best policy so far costs 1.
 
-    A few policies of the class, chosen at random, are good: their elements cost 1 with
-    probability `good`, all others with probability `bad`. Then the elements that the leader (the
-    best policy for all losses so far, without noise) would choose are made to cost 1. So
-    following the leader loses in every round, while the good policies take turns at leading and
-    each suffers only for its share.
-
-    The adversary reacts to the leader, not to what is played: its losses are a function of the
-    environment's seed alone.
+    A few policies of the class, chosen at random, are good: their elements cost 1 with probability
+    `good`, all others with probability `bad`. Then the elements that the leader (the best policy
+    for all losses so far, without noise) would choose are made to cost 1. So following the leader
+    loses in every round, while the good policies take turns at leading and each pays only for its
+    share of the rounds. The losses do not depend on what is played.
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
+    oracle, contexts, good, bad
+        As in `PlantedPolicy`.
     planted
         Number of good policies.
-    good, bad
-        Probabilities of a loss.
 
     Examples
     --------
@@ -59,7 +52,6 @@ class LeaderPunisher(GoodAndBad):
         self.planted = check_integer(self, "planted", planted, 1)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Random rounds, the leader's choice always costing 1."""
         table = np.logical_or.reduce(self._plant(self.planted, rng))
         history = self.oracle.objective()
         for i, u in self._draws(horizon, rng):

@@ -15,11 +15,10 @@ from hannan.environments.congestion import check_links
 
 
 class MeasuredSpeeds(Environment):
-    r"""Travel times from speeds that were measured, in the order in which they were.
+    r"""Travel times from measured speeds, in the order of the measurements.
 
     In round t link i takes the time :math:`\mathrm{length}_i / \mathrm{speed}_{t,i}`. Its loss is
-    that time divided by `unit`, the longest one on record; as `unit` is the same for all links,
-    the loss of a route times `unit` is its travel time.
+    that time divided by `unit`, the longest one on record.
 
     Parameters
     ----------
@@ -87,11 +86,9 @@ class MeasuredSpeeds(Environment):
 
     @property
     def horizon(self) -> int:
-        """The number of rows."""
         return len(self._speeds)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` rows."""
         if horizon > len(self._speeds):
             raise ParameterError(
                 f"MeasuredSpeeds holds {len(self._speeds)} rounds; {horizon} were asked for."

@@ -12,7 +12,7 @@ from hannan.environments._planted import GoodAndBad
 
 
 class PlantedPolicy(GoodAndBad):
-    """A stochastic world: a policy of the class, chosen at random, is best.
+    """A stochastic environment in which a randomly chosen policy of the class is best.
 
     Contexts are drawn uniformly from a set. Each element's loss is 1 with probability `good` if
     the planted policy chooses it and with probability `bad` otherwise, else 0.
@@ -24,7 +24,7 @@ class PlantedPolicy(GoodAndBad):
     contexts
         The contexts that may arrive; by default the oracle's own.
     good, bad
-        Probabilities of a loss.
+        Probabilities of a loss where the planted policy chooses an element and elsewhere.
 
     Examples
     --------
@@ -46,7 +46,6 @@ class PlantedPolicy(GoodAndBad):
         super().__init__(oracle, contexts, good, bad)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent rounds around one policy."""
         table = self._plant(1, rng)[0]
         for i, u in self._draws(horizon, rng):
             yield Round(self._contexts[i], self._losses(table[i], u))

@@ -61,7 +61,6 @@ class SlateClicks(PlantedWorld):
         self.fatigue = check_probability(self, "fatigue", fatigue)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Clicks around one policy's slates, less where visitors are tired of an item."""
         table = self._plant(1, rng)[0]
         shown: list[Counter[int]] = [Counter() for _ in self._contexts]
         for i, u in self._draws(horizon, rng):

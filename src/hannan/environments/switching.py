@@ -1,4 +1,4 @@
-"""Losses around a policy that changes now and then."""
+"""Losses that favour a policy which changes now and then."""
 
 from __future__ import annotations
 
@@ -13,20 +13,14 @@ from hannan.environments._planted import GoodAndBad
 
 
 class Switching(GoodAndBad):
-    """A planted policy that is replaced k times, at equal distances.
-
-    Between changes this is `PlantedPolicy`.
+    """`PlantedPolicy` with a policy that is replaced k times, at equal distances.
 
     Parameters
     ----------
-    oracle
-        The policy class.
-    contexts
-        The contexts that may arrive; by default the oracle's own.
+    oracle, contexts, good, bad
+        As in `PlantedPolicy`.
     switches
         k, the number of changes.
-    good, bad
-        Probabilities of a loss where the planted policy chooses an element and elsewhere.
 
     Examples
     --------
@@ -50,7 +44,6 @@ class Switching(GoodAndBad):
         self.switches = check_integer(self, "switches", switches, 0)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Independent rounds around one policy after another."""
         tables = self._plant(self.switches + 1, rng)
         for t, (i, u) in enumerate(self._draws(horizon, rng)):
             table = tables[t * len(tables) // horizon]

@@ -1,8 +1,7 @@
 """One function on many items: in this process, on its cores, or on a Dask or Ray cluster.
 
-joblib's own `Parallel` gives up the whole call when a worker is killed (loky), waits for ever (its
-Dask back end) or cannot return results as they come (Ray's). So tasks are handed to joblib's
-process pools, to Dask and to Ray one by one, and counted here.
+Tasks are handed to workers one by one and counted here, as joblib's own `Parallel` gives up the
+whole call, or waits for ever, when a worker is killed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from hannan.core.errors import HannanError, MissingPackageError, ParameterError
+from hannan._packages import package
+from hannan.core.errors import HannanError, ParameterError
 from hannan.core.validation import check_choice, check_integer
 
 T = TypeVar("T")
@@ -50,12 +50,9 @@ def outcomes(
 ) -> Generator[tuple[int, R | Failure]]:
     """Do `work(item)` for every item; yield (index, result) as they finish, in any order.
 
-    One item never stops the others. An exception inside `work` is yielded as a `Failure`. An item
-    whose worker process died (killed, out of memory) is sent out again once all others are done,
-    up to three times; the last time alone, so that it suffers from nothing but itself.
-
-    Stopping before the end, wrap it in `contextlib.closing`: that ends all workers started here,
-    also after Ctrl-C. They end by themselves if this process is killed.
+    An exception inside `work` is yielded as a `Failure`. An item whose worker process died is sent
+    out again once all others are done, up to three times; the last time alone. Closing the
+    generator ends all workers started here; they end by themselves if this process is killed.
 
     Parameters
     ----------
@@ -63,24 +60,8 @@ def outcomes(
         A function at the top of a module, which workers can import.
     items
         Anything that pickle takes; results as well.
-    backend
-        "serial", "loky" (processes on this machine), "dask" or "ray".
-    jobs
-        How many items may be under way at once. By default one for each core of this machine, or
-        of the cluster.
-    address
-        Of a running Dask scheduler ("tcp://host:8786") or Ray cluster ("host:6379" or
-        "ray://host:10001"). By default a cluster of `jobs` processes is started that only this
-        machine reaches, and shut down at the end; but a Ray session that this process has open
-        already is used as it is, and left open.
-
-    Examples
-    --------
-    >>> for index, result in outcomes(float, ["1", "two", "3"]):
-    ...     print(index, result)
-    0 1.0
-    1 Failure(error="ValueError: could not convert string to float: 'two'", expected=False)
-    2 3.0
+    backend, jobs, address
+        As in `run`.
     """
     check_choice("run", "backend", backend, ("serial", *_POOLS))
     if jobs is not None:
@@ -358,13 +339,11 @@ def _cores() -> int:
 
 
 def _package(name: str, extra: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingPackageError(
-            f"backend={extra!r} needs {name}, which is not installed. Get it with "
-            f"pip install 'hannan[{extra}]', or use backend='loky', which needs nothing."
-        ) from error
+    return package(
+        name,
+        f"backend={extra!r} needs {name}, which is not installed. Get it with "
+        f"pip install 'hannan[{extra}]', or use backend='loky', which needs nothing.",
+    )
 
 
 @contextmanager

@@ -77,13 +77,7 @@ class Registered:
         return f"{self.package}.{self.name}"
 
     def load(self) -> type:
-        """The class.
-
-        Raises
-        ------
-        ImportError
-            Saying why it cannot be had, whatever the package itself raised.
-        """
+        """The class, or an `ImportError` that says why not, whatever the package itself raised."""
         try:
             made = self.point.load()
         except Exception as error:
@@ -102,13 +96,7 @@ class Registered:
 
 @cache
 def registered(kind: str) -> tuple[Registered, ...]:
-    """What the packages at hand have registered of a kind, by name and package; nothing is loaded.
-
-    Examples
-    --------
-    >>> all(entry.package != "hannan" for entry in registered("oracles"))
-    True
-    """
+    """What packages have registered of a kind, by name and package; nothing is loaded."""
     found: dict[tuple[str, str], Registered] = {}
     for point in entry_points(group=f"hannan.{kind}"):
         package = "?" if point.dist is None else point.dist.name
@@ -150,7 +138,8 @@ def entries(kind: str) -> tuple[Entry, ...]:
     found = []
     for name in sorted(package.__all__):
         made = getattr(package, name)
-        if inspect.isclass(made) and issubclass(made, BASES[kind]) and not _is_contract(made):
+        is_class = inspect.isclass(made) and issubclass(made, BASES[kind])
+        if is_class and not (inspect.isabstract(made) or getattr(made, "_is_protocol", False)):
             found.append(Entry(kind, name, (made.__doc__ or "").strip().splitlines()[0], made))
     return tuple(found)
 
@@ -158,16 +147,10 @@ def entries(kind: str) -> tuple[Entry, ...]:
 def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     """The class or constructor of this name: "Paths", "oracles.Switching", "Paths.towards".
 
-    Other packages may have registered classes: those come after all of Hannan's own, so that
-    what is installed never changes what a name means; "package.Name" is always theirs. A name with
-    a colon, "package.module:Name", is imported as it stands.
-
-    Parameters
-    ----------
-    name
-        What to look for.
-    kinds
-        Kinds to look through first, in order; then all others.
+    These kinds are looked through first, in order; then all others. Classes that other packages
+    have registered come after all of Hannan's own, so that what is installed never changes what a
+    name means; "package.Name" is always theirs. A name with a colon, "package.module:Name", is
+    imported as it stands.
     """
     if ":" in name:
         return _outside(name)
@@ -233,22 +216,11 @@ def build(
     names: Mapping[str, Any] | None = None,
     supplied: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The object that a table describes.
+    """The object that a table describes: its `type` and the arguments of its constructor.
 
-    Parameters
-    ----------
-    table
-        `type` and the arguments of its constructor. An argument that is a table with a type is
-        made first; a text "$name" stands for what `names` has under that name.
-    place
-        Where the table stands, for error messages.
-    kinds
-        Kinds of things to look for the type in.
-    names
-        What "$name" stands for.
-    supplied
-        Arguments for learners and environments that take them, where the table does not give
-        them; inner learners and environments too.
+    An argument that is a table with a type is made first; a text "$name" stands for what `names`
+    has under that name. Learners and environments, inner ones too, are given what they take of
+    `supplied` where their table does not. Errors begin with `place`, where the table stands.
     """
     names, supplied = names or {}, supplied or {}
     kind = table.get("type")
@@ -318,11 +290,6 @@ def made(
             raise ParameterError(f"{place}: nothing is called {value}{nearest(value[1:], names)}")
         return names[value[1:]]
     return value
-
-
-def _is_contract(made: type) -> bool:
-    """Whether a class cannot be made itself."""
-    return inspect.isabstract(made) or getattr(made, "_is_protocol", False)
 
 
 def _constructor(made: Any, owner: str, name: str) -> Any:

@@ -15,12 +15,8 @@ from hannan.core import Environment, Feedback, Learner, ParameterError, Round
 class Game:
     """The rounds of a learner in an environment, each handed on once it has been played.
 
-    Attributes
-    ----------
-    seconds
-        Time spent in the learner so far.
-    waiting
-        Rounds whose feedback is still on its way; what has not come by the end never does.
+    `seconds` is the time spent in the learner so far. Feedback that has not come by the end never
+    does.
     """
 
     def __init__(

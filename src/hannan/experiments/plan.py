@@ -112,7 +112,9 @@ def make_plan(
     >>> [cell.label for cell in plan.cells], plan.rounds
     (['chance on jams, seed 0'], 100)
     """
-    _refuse_unknown("the experiment", table, _KEYS)
+    for key in table:
+        if key not in _KEYS:
+            raise ParameterError(f"the experiment has no key {key!r}{nearest(key, _KEYS)}")
     environments = _tables(table, "environments")
     learners = _tables(table, "learners")
     shared = _tables(table, "shared", needed=False)
@@ -135,7 +137,10 @@ def make_plan(
         first = _first_cell(place, world, shared, points, folder, table.get("horizon"))
         who = [row for row in learners.values() if place in row.get("environments", environments)]
         cells += _cells_of(first, who, seeds)
-    _refuse_nothing(cells)
+    if not cells:
+        raise ParameterError("no learner is to play in any environment.")
+    if len({cell.label for cell in cells}) < len(cells):
+        raise ParameterError("two learners have the same name.")
     return Plan(
         str(table.get("name", name)),
         str(table.get("title", table.get("name", name))),
@@ -205,20 +210,6 @@ def _tables(table: Mapping[str, Any], kind: str, needed: bool = True) -> dict[st
         if "name" in row:
             raise ParameterError(f"{kind}.{name} has its name already; give it a title instead.")
     return {name: {"name": name, **row} for name, row in found.items()}
-
-
-def _refuse_unknown(place: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in table:
-        if key not in known:
-            raise ParameterError(f"{place} has no key {key!r}{nearest(key, known)}")
-
-
-def _refuse_nothing(cells: list[Cell]) -> None:
-    if not cells:
-        raise ParameterError("no learner is to play in any environment.")
-    names = [cell.label for cell in cells]
-    if len(set(names)) < len(names):
-        raise ParameterError("two learners have the same name.")
 
 
 def _digest(cell: Cell, parts: tuple[str, ...]) -> str | None:

@@ -42,11 +42,6 @@ def play(
     progress
         Called after each round with its number.
 
-    Returns
-    -------
-    Trace
-        Losses, actions and regret.
-
     Examples
     --------
     >>> import hannan as hn

@@ -48,18 +48,8 @@ class Marks:
 class Recorder:
     """Loss, calls and certificates of a learner, and the best policy so far, at some rounds.
 
-    Parameters
-    ----------
-    learner
-        Whose game it is.
-    comparator
-        The policy class whose best policy is followed along, or None.
-    points
-        The most points of a curve.
-    horizon
-        Number of rounds, where it is known.
-    tick
-        Told the number of rounds so far at each point of the curve.
+    That policy is of the class `comparator`. Curves have about `points` points, at each of which
+    `tick` is given the number of rounds so far.
     """
 
     def __init__(
@@ -151,10 +141,6 @@ class Recorder:
     def _calls(self) -> int:
         return int(getattr(self.learner, "oracle_calls", 0) - self._calls_before)
 
-    def _bound(self) -> float | None:
-        tell = getattr(self.learner, "regret_bound", None)
-        return None if tell is None else _finite(tell())
-
     def _certificate(self) -> float | None:
         """The headline of a certificate; None where that would be the regret itself."""
         tell = getattr(self.learner, "certificate", None)
@@ -166,12 +152,12 @@ class Recorder:
         return _finite(float(told))
 
     def _point(self, seconds: float) -> None:
-        best = self._best
+        best, tell = self._best, getattr(self.learner, "regret_bound", None)
         point = {
             "t": self.rounds,
             "loss": self.total,
             "calls": self._calls,
-            "bound": self._bound(),
+            "bound": None if tell is None else _finite(tell()),
             "certificate": self._certificate(),
             "best": None if best is None else best.loss(),
             "leader": None if best is None else best.policy(),

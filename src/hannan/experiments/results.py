@@ -35,32 +35,9 @@ class Results:
     A line is one record as canonical JSON with its format and the CRC-32 of all that stands before
     it. Lines are only ever added, each by one write that is then forced to disk, times before
     record; so a killed process loses at most the record under way and leaves at most one torn line
-    at the end. Readers ignore such a tail and the next writer cuts it off. Any other line that is
-    not as it was written is refused, with its number.
-
-    Reading needs no lock and may be done while another process writes. A key that occurs twice
-    counts where it stands first; its times where they stand last, because the earlier ones belong
-    to a record that was never finished.
-
-    Parameters
-    ----------
-    folder
-        Where the two files are.
-    name
-        Of the file with the records.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with Results.writing(folder) as results:
-    ...     results.append({"key": "b", "result": {"loss": 2.0}}, {"seconds": 0.5})
-    ...     results.append({"key": "a", "result": {"loss": 1.0}}, {"seconds": 0.1})
-    ...     results.settle(["a", "b"])
-    >>> [record["key"] for record in read_results(folder).records()]
-    ['a', 'b']
-    >>> read_results(folder).times()["a"]
-    {'key': 'a', 'seconds': 0.1}
+    at the end, which readers ignore and the next writer cuts off. Any other line that is not as it
+    was written is refused. Reading needs no lock. A key that occurs twice counts where it stands
+    first; its times where they stand last, as the earlier ones belong to an unfinished record.
     """
 
     def __init__(self, folder: str | Path, name: str = "results.jsonl") -> None:

@@ -65,7 +65,9 @@ def run(
     jobs
         How many cells at once; by default as many as there are cores.
     address
-        Of a Dask scheduler or Ray cluster that is already running.
+        Of a running Dask scheduler ("tcp://host:8786") or Ray cluster ("host:6379" or
+        "ray://host:10001"). By default a cluster is started that only this machine reaches, and
+        shut down at the end; but a Ray session that this process has open is used, and left open.
     progress
         Told how many rounds more of a cell have been played: when it is finished, and now and then
         before that where it is played in this process.

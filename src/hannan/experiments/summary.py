@@ -68,7 +68,7 @@ class Row:
 
 
 def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]]) -> list[Row]:
-    """A row for each learner in each environment, in the order of the records.
+    """A row for each learner in each environment, in the order of the records: means over seeds.
 
     Parameters
     ----------
@@ -77,16 +77,10 @@ def summarise(records: Iterable[Record], times: Mapping[str, Mapping[str, Any]])
     times
         Of some or all cells, by key: `Run.times`.
 
-    Returns
-    -------
-    list[Row]
-        Means over seeds, with 95 % intervals.
-
     Examples
     --------
     >>> import tempfile
-    >>> from hannan.experiments import make_plan, run
-    >>> from hannan.experiments import summarise
+    >>> from hannan.experiments import make_plan, run, summarise
     >>> plan = make_plan({
     ...     "horizon": 200, "seeds": 3,
     ...     "environments": {"hostile": {
@@ -142,17 +136,16 @@ def _row(
         results[0]["rounds"],
         of("mean_loss"),
         of("regret"),
-        interval(_mean_best(result) for result in results),
+        interval(
+            None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
+            for result in results
+        ),
         of("bound"),
         of("certificate"),
         sum(result["oracle_calls"] for result in results) / max(1, rounds),
         min(result["effective"] for result in results),
         per_second,
     )
-
-
-def _mean_best(result: Mapping[str, Any]) -> float | None:
-    return None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
 
 
 def _looks_back(record: Record) -> bool:

@@ -24,8 +24,7 @@ class Trace:
     .. math:: \text{mean loss} = \frac{\sum_t w_t \ell_t}{\sum_t w_t},
               \qquad \text{effective} = \frac{(\sum_t w_t)^2}{\sum_t w_t^2},
 
-    and regret is T times the mean loss, less the loss of the best policy on `outcomes`. So on a
-    log all three are estimates, worth as many rounds of real play as `effective` says.
+    and regret is T times the mean loss, less the loss of the best policy on `outcomes`.
 
     Attributes
     ----------
@@ -159,7 +158,9 @@ class Trace:
         grid
             b: switches only in every b-th round, for speed; see `oracles.Switching`.
         """
-        total = self._switching(switches, grid).objective()
+        oracle = self._need_oracle()
+        base = oracle.base if isinstance(oracle, Switching) else oracle
+        total = Switching(base, switches, grid=grid).objective()
         for pair, losses in zip(self._pairs(), self._losses, strict=True):
             total.add(pair, losses)
         return total.leader()
@@ -244,12 +245,6 @@ class Trace:
             known = totals.setdefault(oracle.key(context), (context, np.zeros(len(losses))))
             known[1][:] += losses
         return list(totals.values())
-
-    def _switching(self, switches: int, grid: int) -> Switching:
-        oracle = self._need_oracle()
-        return Switching(
-            oracle.base if isinstance(oracle, Switching) else oracle, switches, grid=grid
-        )
 
     def _pairs(self) -> list[tuple[int, Any]]:
         """The rounds as contexts of a class that switches."""

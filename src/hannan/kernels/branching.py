@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
-_ROUNDING = 1e-12  # of the sum of all weights: what a bound may be off
+_ROUNDING = 1e-12  # possible error of a bound, relative to the sum of all weights
 
 
 @intrinsic
@@ -64,9 +64,9 @@ def cost(mask, w, masks, weights):
 
 @njit(cache=True)
 def split(all_masks, all_weights, w):
-    """Contexts of no variable are a constant, contexts of one are linear; the others stay.
+    """Contexts without variables are a constant, those of one are linear; others are kept.
 
-    Fills w; returns the constant and the masks and weights that stay, weight zero left out.
+    Fills w; returns the constant and the masks and nonzero weights that are kept.
     """
     constant = 0.0
     w[:] = 0.0
@@ -117,9 +117,9 @@ def _descend(mask, w, masks, weights):
 
 @njit(cache=True)
 def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_rewards):
-    """Decide variables, in place: drop what is settled, make single variables linear.
+    """Fix variables, in place: drop contexts that are settled, make those of one variable linear.
 
-    Returns what the decisions cost, and how many penalties and rewards are left.
+    Returns the cost of fixing them, and how many penalties and rewards are left.
     """
     lost = 0.0
     kept = 0
@@ -168,7 +168,7 @@ def _sums(masks, weights, count, out):
 def _gather(i, need, reward, budget, n_rewards, at):
     """Take up to `need` from the rewards that variable i would forfeit.
 
-    What lies before at[i] is used up.
+    Rewards before at[i] are used up.
     """
     got = 0.0
     while at[i] < n_rewards:
@@ -185,10 +185,10 @@ def _gather(i, need, reward, budget, n_rewards, at):
 
 @njit(cache=True)
 def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, at):
-    """A feasible dual solution: what any choice of the free variables costs at least.
+    """A feasible dual solution: a lower bound on the cost of any choice of the free variables.
 
-    Rewards are shared out among the variables that would forfeit them; penalties are charged as
-    far as every variable that would avoid them stays too dear. r[i] becomes the reduced cost of
+    Rewards are shared out among the variables that would forfeit them; penalties are charged as far
+    as every variable that would avoid them remains too expensive. r[i] becomes the reduced cost of
     variable i: taking it in (r > 0) or leaving it out (r < 0) adds |r[i]| to the bound.
     """
     for c in range(n_rewards):
@@ -202,7 +202,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
         if r[i] < 0.0:
             r[i] += _gather(i, -r[i], reward, budget, n_rewards, at)
     total = 0.0
-    dry = _NONE  # variables that have nothing left, so that their penalties cannot be charged
+    dry = _NONE  # exhausted variables: their penalties cannot be charged
     for c in range(n_penalties):
         if penalty[c] & dry != _NONE:
             continue
@@ -235,7 +235,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
 
 @njit(cache=True)
 def _good_set(w, masks, weights, guess):
-    """A set to begin with: the signs of w, nothing, or the guess, each improved by flips."""
+    """A good first set: the signs of w, nothing, or the guess, each improved by flips."""
     best, best_mask = np.inf, _NONE
     signs = _NONE
     for i in range(w.size):
@@ -254,7 +254,7 @@ def _good_set(w, masks, weights, guess):
 def _small_first(masks, weights, sign, n, kept_masks, kept_weights):
     """The contexts whose weights have a sign, the smallest contexts first, and |weight|.
 
-    So penalties of small contexts are charged before variables run dry.
+    So penalties of small contexts are charged first, while variables can still pay.
     """
     kept = 0
     for wanted in range(2, n + 1):
@@ -269,10 +269,10 @@ def _small_first(masks, weights, sign, n, kept_masks, kept_weights):
 def _propagate(
     take, leave, inside, free, paid, w, penalty, pw, n_penalties, reward, rw, n_rewards, p, q
 ):
-    """Decide variables, and all those that are decided by that, in place.
+    """Fix variables, and all those that follow from them, in place.
 
-    A variable is left out if it is never of use, and taken in if it always is: if even forfeiting
-    all its rewards costs less. Returns the sets and numbers that describe the node.
+    A variable is left out if it never helps, and taken in if it always does: if it lowers the cost
+    although all its rewards are forfeited. Returns the sets and numbers that describe the node.
     """
     while True:
         rest = take
@@ -317,7 +317,7 @@ def _fix(free, r, low, most):
 
 @njit(cache=True)
 def _most_at_stake(free, w, p, q):
-    """The variable to branch on: both taking it in and leaving it out risk much."""
+    """The variable to branch on: the one for which both choices may cost most."""
     branch, impact = _NONE, -1.0
     rest = free
     while rest != _NONE:
@@ -331,7 +331,7 @@ def _most_at_stake(free, w, p, q):
 
 @njit(cache=True, nogil=True)
 def search(w, masks, weights, guess):
-    """The smallest best mask, its cost, and the number of nodes looked at.
+    """The smallest best mask, its cost, and the number of nodes visited.
 
     `guess` is a set to start from; it does not change the answer.
     """
@@ -346,7 +346,7 @@ def search(w, masks, weights, guess):
         n_penalties += weights[c] > 0.0
     best, best_mask = _good_set(w, masks, weights, guess & everything)
 
-    # A stack of nodes: what is decided and paid for, and the problem that is left.
+    # A stack of nodes: the variables fixed, their cost, and the remaining problem.
     n_rewards = masks.size - n_penalties
     top = n + 2
     ins = np.zeros(top, np.uint64)
@@ -406,7 +406,7 @@ def search(w, masks, weights, guess):
         branch = _most_at_stake(free, v, p, q)
         bit = _ONE << branch
         promising = v[branch] + q[branch] - p[branch] < 0.0
-        for child in (depth, depth + 1):  # the promising one is looked at first
+        for child in (depth, depth + 1):  # the more promising one is visited first
             ins[child], frees[child], bills[child] = inside, free, paid
             counts[child, 0], counts[child, 1] = n_penalties, n_rewards
             take_it = promising == (child > depth)

@@ -1,10 +1,10 @@
-r"""Smallest minimiser of a cut function plus a modular one, by pushing flow.
+r"""Smallest minimiser of a cut function plus a modular one, by push-relabel.
 
-The arcs of a graph are sorted by tail and then by head, and each has its mate, the arc back
+The arcs of a graph are sorted by tail and then by head, and each is stored with its reverse arc
 (perhaps of capacity 0). The function of a set S is the capacity of the arcs that leave S plus the
-weights inside S. Flow runs from elements that cost (positive weight) *against* the arcs to those
-that pay (negative weight): then the elements that can still reach a payer once no more can be
-pushed are the smallest minimiser, and the flow that got stuck never has to be sent back.
+weights inside S. Flow runs *against* the arcs from sources (positive weight) to sinks (negative
+weight): when no more can be pushed, the elements that can still reach a sink are the smallest
+minimiser, and excess flow need not be returned.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _measure(start, head, mate, residual, demand, label, queue):
-    """label[u] = number of arcs with room left from u to a payer, plus one; n + 1 if none."""
+    """label[u] = number of residual arcs from u to a sink, plus one; n + 1 if there is no path."""
     n = label.size
     found = 0
     for u in range(n):
@@ -51,8 +51,8 @@ def smallest_minimiser(start, head, mate, capacity, weight, inside):
     queue = np.empty(n, np.int64)
     current = np.empty(n, np.int64)
     waiting = np.zeros(n, np.bool_)
-    line = np.empty(n, np.int64)  # elements with flow to pass on, first come first served
-    first, length, lifts = 0, 0, n  # so that distances are measured before the first push
+    line = np.empty(n, np.int64)  # queue of elements with excess flow
+    first, length, lifts = 0, 0, n  # lifts = n: labels are computed before the first push
     for u in range(n):
         if excess[u] > 0.0:
             line[length] = u

@@ -1,4 +1,4 @@
-"""A test whether the mean of a stream has risen of late."""
+"""A test whether the mean of a stream has risen recently."""
 
 import numpy as np
 from numba import njit
@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def has_risen(sums, spread, n, value, minimum, delta):
-    """Add the n-th value, n = 1, 2, …; whether some window of recent ones lies too high.
+    """Add the n-th value, n = 1, 2, …; whether a window of recent values has too high a mean.
 
     `sums[i % size]` is the sum of the first i values for the last `size` of them; `spread` is
     the mean of all values, and the sum of their squared distances from it.

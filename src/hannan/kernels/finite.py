@@ -1,7 +1,7 @@
 """Finite policy classes: noise projected on every policy, and the argmin over policies.
 
-Scores are float64 and padded with +inf to a multiple of sixteen policies, so no loop has a rest.
-Ties go to the smallest index: every comparison is strict and runs upwards.
+Scores are float64 and padded with +inf to a multiple of sixteen policies, so no loop has a
+remainder. Ties go to the smallest index: comparisons are strict and go in ascending order.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, transpose
 
-CHUNK = 256  # policies projected before their noise is turned from lanes into rows
+CHUNK = 256  # policies projected before their noise is transposed from lanes into rows
 _BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
 
 
@@ -114,15 +114,6 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
 
 
 @njit(cache=True)
-def _smallest(values):
-    best = values[0]
-    for i in range(1, WIDTH):
-        if values[i] < best:
-            best = values[i]
-    return best
-
-
-@njit(cache=True)
 def plain_leader(scores):
     """argmin of the scores alone."""
     best = 0
@@ -134,12 +125,11 @@ def plain_leader(scores):
 
 @njit(cache=True)
 def leader(scores, z, scale):
-    """argmin over n of scores[n] + scale * z[n]; at scale 0 z is not looked at."""
+    """argmin over n of scores[n] + scale * z[n]; z is not read at scale 0."""
     if scale == 0.0:
         return plain_leader(scores)
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
-    slots = np.empty(WIDTH, np.float64)
     best = np.inf
     at = 0
     for start in range(0, scores.size, _BLOCK):
@@ -148,8 +138,7 @@ def leader(scores, z, scale):
             noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
             value = lanes.add(lanes.load(scores, n), noise)
             low = lanes.where_less(value, low, value, low)
-        lanes.store(slots, 0, low)
-        value_here = _smallest(slots)
+        value_here = lanes.smallest(low)
         if value_here < best:
             best = value_here
             at = start

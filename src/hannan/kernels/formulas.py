@@ -20,27 +20,21 @@ _STRIP = 1024  # table entries whose upper bits are summed while they are in the
 
 
 @njit(cache=True)
-def _smallest(values, start, slots):
-    """min of 64 numbers; `slots` is room for sixteen."""
+def _smallest(values, start):
+    """min of 64 numbers."""
     a = lanes.load(values, start)
     for k in range(WIDTH, LEAF, WIDTH):
         b = lanes.load(values, start + k)
         a = lanes.where_less(b, a, b, a)
-    lanes.store(slots, 0, a)
-    low = slots[0]
-    for k in range(1, WIDTH):
-        if slots[k] < low:
-            low = slots[k]
-    return low
+    return lanes.smallest(a)
 
 
 @njit(cache=True)
 def build(scores, tree):
     """Fill the tree of minima."""
     blocks = tree.size // 2
-    slots = np.empty(WIDTH, np.float64)
     for h in range(blocks):
-        tree[blocks + h] = _smallest(scores, h * LEAF, slots)
+        tree[blocks + h] = _smallest(scores, h * LEAF)
     for k in range(blocks - 1, 0, -1):
         tree[k] = min(tree[2 * k], tree[2 * k + 1])
 
@@ -54,9 +48,8 @@ def _tilt(y, weight, out):
 
 @njit(cache=True, nogil=True)
 def add(scores, tree, y, weight):
-    """Add a context's weight to every set that misses it, and mend the tree."""
+    """Add a context's weight to every set that misses it, and update the tree."""
     blocks = tree.size // 2
-    slots = np.empty(WIDTH, np.float64)
     extra = np.empty(LEAF, np.float64)
     _tilt(y, weight, extra)
     room = ~(y >> LEAF_BITS) & (blocks - 1)
@@ -67,7 +60,7 @@ def add(scores, tree, y, weight):
             lanes.store(
                 scores, base + lo, lanes.add(lanes.load(scores, base + lo), lanes.load(extra, lo))
             )
-        tree[blocks + h] = _smallest(scores, base, slots)
+        tree[blocks + h] = _smallest(scores, base)
         if h == 0:
             break
         h = (h - 1) & room
@@ -85,13 +78,13 @@ def add(scores, tree, y, weight):
 
 
 @njit(cache=True)
-def _look(scores, base, linear, shift, work, slots):
+def _look(scores, base, linear, shift, work):
     """Smallest value of a block and its place; `work` is overwritten."""
     offset = lanes.splat(float64(shift))
     for lo in range(0, LEAF, WIDTH):
         extra = lanes.add(offset, lanes.load(linear, lo))
         lanes.store(work, lo, lanes.add(lanes.load(scores, base + lo), extra))
-    low = _smallest(work, 0, slots)
+    low = _smallest(work, 0)
     for lo in range(LEAF):
         if work[lo] == low:
             return low, lo
@@ -123,7 +116,6 @@ def linear_leader(scores, tree, w, y, weight):
         tilted[lo] += plain[lo]
     gift = min(weight, 0.0)
     work = np.empty(LEAF, np.float64)
-    slots = np.empty(WIDTH, np.float64)
 
     nodes = np.empty(2 * n + 2, np.int64)
     shifts = np.empty(2 * n + 2, np.float64)
@@ -140,7 +132,7 @@ def linear_leader(scores, tree, w, y, weight):
         if node >= blocks:
             h = node - blocks
             missed = h & (y >> LEAF_BITS) == 0
-            low, lo = _look(scores, h * LEAF, tilted if missed else plain, shift, work, slots)
+            low, lo = _look(scores, h * LEAF, tilted if missed else plain, shift, work)
             found = h * LEAF + lo
             if low < best or (low == best and found < best_set):
                 best, best_set = low, found
@@ -156,7 +148,7 @@ def linear_leader(scores, tree, w, y, weight):
                 bound_out += gift
             if (inn - level) & (y >> free) == 0:
                 bound_in += gift
-        first = 0 if bound_out <= bound_in else 1  # looked at first, so pushed last
+        first = 0 if bound_out <= bound_in else 1  # visited first, so pushed last
         for k in range(2):
             child = first if k == 1 else 1 - first
             bound = bound_in if child == 1 else bound_out
@@ -171,7 +163,7 @@ def linear_leader(scores, tree, w, y, weight):
 
 @njit(cache=True)
 def _fold(into, other):
-    """into += other; two arrays, so that the compiler sees that they do not overlap."""
+    """into += other; as two arguments, so that the compiler knows that they do not overlap."""
     for k in range(into.size):
         into[k] += other[k]
 
@@ -219,7 +211,7 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
     size = 1 << n
     blocks = size // LEAF
     raw = np.empty(((2 * d + 3) // 4 * 4, WIDTH), np.float32)
-    table = np.empty(size, np.int32)  # worked on here, where it stays in the cache
+    table = np.empty(size, np.int32)  # a buffer that stays in the cache
     for i in range(0, rows.shape[0], WIDTH):
         fill_laplace(key, stream, first + i, raw)
         for b in range(min(WIDTH, rows.shape[0] - i)):
@@ -239,13 +231,13 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
 
 
 @njit(cache=True)
-def _look_noisy(scores, row, base, factor, extra, work, slots):
+def _look_noisy(scores, row, base, factor, extra, work):
     """Values of a block under noise, in `work`; returns the smallest."""
     for lo in range(0, LEAF, WIDTH):
         noise = lanes.mul(factor, lanes.widen(lanes.load(row, base + lo)))
         value = lanes.add(lanes.load(scores, base + lo), lanes.load(extra, lo))
         lanes.store(work, lo, lanes.add(value, noise))
-    return _smallest(work, 0, slots)
+    return _smallest(work, 0)
 
 
 @njit(cache=True, nogil=True)
@@ -261,7 +253,6 @@ def table_leader(scores, tree, row, scale, y, weight):
     _tilt(y, weight, tilted)
     zero = np.zeros(LEAF, np.float64)
     work = np.empty(LEAF, np.float64)
-    slots = np.empty(WIDTH, np.float64)
     factor = lanes.splat(float64(scale))
     start, low = 0, np.inf
     for h in range(blocks):
@@ -276,7 +267,7 @@ def table_leader(scores, tree, row, scale, y, weight):
         if bound > best + slack:
             continue
         extra = tilted if h & (y >> LEAF_BITS) == 0 else zero
-        value = _look_noisy(scores, row, h * LEAF, factor, extra, work, slots)
+        value = _look_noisy(scores, row, h * LEAF, factor, extra, work)
         if value > best:
             continue
         for lo in range(LEAF):
@@ -285,18 +276,6 @@ def table_leader(scores, tree, row, scale, y, weight):
                     best, best_set = value, h * LEAF + lo
                 break
     return best_set, best
-
-
-@njit(cache=True, nogil=True)
-def fill_cells(key, stream, first, rows):
-    """rows[i, cell] = unit noise of that cell in draw first + i."""
-    cells = rows.shape[1]
-    raw = np.empty(((cells + 3) // 4 * 4, WIDTH), np.float32)
-    for i in range(0, rows.shape[0], WIDTH):
-        fill_laplace(key, stream, first + i, raw)
-        for cell in range(cells):
-            for b in range(min(WIDTH, rows.shape[0] - i)):
-                rows[i + b, cell] = raw[cell, b]
 
 
 @njit(cache=True, nogil=True)

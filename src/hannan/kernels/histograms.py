@@ -1,13 +1,13 @@
 """Totals on both sides of every cut of binned features, and the best stump for them.
 
-The cuts of a feature fall: number 0 is its largest edge, and features with fewer cuts than C are
-filled up with edges of minus infinity, which leave nothing below them. A *statistic* is a row of
-numbers: entry ((g C + c) K + k) 16 + i is the total loss of action k over the contexts below cut c
-of feature 16 g + i, and K totals over all contexts follow (padded to a multiple of sixteen). Of
-a context only one number a feature matters, its *count*: how many edges lie above it.
+The cuts of a feature are in descending order: number 0 is its largest edge, and features with fewer
+cuts than C are padded with edges of minus infinity, with nothing below them. A *statistic* is a row
+of numbers: entry ((g C + c) K + k) 16 + i is the total loss of action k over the contexts below cut
+c of feature 16 g + i, and K totals over all contexts follow (padded to a multiple of sixteen). Of a
+context only one number for each feature matters, its *count*: how many edges lie above it.
 
-A stump is coded (feature, cut, action below, action from the cut on), a constant (-1, 0, a, a).
-Shapes travel as (G, C, K, F): groups of sixteen features, cuts, actions, features.
+A stump is coded (feature, cut, action below, action at or above the cut), a constant (-1, 0, a, a).
+Shapes are passed as (G, C, K, F): groups of sixteen features, cuts, actions, features.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from hannan.kernels.noise import fill_laplace, transpose
 
 @njit(cache=True)
 def count_above(edges, row, out):
-    """out[f] = number of edges of feature f above row[f]; edges[f] falls."""
+    """out[f] = number of edges of feature f above row[f]; edges[f] is in descending order."""
     for f in range(edges.shape[0]):
         low, high = 0, edges.shape[1]
         while low < high:
@@ -44,7 +44,7 @@ def count_rows(edges, rows, out):
 
 @njit(cache=True)
 def width(shape):
-    """Numbers in a statistic."""
+    """The size of a statistic."""
     G, C, K, _ = shape
     return (G * C * K + (K + WIDTH - 1) // WIDTH) * WIDTH
 
@@ -145,7 +145,7 @@ def best_stump(values, shape, code):
 
 @njit(cache=True)
 def _choose_actions(values, shape, code):
-    """The first best actions below a cut and from it on."""
+    """The first best actions below a cut, and at or above it."""
     G, C, K, _ = shape
     top = G * C * K * WIDTH
     first = (code[0] // WIDTH * C + code[1]) * K * WIDTH + code[0] % WIDTH
@@ -161,7 +161,7 @@ def _choose_actions(values, shape, code):
 
 @njit(cache=True)
 def plays(code, counts):
-    """What a coded stump does on a context."""
+    """The action of a coded stump on a context."""
     if code[0] >= 0 and code[1] >= counts[code[0]]:
         return code[3]
     return code[2]
@@ -187,7 +187,7 @@ def leaders(stat, shape, block, start, stop, scale, codes, minima):
 
 @njit(cache=True, nogil=True)
 def resample_one(stat, shape, block, start, stop, scale, counts, target, successes):
-    """Rows until the leader's action was `target` often enough: successes, and rows used."""
+    """Go through rows until the leader's action was `target` often enough: successes, rows used."""
     hits = 0
     for row in range(start, stop):
         if act(stat, shape, block, row, scale, counts) == target:

@@ -2,12 +2,13 @@ r"""The probability of an element to be among the m smallest under independent L
 
 In units of the scale, with :math:`g_k` the totals, element j is chosen with probability
 :math:`\int f(v - g_j)\, P(N_j(v) < m)\,dv`, where :math:`N_j(v)` counts the other elements whose
-perturbed value is below v: a sum of independent coins with chances :math:`p_k(v) = F(v - g_k)`.
-Only the window in which that sum passes m needs integrating, sixteen Gauss-Legendre nodes to a
-piece, and the sum needs following up to m only. Where v is well below :math:`g_k`, as it is for
-nearly all of many elements, :math:`p_k(v) \propto e^v`, so that the generating function
-:math:`\prod_k (1 + p_k(v)(w - 1))` of all those coins comes from a few power sums, made once for
-a piece; the others are multiplied in one by one.
+perturbed value is below v: a sum of independent Bernoulli variables with probabilities
+:math:`p_k(v) = F(v - g_k)`. The integral is over the window in which that sum passes m, with
+sixteen Gauss-Legendre nodes for each piece, and the distribution of the sum is needed only up to m.
+Where v is well below :math:`g_k`, as it is for nearly all of many elements,
+:math:`p_k(v) \propto e^v`, so that the generating function :math:`\prod_k (1 + p_k(v)(w - 1))` of
+all those variables follows from a few power sums, computed once for each piece; the others are
+multiplied in one by one.
 """
 
 import math
@@ -23,7 +24,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(WIDTH)
 _TOLERANCE = 1e-13
 _LOG_TOLERANCE = math.log(_TOLERANCE)
 _TERMS = 8  # power sums kept; the next would change a logarithm by 1e-12 of the first
-_SMALL = 1.0 / 16.0  # a far coin's chance at most
+_SMALL = 1.0 / 16.0  # largest probability of a far element
 _CLIP = 600.0
 _REACH = 60.0
 _LONGEST = 4.0
@@ -35,7 +36,7 @@ _BINOMIAL = np.array(
 
 @njit(cache=True)
 def _sort(values):
-    """A few numbers, in place."""
+    """Sort a few numbers in place."""
     for i in range(1, values.size):
         value = values[i]
         j = i
@@ -49,7 +50,7 @@ def _sort(values):
 def _window_start(leaders, weight_above, m):
     """A v, relative to the last of the leaders, below which m smaller values are never seen.
 
-    Counting the first a leaders for certain and bounding every other coin by a Poisson variable,
+    Counting the first a leaders with certainty and bounding every other variable by a Poisson one,
     P(N >= m) <= (e^v T_a)^(m-a) / (m-a)!, for each a < m; the best of these is taken.
     """
     best = -np.inf
@@ -65,7 +66,7 @@ def _window_start(leaders, weight_above, m):
 
 @njit(cache=True)
 def _far_sums(others, limit, at_end, sums):
-    """sums[j - 1] = sum of the j-th powers of the chances at the end of a piece, where small."""
+    """sums[j - 1] = sum of the j-th powers of the small probabilities at the end of a piece."""
     zero = lanes.splat(0.0)
     highest = lanes.splat(limit)
     factor = lanes.splat(at_end)
@@ -102,7 +103,7 @@ def _far_sums(others, limit, at_end, sums):
 
 @njit(cache=True)
 def _far_coins(sums, growth, m, out):
-    r"""out[d, i] = P(far coins show d heads) at node i, d < m; growth[i] = e^(v_i - right).
+    r"""out[d, i] = P(d far elements are below) at node i, d < m; growth[i] = e^(v_i - right).
 
     The logarithm of their generating function is :math:`\sum_j (-1)^{j+1} s_j (w-1)^j / j` with
     power sums s_j; it is expanded in w, and its exponential built up term by term.
@@ -144,7 +145,7 @@ def _chances(weight, powers, inverse, p, q):
 
 @njit(cache=True)
 def _toss(coefficients, m, p, q, out):
-    """Multiply a generating function, cut off at m, by that of one more coin."""
+    """Multiply a generating function, truncated at m, by that of one more element."""
     heads = lanes.load(p, 0)
     tails = lanes.load(q, 0)
     for d in range(m - 1, 0, -1):
@@ -173,8 +174,8 @@ def _piece(others, weights, m, left, right, out):
     limit = _SMALL / at_end
     sums = np.empty(_TERMS)
     _far_sums(others, limit, at_end, sums)
-    ahead = np.empty((size + 1, m * WIDTH))  # the coins before element e: chance of d heads
-    after = np.empty((size + 1, m * WIDTH))  # those of the elements from e on: at most d heads
+    ahead = np.empty((size + 1, m * WIDTH))  # elements before e: probability of d below
+    after = np.empty((size + 1, m * WIDTH))  # elements from e on: probability of at most d below
     p = np.empty((size + 1, WIDTH))
     q = np.empty((size + 1, WIDTH))
     first, one_p, one_q = ahead[0], p[size], q[size]
@@ -210,8 +211,8 @@ def _piece(others, weights, m, left, right, out):
 def inclusion(totals, no_noise, scale, m, below, elements, out):
     """out[e] = probability that elements[e] is among the m smallest perturbed totals.
 
-    Only values less than `below` are chosen. Pieces end where a density in question has its kink;
-    the kinks of other elements, which are smoother, only make pieces short.
+    Only values less than `below` are chosen. Pieces end at the kinks of the densities of these
+    elements; the kinks of other elements, which are smoother, only make pieces shorter.
     """
     values = np.empty(m)
     where = np.empty(m, np.intp)

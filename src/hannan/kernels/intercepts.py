@@ -3,12 +3,12 @@
 import numpy as np
 from numba import njit
 
-_EDGE = 1.0 - 1e-9  # points on the hyperplane belong to the far side, whatever rounding does
+_EDGE = 1.0 - 1e-9  # points on the hyperplane count as far, despite rounding
 
 
 @njit(cache=True)
 def _rest(rows, slopes, digits, axis, out):
-    """out[c] = sum over all axes but one of row c times the slope of its digit."""
+    """out[c] = sum over all axes except one of row c times the slope of its digit."""
     for c in range(rows.shape[0]):
         total = 0.0
         for j in range(digits.size):

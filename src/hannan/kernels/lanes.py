@@ -1,9 +1,8 @@
 """Sixteen numbers at a time: the vector instructions the hot kernels are written in.
 
-A `Lanes` value is sixteen floats (or int32s) that live in registers. Numba leaves a loop of
-sixteen steps scalar, because it is unrolled before the vectoriser sees it; these few words say
-outright what is meant. Without the compiler (``NUMBA_DISABLE_JIT=1``) each is the NumPy
-expression it stands for.
+A `Lanes` value is sixteen floats (or int32s) that live in registers. Numba leaves a loop of sixteen
+steps scalar, because it is unrolled before the vectoriser sees it, so these operations are given
+explicitly. Without the compiler (``NUMBA_DISABLE_JIT=1``) each is the equivalent NumPy expression.
 """
 
 import numpy as np

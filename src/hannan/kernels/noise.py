@@ -41,7 +41,7 @@ _P7, _P6, _P5, _P4, _P3, _P2, _P1, _P0 = (
 )
 
 
-@njit(cache=True, inline="always")  # as a call it would keep `_words` from being vectorised
+@njit(cache=True, inline="always")  # a call would prevent `_words` from being vectorised
 def philox(key, c0, c1, c2, c3):
     """The four random words of a counter; all words are held in uint64."""
     k0 = key & _LOW
@@ -164,7 +164,7 @@ def transpose(tile, policies, out, width, column):
 def fill_rows(key, stream, first, block):
     """block[i, k] = unit Laplace noise of cell k in draw first + i.
 
-    The width must be a multiple of sixteen; cells beyond the last element hold noise nobody reads.
+    The width must be a multiple of sixteen; cells beyond the last element are not used.
     """
     draws, width = block.shape
     raw = np.empty((width, WIDTH), np.float32)

@@ -24,6 +24,7 @@ def weights(regrets, magnitudes):
     for i in range(n):
         down = max(regrets[i] - 1.0, 0.0)
         lower = down * down / (3.0 * (magnitudes[i] + 1.0))
-        # The second power relative to the first: the difference of near equals stays exact.
+        # The second exponential relative to the first, so that the difference of nearly equal ones
+        # is exact.
         out[i] = -np.exp(out[i] - top) * np.expm1(lower - out[i])
     return out

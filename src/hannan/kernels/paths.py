@@ -30,9 +30,9 @@ def fill(key, stream, first, block):
 
 @njit(cache=True)
 def _solve(costs, flat, base, scale, start, head, value, choice):
-    """The smallest cost from each node to the target, and the edge to take there, in one draw.
+    """The smallest cost from each node to the target, and the edge to take, in one draw.
 
-    `base` is where edge 0 of the draw stands. Without noise (scale 0) `flat` is not looked at.
+    `base` is where edge 0 of the draw stands. Without noise (scale 0) `flat` is not read.
     """
     value[0] = 0.0
     for v in range(1, start.size - 1):
@@ -157,7 +157,7 @@ def plain_minimum(costs, start, head):
 def interval_minima(prefix, start, head):
     """The length of the best path at costs prefix[:, j] - prefix[:, i], for all i < j.
 
-    Sixteen j at a time, so the last sixteen columns are there for being read only.
+    Sixteen j at a time, so the last sixteen columns are padding.
     """
     columns = prefix.shape[1]
     cuts = columns - WIDTH

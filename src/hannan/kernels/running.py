@@ -1,4 +1,4 @@
-"""Columns of a stream, standardised as they come."""
+"""Columns of a stream, standardised as they arrive."""
 
 import math
 
@@ -9,8 +9,8 @@ from numba import njit
 def standardise(table, count, mean, squares, out):
     """out[t, j] = (x - mean) / deviation, both of column j up to row t (Welford's sums).
 
-    `mean` and `squares` [p] carry on from `count` rows read before, so that how the rows are cut
-    into tables makes no difference. A column that has been constant so far is 0.
+    `mean` and `squares` [p] continue from `count` rows read before, so that the result does not
+    depend on how the rows are split into tables. A column that has been constant so far is 0.
     """
     for t in range(table.shape[0]):
         n = count + t + 1

@@ -1,7 +1,7 @@
 """The m smallest of K numbers, ties to the smallest index.
 
-A binary heap holds the m smallest so far, the largest of them on top; elements come in order, so
-one that equals the top has the larger index and stays outside.
+A binary heap holds the m smallest so far, the largest of them on top; elements are visited in
+order, so one that equals the top has the larger index and is not taken.
 """
 
 import numpy as np

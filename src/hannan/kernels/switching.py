@@ -1,20 +1,20 @@
 r"""Best sequences of policies with few switches, by dynamic programming over time.
 
-Time comes in cells, and a sequence may switch between two cells only. A *state* holds, for every
-level q and policy n, the smallest cost of the cells passed so far, by a sequence that switches at
-most q times and plays n on the last of them; `least[q]` is its smallest entry on a level. One
-more cell with costs c takes it to
+Time is divided into cells, and a sequence may switch only between two cells. A *state* holds, for
+every level q and policy n, the smallest cost of the cells passed so far, by a sequence that
+switches at most q times and plays n on the last of them; `least[q]` is its smallest entry on a
+level. One more cell with costs c takes it to
 
     state[q, n] = c[n] + min(state[q, n], least[q - 1] + price),
 
-`price` being what a switch costs besides.
+where `price` is an extra charge for each switch.
 
-The same step goes forwards from the first cell and backwards from the last one, and two states
-that meet at a cell say what every policy costs there at best: no traceback is needed. States are
-flat, a multiple of sixteen policies for each level; policies beyond the last cost +inf.
+The same step goes forwards from the first cell and backwards from the last one, and two states that
+meet at a cell give the best cost of every policy in it: no traceback is needed. States are flat, a
+multiple of sixteen policies for each level; policies beyond the last cost +inf.
 
-*Fakes* are losses put on contexts, seen through the policies: those of cell g are numbers
-first[g] .. first[g+1] - 1, and number i costs policy n z[bases[i] + columns[which[i], n]].
+*Fakes* are fake losses on contexts, as policies incur them: those of cell g are numbers first[g] ..
+first[g+1] - 1, and number i costs policy n z[bases[i] + columns[which[i], n]].
 """
 
 import numpy as np
@@ -68,7 +68,7 @@ def sweep(totals, start, stop, step, fakes, scale, price, state, least):
         place = uint64(g) * width
         for n in range(0, row.size, WIDTH):
             lanes.store(row, n, lanes.load(flat, place + uint64(n)))
-        # Put into a function, inlined or not, this takes half as long again.
+        # As a function, inlined or not, this takes 50 % longer.
         if scale != 0.0 and g + 1 < first.size:
             for i in range(first[g], first[g + 1]):
                 base, column = uint64(bases[i]), uint64(which[i]) * width
@@ -88,7 +88,7 @@ def costs(totals, g, fakes, scale, row):
 def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, states, leasts):
     """Take a state backwards from `stop` to `start`, and keep it on the way.
 
-    states[i] is what lies behind cell start + i stride, without that cell.
+    states[i] is the state after cell start + i stride, that cell excluded.
     """
     for g in range(stop - 1, start - 1, -1):
         i = (g - start) // stride
@@ -121,7 +121,7 @@ def meet(front, front_least, behind, behind_least, price, best):
 
 @njit(cache=True, nogil=True)
 def solve(totals, g, end, fakes, scale, price, levels, best):
-    """`meet` at cell g of `end` cells, from nothing."""
+    """`meet` at cell g of `end` cells, computed from scratch."""
     size = levels * totals.shape[1]
     front, behind = np.zeros(size), np.zeros(size)
     front_least, behind_least = np.full(levels, np.inf), np.full(levels, np.inf)
@@ -152,10 +152,10 @@ def minimum(totals, end, fakes, scale, price, levels):
     return least[levels - 1] if end > 0 else 0.0
 
 
-# Below, every entry of a state also knows which sequence it stands for: `count[q, n]` pieces, of
-# which piece j begins at cell since[q, n, j] and plays who[q, n, j]. Among sequences of equal cost
-# the one that comes first is kept: the smaller first policy; then, where two part for the first
-# time, the one that stays, or the smaller policy if both switch.
+# Below, every entry of a state also stores its sequence: `count[q, n]` pieces, of which piece j
+# begins at cell since[q, n, j] and plays who[q, n, j]. Among sequences of equal cost the first is
+# kept: the smaller first policy; then, where two differ for the first time, the one that does not
+# switch, or the smaller policy if both do.
 
 
 @njit(cache=True)
@@ -216,7 +216,7 @@ def extend(totals, start, stop, fakes, scale, price, value, pieces):
 
 @njit(cache=True, nogil=True)
 def pick(totals, g, fakes, scale, price, value, pieces, behind, behind_least):
-    """The first of the best sequences: (its entry, its cost), `behind` being what lies after g."""
+    """The first of the best sequences: (its entry, its cost); `behind` is the state after g."""
     row = np.empty(totals.shape[1])
     costs(totals, g, fakes, scale, row)
     levels, policies = value.shape

@@ -20,7 +20,7 @@ def _row_leader(row, z, scale):
 
 @njit(cache=True)
 def act(totals, x, key, stream, draw, place, scale):
-    """argmin over k of totals[x, k] + scale * noise; `place` is x's position among the noisy."""
+    """argmin over k of totals[x, k] + scale * noise; `place` is the index of x in the noise."""
     z = np.zeros(totals.shape[1], np.float32)
     if scale != 0.0 and place >= 0:
         laplace_cells(key, stream, draw, place * totals.shape[1], z)

@@ -14,7 +14,7 @@ from hannan.kernels.noise import fill_laplace
 
 @njit(cache=True)
 def _extend(i, j, totals, z, places, scale, right):
-    """Put point i on the right; the noise left is that of the first j perturbed points."""
+    """Move point i to the right side; the noise of the first j perturbed points remains."""
     K = right.size
     for k in range(K):
         right[k] += totals[i, k]
@@ -70,7 +70,7 @@ def leaders(totals, places, block, start, stop, scale, codes, minima):
 
 @njit(cache=True, nogil=True)
 def resample_one(totals, places, block, start, stop, scale, place, target, successes):
-    """Rows until the leader's action was `target` often enough: successes, and rows used."""
+    """Go through rows until the leader's action was `target` often enough: successes, rows used."""
     hits = 0
     for row in range(start, stop):
         if act(totals, places, block, row, scale, place) == target:

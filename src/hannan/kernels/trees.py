@@ -1,17 +1,16 @@
 """The best tree of depth two, from one statistic for each half-space of a root.
 
-Statistics are those of `kernels.histograms`. A *table* of them lies one after another: number 0 is
+Statistics are those of `kernels.histograms`. A *table* holds them one after another: number 0 is
 that of all contexts, and number 1 + f C + c that of the contexts below cut c of feature f.
 
-A tree is coded in ten numbers: root feature (-1 for none), root cut, the stump below the root's
-cut (the whole tree where there is no root), the stump from it on.
+A tree is coded in ten numbers: root feature (-1 for none), root cut, the stump below the root's cut
+(the whole tree if there is no root), the stump at or above it.
 """
 
 import numpy as np
 from numba import njit
 
 from hannan.kernels import histograms, lanes
-from hannan.kernels.finite import _smallest
 from hannan.kernels.histograms import best_stump, combine, include, width
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
@@ -60,11 +59,7 @@ def split_value(below, whole, shape):
             left = lanes.where_less(value, left, value, left)
             value = lanes.add(right_low, right_high)
             right = lanes.where_less(value, right, value, right)
-    slots = np.empty(WIDTH)
-    lanes.store(slots, 0, left)
-    best_left = _smallest(slots)
-    lanes.store(slots, 0, right)
-    best_right = _smallest(slots)
+    best_left, best_right = lanes.smallest(left), lanes.smallest(right)
     for k in range(K):
         best_left = min(best_left, below[top + k])
         best_right = min(best_right, whole[top + k] - below[top + k])
@@ -73,7 +68,7 @@ def split_value(below, whole, shape):
 
 @njit(cache=True)
 def _branches(below, whole, shape, code):
-    """Write the best stumps of both sides of a root; `below` is spoilt."""
+    """Write the best stumps of both sides of a root; overwrites `below`."""
     best_stump(below, shape, code[2:6])
     for i in range(below.size):
         below[i] = whole[i] - below[i]
@@ -108,7 +103,7 @@ def best_tree(table, z, scale, shape, whole, below, code):
 
 @njit(cache=True)
 def plays(code, counts):
-    """What a coded tree does on a context."""
+    """The action of a coded tree on a context."""
     if code[0] >= 0 and code[1] >= counts[code[0]]:
         return histograms.plays(code[6:10], counts)
     return histograms.plays(code[2:6], counts)
@@ -135,7 +130,7 @@ def leaders(table, shape, block, start, stop, scale, codes, minima):
 
 @njit(cache=True, nogil=True)
 def resample_one(table, shape, block, start, stop, scale, counts, target, successes):
-    """Rows until the leader's action was `target` often enough: successes, and rows used."""
+    """Go through rows until the leader's action was `target` often enough: successes, rows used."""
     hits = 0
     for row in range(start, stop):
         if act(table, shape, block, row, scale, counts) == target:
@@ -149,8 +144,8 @@ def resample_one(table, shape, block, start, stop, scale, counts, target, succes
 def fill(key, stream, first, bins, order, heavy, shape, block):
     """block[i] = the table of the noise of draw first + i.
 
-    order[f] lists the contexts by falling count, so that the half-spaces of a feature are filled
-    one from the other.
+    order[f] lists the contexts by descending count, so that each half-space of a feature is filled
+    from the one before.
     """
     _, C, K, F = shape
     draws, row_width = block.shape
@@ -217,7 +212,7 @@ def grow(counts, losses, shape, code):
                     code[1] = c
                 continue
             value = split_value(below, whole, shape)
-            # Cuts come smallest first here: among equals of one feature the last one counts.
+            # Cuts are in ascending order here: among equal ones of a feature the last counts.
             if value < best or (value == best and code[0] == f):
                 best = value
                 code[0], code[1] = f, c

@@ -1,4 +1,4 @@
-"""The arcs of a graph with their capacities, each next to the arc back."""
+"""The arcs of a graph with their capacities and reverse arcs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Indices = NDArray[np.int64]
 
 
 class Arcs(Stored):
-    """Arcs sorted by tail and head, without repetition; with each arc the one back is listed.
+    """Arcs sorted by tail and head, without repetition; the reverse of each arc is listed too.
 
-    Where arcs go never changes, so sums on the same arcs share it; capacities are replaced,
-    never written into.
+    Heads and tails never change, so sums on the same arcs share them; capacities are replaced,
+    never modified in place.
     """
 
     _derived = frozenset({"tails", "heads", "start", "mates"})
@@ -60,7 +60,7 @@ class Arcs(Stored):
 
     @cached_property
     def mates(self) -> Indices:
-        """The arc back of each arc."""
+        """The reverse arc of each arc."""
         return np.searchsorted(self.keys, self.heads * self.n + self.tails).astype(np.int64)
 
     def same(self, other: Arcs) -> bool:
@@ -68,7 +68,7 @@ class Arcs(Stored):
         return self is other or np.array_equal(self.keys, other.keys)
 
     def spread(self, wider: Arcs, capacities: FloatArray) -> FloatArray:
-        """Capacities as those of a graph that has all these arcs and perhaps more."""
+        """The capacities in a graph that contains all these arcs and perhaps more."""
         total = np.zeros(len(wider.keys))
         total[np.searchsorted(wider.keys, self.keys)] = capacities
         return total

@@ -1,4 +1,4 @@
-"""What the loss functions of this package have in common."""
+"""The base class of the loss functions in this package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class SetLoss(LossFunction):
     """The function in the form in which sums are kept."""
 
     def __call__(self, action: Action) -> float:
-        """The loss of choosing these elements."""
         return self.terms.value(as_mask(action, self.n_actions))
 
     def __add__(self, other: LossFunction) -> Sum:
@@ -82,9 +81,8 @@ def check_indices(owner: object, name: str, values: Any, n: int) -> Any:
     found = as_array(values)
     if found.size == 0:
         found = found.astype(np.int64).reshape(0)
-    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
-        raise refuse(owner, name, f"a sequence of integers from 0 to {n - 1}", values)
-    if found.size and (found.min() < 0 or found.max() >= n):
+    integers = found.ndim == 1 and np.issubdtype(found.dtype, np.integer)
+    if not integers or (found.size and (found.min() < 0 or found.max() >= n)):
         raise refuse(owner, name, f"a sequence of integers from 0 to {n - 1}", values)
     found = found.astype(np.int64)  # a copy
     found.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Finding out that a function is not submodular."""
+"""Tests of submodularity on random sets."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hannan.losses._terms import Mask
 
 
 def require_submodular(function: LossFunction, checks: int) -> None:
-    """Try a function on random pairs of sets, and refuse it by naming a pair that fails.
+    """Test a function on random pairs of sets; an error names a pair that fails.
 
     The pairs are A = S + i and B = S + j: a function that passes on all of these is submodular.
-    They depend on nothing but the number of elements.
+    They depend only on the number of elements.
     """
     values: dict[bytes, float] = {}
 
@@ -43,7 +43,7 @@ def require_submodular(function: LossFunction, checks: int) -> None:
 
 
 def _squares(n: int, most: int) -> Iterator[tuple[Mask, int, int]]:
-    """Sets and two elements outside of each: all there are if they are few, else random ones."""
+    """Sets and two elements outside of each: all of them if they are few, else random ones."""
     if n < 2:
         return
     if n <= 12 and n * (n - 1) * 2 ** (n - 3) <= most:

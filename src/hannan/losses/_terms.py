@@ -31,7 +31,7 @@ class Bend(Stored):
 
     @property
     def key(self) -> Hashable:
-        """Equal for equal functions, as far as can be told."""
+        """Equal for equal functions, as far as that is known."""
         return (self.weights.tobytes(), self.g if isinstance(self.g, str) else id(self.g), self.cap)
 
 
@@ -52,8 +52,8 @@ class Terms(Stored):
     .. math:: c + w(A) + \sum_{u \in A, v \notin A} c_{uv} + h(|A|) + \sum_i p_i\, g_i(w_i(A))
               + \sum_k p_k f_k(A) .
 
-    The first four kinds add up number by number, so a sum of any length takes the room of one
-    function. Of the last two equal terms are counted and different ones listed.
+    The first four kinds are added coefficient by coefficient, so a sum of any length takes the
+    memory of one function. Of the last two kinds, equal terms are counted and distinct ones listed.
     """
 
     _derived = frozenset({"_groups"})
@@ -73,7 +73,7 @@ class Terms(Stored):
 
     @classmethod
     def of(cls, function: LossFunction) -> Terms:
-        """The terms of a loss function; one that is not from this package is a term itself."""
+        """The terms of a loss function; a user-defined one is a term itself."""
         terms = getattr(function, "terms", None)
         if isinstance(terms, Terms):
             return terms
@@ -93,7 +93,7 @@ class Terms(Stored):
         self._restored()
 
     def _restored(self) -> None:
-        # Objects read back from elsewhere have other addresses.
+        # Loaded objects have other addresses, so the index is rebuilt.
         self.bends = {bend.key: (bend, count) for bend, count in self.bends.values()}
         self.others = {id(f): (f, count) for f, count in self.others.values()}
 
@@ -152,7 +152,7 @@ class Terms(Stored):
             rank = np.empty(n, np.int64)
             rank[order] = np.arange(n)
             tails, heads = rank[self.arcs.tails], rank[self.arcs.heads]
-            ahead = tails < heads  # cut from just after the tail until the head comes
+            ahead = tails < heads  # cut from after the tail until the head is included
             capacities = self.capacities[ahead]
             steps = np.bincount(tails[ahead] + 1, capacities, n + 2)
             steps -= np.bincount(heads[ahead] + 1, capacities, n + 2)

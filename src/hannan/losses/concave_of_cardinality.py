@@ -1,4 +1,4 @@
-"""A loss of how many elements are chosen."""
+"""A loss that depends on the number of chosen elements."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from hannan.losses._terms import Terms
 
 
 class ConcaveOfCardinality(SetLoss):
-    r"""The function :math:`f(A) = h(|A|)`, h concave: every element more adds no more than the
-    one before.
+    r"""The function :math:`f(A) = h(|A|)` of the number of chosen elements, with concave h.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Weights that count less the more there are."""
+"""Concave functions of a sum of weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.losses._set_loss import SetLoss, check_numbers
 from hannan.losses._terms import NAMED, Bend, Terms
 
-_GRID = 33  # places at which a user's g is looked at
+_GRID = 33  # points at which a user's g is checked
 
 
 class ConcaveOfModular(SetLoss):
@@ -23,16 +23,15 @@ class ConcaveOfModular(SetLoss):
     weights
         w ≥ 0; K = len(weights).
     g
-        "sqrt"; "log1p"; "cap" for min(·, cap); or a function of one number, concave between 0
-        and the sum of all weights (looked at in a few places only).
+        "sqrt"; "log1p"; "cap" for min(·, cap); or a function of one number, concave between 0 and
+        the sum of all weights (checked at a few points).
     cap
         For g="cap".
 
     Notes
     -----
-    With g="cap" many different functions still add up to a cut function on a larger graph, which
-    is minimised quickly; the others need the general algorithm, and a sum of many different ones
-    is as long as there are.
+    With g="cap" sums are cut functions on a larger graph, which are minimised quickly; the others
+    need the general algorithm, in time proportional to the number of distinct ones.
 
     Examples
     --------
@@ -70,7 +69,7 @@ class ConcaveOfModular(SetLoss):
             self.terms.bends[bend.key] = (bend, 1.0)
 
     def extremes(self) -> tuple[float, float]:
-        """A concave g is least at an end; its largest value is bounded from above."""
+        """A concave g is smallest at an end; its largest value is bounded from above."""
         if self._samples is None:
             return 0.0, self(np.arange(self.n_actions))
         values = self._samples
@@ -94,13 +93,13 @@ class ConcaveOfModular(SetLoss):
 
 
 def _largest(values: FloatArray) -> float:
-    """A bound on a concave function known at equal distances.
+    """An upper bound on a concave function with known values at equal distances.
 
-    Between two places it lies below the lines through the places before and after.
+    Between two points it lies below the lines through the two points before and after.
     """
     step = np.diff(values)
     most = np.full(len(step), np.inf)
-    # A line reaches its highest point of the stretch at one of the ends.
+    # A line is highest at one of the ends of the interval.
     before, after = step[:-1], step[1:]
     most[1:] = values[1:-1] + np.maximum(before, 0.0)
     most[:-1] = np.minimum(most[:-1], values[1:-1] + np.maximum(-after, 0.0))

@@ -1,4 +1,4 @@
-"""What a set of elements covers together."""
+"""The weight of the items that a set covers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ class Coverage(SetLoss):
     r"""The weight of all items covered, each counted once:
     :math:`f(A) = \sum_{i \in \bigcup_{j \in A} S_j} w_i`.
 
-    As a loss alone it is least where nothing is chosen; with gains of the elements taken off,
-    `Coverage(...) + Linear(-gains)`, it is a cost shared by elements that need the same items.
-    Items that the same elements cover are kept as one.
+    Minus gains of the elements, `Coverage(...) + Linear(-gains)`, it is a cost shared by elements
+    that need the same items.
 
     Parameters
     ----------

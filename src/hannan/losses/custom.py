@@ -17,9 +17,8 @@ from hannan.losses._terms import Terms
 class Custom(SetLoss):
     """A submodular function given by its values.
 
-    Nothing is known of it beforehand, so its minimiser is found by the general algorithm, and a
-    sum of many different ones is as long as there are: each is asked for some n sets several
-    times a round. One object given again and again is asked once.
+    Its minimiser is found by the general algorithm, and the time for a sum is proportional to the
+    number of distinct functions: each is evaluated on about n sets several times a round.
 
     Parameters
     ----------
@@ -28,8 +27,9 @@ class Custom(SetLoss):
     n
         K, the number of elements.
     bounds
-        (low, high), if they are known. By default bounds that every submodular function with
-        these values at the empty set, the whole set, single elements and all but one has.
+        (low, high), if they are known. By default bounds that hold for every submodular function
+        with the same values at the empty set, the whole set, single elements and all but one
+        element.
 
     Examples
     --------
@@ -61,7 +61,6 @@ class Custom(SetLoss):
         return own
 
     def __call__(self, action: Action) -> float:
-        """The user's value, checked."""
         chosen = np.flatnonzero(as_mask(action, self.n))
         value = float(self.f(chosen))
         if not math.isfinite(value):
@@ -69,7 +68,7 @@ class Custom(SetLoss):
         if self._bounds is not None and not self._bounds[0] <= value <= self._bounds[1]:
             raise LossError(
                 f"f({chosen.tolist()}) is {value:g}, outside the bounds {self._bounds} it was "
-                "declared with. Mend f, or the bounds."
+                "declared with. Correct f, or the bounds."
             )
         return value
 

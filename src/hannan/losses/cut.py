@@ -1,4 +1,4 @@
-"""What a set is cut off from."""
+"""Cut functions of a graph."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ class Cut(SetLoss):
         return terms
 
     def extremes(self) -> tuple[float, float]:
-        """Between two elements at most the larger capacity is cut, and perhaps nothing is.
+        """At most the larger capacity between two elements is cut, at least nothing.
 
-        Bounds, not always attained: the largest cut is hard to find.
+        Bounds, not always attained: finding the largest cut is NP-hard.
         """
         terms = self.terms
         assert terms.arcs is not None

@@ -14,7 +14,7 @@ from hannan.losses._terms import Terms
 class Linear(SetLoss):
     r"""The modular function :math:`f(A) = c + \sum_{j \in A} w_j`.
 
-    A loss vector says the same and is quicker; this one is for sums.
+    A loss vector is equivalent and faster; this class is for sums.
 
     Parameters
     ----------

@@ -56,7 +56,6 @@ class Sum(SetLoss):
             self.terms.add(Terms.of(part), scale)
 
     def extremes(self) -> tuple[float, float]:
-        """The sums of the parts' bounds."""
         bounds = [(part.extremes(), scale) for part, scale in self._pairs()]
         low = sum(scale * found[0] for found, scale in bounds)
         return low, sum(scale * found[1] for found, scale in bounds)

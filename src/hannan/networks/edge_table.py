@@ -25,10 +25,9 @@ def read_edges(
 ) -> RoadNetwork:
     """A road network from a table of comma-separated values with a header.
 
-    Columns `tail` and `head` name the nodes; they are integers if all of them look like it, else
-    strings. `free_flow_time` is a column, or length divided by speed, or else the length. The
-    other columns of `RoadNetwork` are taken where present, and columns of any other name are
-    passed over.
+    Columns `tail` and `head` name the nodes; they become integers if all of them are, else strings.
+    `free_flow_time` is a column, or length divided by speed, or else the length. The other columns
+    of `RoadNetwork` are used if present, and all others are ignored.
 
     Parameters
     ----------
@@ -89,7 +88,7 @@ def _numbers(name: str, words: list[str]) -> FloatArray:
     try:
         return np.array([float(word) for word in words])
     except ValueError:
-        raise ParameterError(f"Column {name!r} holds something that is no number.") from None
+        raise ParameterError(f"Column {name!r} holds something that is not a number.") from None
 
 
 def _nodes(words: list[str]) -> list[Any]:

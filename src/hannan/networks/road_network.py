@@ -15,7 +15,7 @@ from hannan.core.validation import FloatArray, check_integer, check_seed, refuse
 
 
 class RoadNetwork:
-    r"""Directed links with their free-flow times and what flow does to them.
+    r"""Directed links with travel times that depend on flow.
 
     At flow f a link takes the time of the Bureau of Public Roads,
 
@@ -96,10 +96,10 @@ class RoadNetwork:
 
     @classmethod
     def grid(cls, rows: int, columns: int, *, capacity: float = 100.0, seed: int = 0) -> Self:
-        """A town of streets that lead east and south; from one corner no way leads back.
+        """A grid of streets that lead east and south, so that there are no cycles.
 
-        Crossings are numbered row by row from 1. A block takes between 1 and 2 units of time
-        when it is empty, drawn evenly.
+        Crossings are numbered row by row from 1. The free-flow time of a block is drawn uniformly
+        between 1 and 2.
 
         >>> import hannan as hn
         >>> hn.networks.RoadNetwork.grid(2, 2).links
@@ -138,12 +138,12 @@ class RoadNetwork:
     def closer(
         self, target: Hashable, zones: Iterable[Hashable] | None = None
     ) -> NDArray[np.bool_]:
-        r"""Dial's efficient links: those that bring one closer to the target.
+        r"""Dial's efficient links, those that lead closer to the target: a boolean for each link.
 
         Link (u, v) is kept if :math:`\mathrm{dist}(v) < \mathrm{dist}(u)`, dist the free-flow time
         to the target, and v is not a zone on the way. Where a link takes no time at all, the
         number of links to the target decides. So the links kept have no cycle, and contain a
-        shortest path from every node that has one.
+        shortest path from every node that has one. [dial1971]
 
         Parameters
         ----------
@@ -151,11 +151,6 @@ class RoadNetwork:
             A node.
         zones
             Nodes not to be passed through; by default the network's own.
-
-        Returns
-        -------
-        numpy.ndarray
-            A boolean for each link. [dial1971]
         """
         shut = self.zones if zones is None else frozenset(zones)
         if target not in set(self.head):
@@ -199,7 +194,7 @@ def _distances(
         into.setdefault(v, []).append(i)
     time = network.free_flow_time.tolist()
     done: dict[Hashable, tuple[float, int]] = {}
-    # The number in between keeps the heap from comparing nodes, which need not have an order.
+    # The counter in between prevents the heap from comparing nodes, which need not be ordered.
     waiting: list[tuple[float, int, int, Hashable]] = [(0.0, 0, -1, target)]
     while waiting:
         distance, links, _, v = heapq.heappop(waiting)

@@ -78,7 +78,7 @@ def _row(text: str, line: int) -> list[float]:
     try:
         row = [float(word) for word in text.partition(";")[0].split()]
     except ValueError:
-        raise ParameterError(f"Line {line} holds something that is no number: {text!r}.") from None
+        raise ParameterError(f"Line {line} is not made of numbers: {text!r}.") from None
     if len(row) < _NEEDED:
         raise ParameterError(
             f"Line {line} has {len(row)} columns; a link has {_NEEDED} at least (init node, term "

@@ -106,17 +106,15 @@ def evaluate(
 
     with guesses m of the losses. "ips" and "dr" are unbiased, "dr" whatever the guesses are;
     "snips" is biased by O(1/n) but, like "dr", does not change with a constant added to all
-    losses. The losses are those of the log: how a world that reacts to actions would have
-    reacted to the policy, no log can tell. Of a policy that would never have chosen what was
-    logged, only interval="bernstein" can say anything, and others are refused.
+    losses. A policy that would never have chosen what was logged is refused, unless with
+    interval="bernstein".
 
     Parameters
     ----------
     log
         What was logged.
     policy
-        As in `probabilities`: a policy, a function of a context (and of `available`), a learner as
-        it is now, a fitted classifier, n actions, or a table [n, K].
+        As in `probabilities`.
     estimator
         "dr", "snips" or "ips".
     model
@@ -148,11 +146,6 @@ def evaluate(
     seed
         Of the bootstrap.
 
-    Returns
-    -------
-    Estimate
-        With an interval, and notes on what is not to be trusted.
-
     Examples
     --------
     >>> import numpy as np
@@ -178,13 +171,18 @@ def evaluate(
             f"{log.losses.min():g} to {log.losses.max():g}."
         )
     table = probabilities(policy, log, draws)
-    ratios = _ratios(log, table, inverse)
+    chosen = table[np.arange(len(log)), log.actions]
+    ratios = chosen * log.weights if inverse == "weights" else chosen / log.propensities
     cut = 0
     if clip is not None:
         cut = int((ratios > check_positive("evaluate", "clip", clip)).sum())
         ratios = np.minimum(ratios, clip)
     if interval != "bernstein" and not ratios.any():
-        raise _never_tried(log)
+        raise ParameterError(
+            f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
+            "does not tell what it would have paid. Log with a policy that tries all actions; "
+            "where it did, interval='bernstein' bounds the loss all the same."
+        )
     terms, masses = ratios * log.losses, np.ones(len(log))
     if estimator == "dr":
         guesses = predictions(log, model, folds, low_high)
@@ -232,19 +230,6 @@ def _check(log: Log, estimator: str, interval: str, inverse: str, level: float) 
             "interval='bernstein' is for means of rounds, which 'snips' is not: use 'dr' or 'ips', "
             "or another interval."
         )
-
-
-def _ratios(log: Log, table: FloatArray, inverse: str) -> FloatArray:
-    chosen = table[np.arange(len(log)), log.actions]
-    return np.asarray(chosen * log.weights if inverse == "weights" else chosen / log.propensities)
-
-
-def _never_tried(log: Log) -> ParameterError:
-    return ParameterError(
-        f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
-        "does not tell what it would have paid. Log with a policy that tries all actions; where it "
-        "did, interval='bernstein' bounds the loss all the same."
-    )
 
 
 def _effective(ratios: FloatArray) -> float:

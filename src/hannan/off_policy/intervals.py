@@ -44,18 +44,8 @@ def bernstein(terms: FloatArray, span: Interval, guesses: Interval, level: float
 
     has a mean of at most 1 for each :math:`\lambda \in [0, 1)`, whatever the past does to the
     law of the next term; so for any number of rounds fixed in advance, and for rounds that
-    depend on each other. A union over a few λ takes the place of the best one.
-
-    Parameters
-    ----------
-    terms
-        z.
-    span
-        (low, high): what the terms can be.
-    guesses
-        (low, high): where means are known to lie; the guesses are running means, moved there.
-    level
-        Of confidence; half of the rest goes to each side.
+    depend on each other. A union over a few λ takes the place of the best one. The terms z lie in
+    `span`, their means in `guesses`, where running means are moved to be the :math:`\hat z_t`.
     """
     n, mean = len(terms), float(terms.mean())
     before = np.concatenate(([0.0], np.cumsum(terms)[:-1])) / np.maximum(np.arange(n), 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,11 +43,9 @@ class Log:
     r"""Rounds in which one of K actions was drawn from a known law and only its loss was seen.
 
     In round t the context :math:`x_t` came, the action :math:`a_t \sim q_t` was drawn, and cost
-    :math:`\ell_t(a_t)`. As :math:`E[1[a_t = a]/q_t(a)] = 1`, such rounds tell on average what any
-    other policy would have paid; `evaluate` says how much, and how surely.
-
-    The arrays are copies that cannot be written to; `log[2:7]`, `log[mask]` and `log[places]` are
-    logs, `log[3]` is a round, and iteration goes over rounds.
+    :math:`\ell_t(a_t)`; `evaluate` says what other policies would have paid. The arrays are copies
+    that cannot be written to; `log[2:7]`, `log[mask]` and `log[places]` are logs, `log[3]` is a
+    round, and iteration goes over rounds.
 
     Parameters
     ----------
@@ -350,9 +348,9 @@ def _shape(row: Any) -> tuple[int, ...]:
 
 
 def _taken(values: Any, places: IntArray) -> Any:
-    if values is None or isinstance(values, np.ndarray):
-        return values if values is None else values[places]
-    return [values[i] for i in cast(Sequence[int], places.tolist())]
+    if values is None:
+        return None
+    return values[places] if isinstance(values, np.ndarray) else [values[i] for i in places]
 
 
 def _same(a: Any, b: Any) -> bool:

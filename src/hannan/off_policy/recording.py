@@ -27,20 +27,17 @@ _NOTHING = Propensities(np.empty(0), np.empty(0), 0)
 class Recorder(Learner):
     r"""Plays as a learner does and keeps a `Log` that others can evaluate policies with.
 
-    Before each decision the learner's `propensities` are asked for, which changes nothing: the
-    play is that of the learner alone. Where the learner knows q, it is written down as it is.
-    Where q can only be sampled, the share :math:`\bar q` of an action in m draws would not do:
-    :math:`1/\bar q` is too large on average, or infinite. But counted together with the action
-    that was played, :math:`\hat q = (1 + m \bar q)/(1 + m)` has
+    Before each decision the learner's `propensities` are asked for, which changes nothing of the
+    play. Where the learner knows q, it is written down as it is. Where q can only be sampled, the
+    share :math:`\bar q` of an action in m draws is counted together with the action that was
+    played: :math:`\hat q = (1 + m \bar q)/(1 + m)` has
 
     .. math:: E\Big[\frac{1}{\hat q(a)} \,\Big|\, a\Big]
               = \frac{1 - (1 - q(a))^{m+1}}{q(a)},
 
-    which is 1/q but for actions rarer than one in m: the mean that geometric resampling
-    has with the cap L = m + 1, and with far less variance. The weights of `decide`, which are such
-    resampled ones, are logged too, for `evaluate(..., inverse="weights")`; drawn at decision time,
-    they do not depend on the loss. `act` draws them only for losses that are not zero, so in a
-    game played by `act` none are logged.
+    which is 1/q but for actions rarer than one in m. The weights of `decide`, which are drawn by
+    geometric resampling, are logged too, for `evaluate(..., inverse="weights")`; in a game played
+    by `act` there are none.
 
     Parameters
     ----------
@@ -91,7 +88,7 @@ class Recorder(Learner):
         super().__init__()
         if not isinstance(learner, Learner):
             raise refuse(self, "learner", "a learner, such as ContextSemiBanditFTPL(…)", learner)
-        self.learner: Any = learner
+        self.learner: Learner = learner
         self.draws = check_integer(self, "draws", draws, 2)
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
@@ -161,7 +158,6 @@ class Recorder(Learner):
     def decide_many(
         self, contexts: Iterable[Any], available: Iterable[Any] | None = None
     ) -> list[Decision]:
-        """A decision for each of several contexts, all from the same state."""
         before = set(self.learner.open_decisions)
         try:
             return super().decide_many(contexts, available)
@@ -178,9 +174,7 @@ class Recorder(Learner):
 
     @property
     def late(self) -> str | None:
-        """Why the learner refuses `decide`, or None."""
-        found: str | None = self.learner.late
-        return found
+        return self.learner.late
 
     # As the learner ---------------------------------------------------------------------
 
@@ -206,37 +200,25 @@ class Recorder(Learner):
     def would_play(
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
-        """What copies of the learner would play on a context now."""
-        found: list[Action] = self.learner.would_play(context, copies, seed, available)
-        return found
+        return self.learner.would_play(context, copies, seed, available)
 
     def propensities(
         self, context: Any = None, draws: int = 1000, available: Any = None
     ) -> Propensities:
-        """The learner's."""
-        found: Propensities = self.learner.propensities(context, draws, available)
-        return found
+        return self.learner.propensities(context, draws, available)
 
     def regret_bound(self) -> float | None:
-        """What theory promises of the learner."""
-        found: float | None = self.learner.regret_bound()
-        return found
+        return self.learner.regret_bound()
 
     def worst_case(self, rounds: int, restarts: int) -> float | None:
-        """That of the learner."""
-        found: float | None = self.learner.worst_case(rounds, restarts)
-        return found
+        return self.learner.worst_case(rounds, restarts)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
-        found: float = self.learner.loss_suffered(action, loss)
-        return found
+        return self.learner.loss_suffered(action, loss)
 
     @property
     def clock(self) -> int:
-        """The number of the learner's next round."""
-        found: int = self.learner.clock
-        return found
+        return self.learner.clock
 
     def _propensity(self, opened: Round) -> tuple[Any, Any]:
         assert opened.inner is not None
@@ -244,11 +226,9 @@ class Recorder(Learner):
 
     @property
     def action_count(self) -> int | None:
-        """K."""
         return self._K
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context as the learner takes it."""
         return self.learner.check_context(context, ahead)
 
 
@@ -264,11 +244,10 @@ def _n_actions(learner: Learner) -> int:
         raise ParameterError(
             "A Recorder needs noise that is drawn anew in each round: use noise='fresh'."
         )
-    found = getattr(learner, "n_actions", None) or getattr(oracle, "n_actions", None)
-    if found is None:
+    if learner.action_count is None:
         who = type(learner if oracle is None else oracle).__name__
         raise ParameterError(f"A Recorder needs the number of actions: give {who} its n_actions=.")
-    return int(found)
+    return learner.action_count
 
 
 def _single(action: Action) -> int:

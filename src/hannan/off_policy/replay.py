@@ -7,32 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, Feedback, Oracle, ParameterError
-from hannan.core.validation import FloatArray, check_choice, check_probability, refuse
-from hannan.environments.from_log import METHODS, LoggedRound
+from hannan.core import Environment, Oracle, ParameterError
+from hannan.core.validation import check_choice, check_probability, refuse
+from hannan.environments.from_log import (
+    METHODS,
+    LoggedRound,
+    Means,
+    check_player,
+    range_of_estimates,
+)
 from hannan.off_policy.log import Log
 
 
 class LogReplay(Environment):
     r"""The rounds of a `Log`, for a learner to play; what `environments.FromLog` is to a file.
 
-    By *rejection* a round is played for real where the learner chooses the logged action b and a
-    coin with :math:`p_{\min}/p` says yes; else it is told nothing. By *importance* weighting it is
-    told :math:`\hat\ell(a) = c + 1[a = b](\ell - c)/p` in every round, right on average.
-
     Parameters
     ----------
     log
         What was logged.
-    method
-        "rejection", for learners with bandit feedback; "importance", for learners with full
-        information and loss_range=None.
+    method, floor, oracle
+        As in `FromLog`.
     baseline
-        c: a number, or "running", the mean of the losses logged so far.
-    floor
-        p_min; by default the smallest propensity in the log.
-    oracle
-        The policies that regret is measured against.
+        As in `FromLog`, but any number.
 
     Examples
     --------
@@ -42,10 +39,6 @@ class LogReplay(Environment):
     >>> trace = hn.play(learner, log.environment(), seed=0)
     >>> learner.rounds, [learner.best_policy()(x) for x in (0, 1)]
     (50, [0, 1])
-
-    References
-    ----------
-    [li2011], [dudik2011]
     """
 
     def __init__(
@@ -75,37 +68,30 @@ class LogReplay(Environment):
 
     @property
     def horizon(self) -> int:
-        """The number of rounds in the log."""
         return len(self.log)
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts, one for each round."""
         return list(self.log.contexts)
 
     def meet(self, learner: Any) -> None:
         """Refuse a learner that could never learn anything, or not from estimates."""
-        full = getattr(learner, "feedback", Feedback.FULL) is Feedback.FULL
-        if self.method == "rejection" and full and getattr(learner, "oracle", None) is not None:
-            raise ParameterError(
-                f"{type(learner).__name__} learns from the losses of all actions, which a log does "
-                "not hold: use method='importance', or a learner with bandit feedback."
-            )
-        taken = getattr(learner, "loss_range", None)
-        if self.method == "importance" and taken is not None:
-            raise ParameterError(
-                f"{type(learner).__name__} takes losses in loss_range={tuple(taken)}, which "
-                "estimates of losses leave. Give a learner with full information loss_range=None; "
-                "one with bandit feedback plays with method='rejection'."
-            )
+        check_player(learner, self.estimates_range if self.method == "importance" else None)
+
+    @property
+    def estimates_range(self) -> tuple[float, float]:
+        """(low, high) of the estimates that learners are shown by importance weighting."""
+        losses = self.log.losses
+        # Running means begin at 1/2.
+        known = min(0.5, float(losses.min())), max(0.5, float(losses.max()))
+        return range_of_estimates(self.baseline, known, float(self.log.propensities.min()))
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
-        """The first `horizon` rounds."""
         log, full = self.log, self.method == "importance"
         if horizon > len(log):
             raise ParameterError(f"The log has {len(log)} rounds; {horizon} were asked for.")
         floor = log.propensities.min() if self.floor is None else self.floor
-        c = self._baselines()
+        c = Means(self.baseline).before(log.losses)
         # The log itself may come from a generator with the same seed.
         coins = rng if full else rng.spawn(1)[0]
         for t in range(horizon):
@@ -117,11 +103,3 @@ class LogReplay(Environment):
             if log.available is not None and len(log.available[t]) < self.n_actions:
                 this_round.available = log.available[t]
             yield this_round
-
-    def _baselines(self) -> FloatArray:
-        """c of each round, known before it."""
-        n = len(self.log)
-        if not isinstance(self.baseline, str):
-            return np.full(n, float(self.baseline))
-        before = np.concatenate(([0.0], np.cumsum(self.log.losses)[:-1]))
-        return np.where(np.arange(n) > 0, before / np.maximum(np.arange(n), 1), 0.5)

@@ -48,7 +48,7 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
         policy = _law_of(policy, K, draws)
     if callable(policy):
         table = _asked(policy, log)
-    elif _classifies(policy):
+    elif hasattr(policy, "predict") and not hasattr(policy, "learn"):  # a model of scikit-learn
         table = _given(_predicted(policy, log), n, K)
     else:
         table = _given(policy, n, K)
@@ -70,8 +70,7 @@ def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], F
         raise InputTypeError(
             f"Logs are for single actions; {type(learner).__name__} chooses sets of elements."
         )
-    own = getattr(learner, "n_actions", None) or getattr(learner.oracle, "n_actions", None)
-    _check_number(learner, own or K, K)
+    _check_number(learner, learner.action_count or K, K)
     known: dict[Hashable, FloatArray] = {}
 
     def answer(context: Any, available: IntArray) -> FloatArray:
@@ -117,11 +116,6 @@ def _takes_available(policy: Callable[..., Any]) -> bool:
         return "available" in inspect.signature(policy).parameters
     except (TypeError, ValueError):  # some compiled functions do not tell
         return False
-
-
-def _classifies(policy: Any) -> bool:
-    """Whether it is a model as of scikit-learn; what also learns predicts losses."""
-    return hasattr(policy, "predict") and not hasattr(policy, "learn")
 
 
 def _predicted(model: Any, log: Log) -> Any:

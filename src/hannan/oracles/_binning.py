@@ -1,4 +1,4 @@
-"""Features in bins: the cuts a class of stumps or trees may use."""
+"""Binned features: the cuts that stumps and trees may use."""
 
 from __future__ import annotations
 
@@ -18,14 +18,10 @@ from hannan.kernels.lanes import WIDTH
 
 
 class Grid(Stored):
-    """The edges of every feature: a context lies below an edge or from it on.
+    """The edges of every feature, rising: a context lies below an edge or from it on.
 
-    Parameters
-    ----------
-    edges
-        For each feature its edges, rising.
-    lowest
-        For each feature its smallest value where edges and that are all values known, else nan.
+    `lowest` has for each feature its smallest value if the edges and this are all its known
+    values, else nan.
     """
 
     _derived = frozenset({"n_features", "n_cuts", "edges", "_lowest", "_floors", "key"})
@@ -38,7 +34,7 @@ class Grid(Stored):
         self.n_features = len(edges)
         self.n_cuts = np.array([len(own) for own in edges], dtype=np.int64)
         most = int(self.n_cuts.max(initial=0))
-        # Falling, as kernels want them; beyond a feature's own edges nothing lies below.
+        # In descending order, as kernels take them, padded with -inf.
         self.edges = np.full((self.n_features, most), -np.inf)
         for f, own in enumerate(edges):
             self.edges[f, : len(own)] = own[::-1]
@@ -71,13 +67,13 @@ class Grid(Stored):
         return found
 
     def padded_counts(self, rows: FloatArray) -> FloatArray:
-        """What `counts` says of several contexts, [contexts, padded features]."""
+        """`counts` of several contexts, [contexts, padded features]."""
         found = np.zeros((len(rows), -(-self.n_features // WIDTH) * WIDTH))
         found[:, : self.n_features] = self.count_rows(rows).T
         return found
 
     def knows(self, context: FloatArray) -> bool:
-        """Whether no feature whose values were all known shows a new one."""
+        """Whether the context has no new value of a feature whose values were all known."""
         if not self.n_features:
             return False
         counts = self.counts(context)[: self.n_features].astype(np.intp)
@@ -85,7 +81,7 @@ class Grid(Stored):
         return bool(((floor == context) | np.isnan(self._lowest)).all())
 
     def splits(self, rows: FloatArray) -> NDArray[np.bool_]:
-        """Which rows lie from each cut on, [cuts, rows]."""
+        """Which rows lie at or above each cut, [cuts, rows]."""
         counts = self.count_rows(rows)
         cuts = [counts[f] <= c for f in range(self.n_features) for c in range(self.n_cuts[f])]
         return np.array(cuts, dtype=bool).reshape(len(cuts), len(rows))

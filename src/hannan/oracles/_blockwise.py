@@ -27,8 +27,9 @@ class BlockObjective(Objective):
 
     - `act(*statistic, block, row, scale, place)`, the action of the leader under one row;
     - `leaders(*statistic, block, start, stop, scale, codes, values)`, which writes the leaders;
-    - `resample_one(*statistic, block, start, stop, scale, place, element, successes)`, rows until
-      the leader's action was `element` so often: how often it was, and how many rows were used.
+    - `resample_one(*statistic, block, start, stop, scale, place, element, successes)`, which goes
+      through rows until the leader's action was `element` often enough, and returns how often it
+      was, and how many rows were used.
     """
 
     _kernel: Any
@@ -45,11 +46,11 @@ class BlockObjective(Objective):
 
     @abstractmethod
     def _blocks(self, noise: Noise | None) -> Blocks | None:
-        """Make the statistic ready for this noise; the blocks that hold its draws."""
+        """Prepare the statistic for this noise; returns the blocks that hold its draws."""
 
     @abstractmethod
     def _place(self, context: Any) -> Any:
-        """All that leaders look at in a context."""
+        """The part of a context that leaders depend on."""
 
     @abstractmethod
     def _policy(self, code: NDArray[np.int64]) -> Policy:
@@ -57,25 +58,21 @@ class BlockObjective(Objective):
 
     @abstractmethod
     def _plays(self, codes: Codes, place: Any) -> NDArray[Any]:
-        """What each of some coded policies does."""
+        """The action of each coded policy."""
 
     def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The leader's action, in one compiled call."""
         block, row, scale = self._row(noise, draw, scale)
         return int(self._kernel.act(*self._statistic, block, row, scale, self._place(context)))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The leader under each draw."""
         return [self._policy(code) for code in self._search(noise, first, count, scale)[0]]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The value of the leader under each draw."""
         return self._search(noise, first, count, scale)[1]
 
     def chosen(
         self, context: Any, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The action of the leader under each draw."""
         codes = self._search(noise, first, count, scale)[0]
         actions = self._plays(codes, self._place(context))
         return np.asarray(actions[:, None] == np.arange(self.n_actions))

@@ -1,4 +1,4 @@
-"""What problems without contexts, whose actions are sets of elements, have in common."""
+"""Problems without contexts whose actions are sets of elements."""
 
 from __future__ import annotations
 
@@ -18,10 +18,28 @@ from hannan.perturbation import Blocks, LaplaceNoise
 
 Elements = NDArray[np.intp]
 
-_BATCH = 2**20  # costs looked at together, in numbers
+_BATCH = 2**20  # numbers of costs that are processed together
 
 
-class SetOracle(Oracle):
+class NoContexts(Oracle):
+    """A problem without contexts: the only one is None."""
+
+    @property
+    def contexts(self) -> tuple[None]:
+        return (None,)
+
+    def check_context(self, context: Any) -> None:
+        if context is not None:
+            raise ContextError(
+                f"{type(self).__name__} has no contexts: call act() or act(None); got {context!r}. "
+                "For a choice of its own on each context use PerContext."
+            )
+
+    def separates(self, contexts: Sequence[Any]) -> bool:
+        return len(contexts) > 0
+
+
+class SetOracle(NoContexts):
     """Feasible sets of K elements, and an optimiser for any signed costs of the elements.
 
     A subclass calls `_set_size` in its constructor and writes `_solve`. Where one element is
@@ -37,34 +55,15 @@ class SetOracle(Oracle):
         self.rank = rank
         self.antichain = antichain
         self._single = rank == 1 and antichain
-        # A lone int could not say "none", so where nothing may be chosen actions are arrays, and
-        # learners must not take them for choices of exactly one.
+        # An int could not stand for the empty set, so where that is allowed actions are arrays, and
+        # learners must not treat them as choices of exactly one element.
         self.max_chosen = 1 if self._single else max(2, rank)
 
-    @property
-    def contexts(self) -> tuple[None]:
-        """There is one context, None."""
-        return (None,)
-
-    def check_context(self, context: Any) -> None:
-        """Only None will do."""
-        if context is not None:
-            raise ContextError(
-                f"{type(self).__name__} has no contexts: call act() or act(None); got {context!r}. "
-                "For a choice of its own on each context use PerContext."
-            )
-
     def objective(self) -> SetObjective:
-        """An empty total: one number for each element."""
         return SetObjective(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> SetNoise:
-        """A number for each element, held ready in blocks."""
         return SetNoise(contexts, self.n_actions, key, stream, memory)
-
-    def separates(self, contexts: Sequence[Any]) -> bool:
-        """The one context does."""
-        return len(contexts) > 0
 
     def interval_minima(
         self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
@@ -78,7 +77,7 @@ class SetOracle(Oracle):
         return values
 
     def action(self, chosen: Elements) -> Action:
-        """The chosen elements in the form learners play them."""
+        """The chosen elements in the form in which learners play them."""
         return int(chosen[0]) if self._single else chosen.copy()
 
     @abstractmethod
@@ -110,26 +109,26 @@ class SetPolicy(Policy):
 
 
 class SetNoise(LaplaceNoise):
-    """Fake losses of the elements, a block of draws at a time."""
+    """Fake losses of the elements on each context, a block of draws at a time."""
 
     def __init__(
         self, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int, memory: int
     ) -> None:
         super().__init__(contexts, n_actions, key, stream)
-        self.blocks = Blocks(self._fill, padded(n_actions), memory)
+        self.blocks = Blocks(self._fill, max(WIDTH, padded(self.n_cells)), memory)
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         fill_rows(self.key, self.stream, first, block)
 
     def row(self, draw: int) -> NDArray[np.float32]:
-        """One draw, for reading until the next is asked for."""
+        """One draw; valid until the next call."""
         at = self.blocks.locate(draw)
-        return self.blocks.block[at, : self.n_actions]
+        return self.blocks.block[at, : self.n_cells]
 
     def rows(self, first: int, most: int) -> NDArray[np.float32]:
-        """Draws first, first + 1, …: as many as lie ready, `most` at most."""
+        """Draws first, first + 1, …: as many as the block holds, at most `most`."""
         at = self.blocks.locate(first)
-        return self.blocks.block[at : at + most, : self.n_actions]
+        return self.blocks.block[at : at + most, : self.n_cells]
 
 
 class SetObjective(Objective):
@@ -143,24 +142,21 @@ class SetObjective(Objective):
         self._tilted: SetObjective | None = None
 
     def copy(self) -> SetObjective:
-        """An independent copy of the totals."""
         twin = type(self)(self.oracle)
         twin.totals[:] = self.totals
         return twin
 
     def add(self, context: None, losses: FloatArray) -> None:
-        """Add a loss vector."""
         self.totals += losses
 
     def tilted(self, context: None, losses: FloatArray) -> SetObjective:
-        """The totals with one more round, in a place kept for it."""
+        """The totals with one more round, in a buffer that is reused."""
         if self._tilted is None:
             self._tilted = type(self)(self.oracle)
         np.add(self.totals, losses, out=self._tilted.totals)
         return self._tilted
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best set under one draw."""
         return self.oracle.action(self._best(self._costs(noise, draw, scale)))
 
     def settle(
@@ -173,11 +169,9 @@ class SetObjective(Objective):
         return action
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One call of the optimiser for each draw."""
         return [self._policy(self._costs(noise, first + i, scale)) for i in range(count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The costs of the best sets."""
         values = np.empty(count)
         for i in range(count):
             costs = self._costs(noise, first + i, scale)
@@ -187,7 +181,6 @@ class SetObjective(Objective):
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The best sets, many draws in one call."""
         if scale == 0.0:
             return np.repeat(self.oracle._solve_many(self.totals[None, :]), count, axis=0)
         noise, K = _ready(noise), self.oracle.n_actions

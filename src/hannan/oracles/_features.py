@@ -1,8 +1,8 @@
-"""What policy classes on feature vectors have in common."""
+"""Policy classes on feature vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -39,22 +39,29 @@ class FeatureOracle(Oracle):
                 f"{type(self).__name__} needs a row of features for a context; got None. Give "
                 "act() one, a list of numbers; without contexts use AllPolicies(1, n_actions)."
             )
-        return check_row(context)
+        row = check_row(context)
+        self._check_row(row)
+        return row
 
     def check_contexts(self, contexts: Any) -> list[Any]:
         """The distinct rows of a two-dimensional array or a frame."""
         table = as_numbers(contexts, 2)
         if not np.isfinite(table).all():
             raise _not_finite(table, contexts, 2)
-        return list({row.tobytes(): row for row in table}.values())
+        rows = list({row.tobytes(): row for row in table}.values())
+        for row in rows:
+            self._check_row(row)
+        return rows
+
+    def _check_row(self, row: FloatArray) -> None:
+        """Refuse a row of finite numbers that this class cannot use."""
 
     def key(self, context: FloatArray) -> bytes:
-        """The row's bytes."""
         return context.tobytes()
 
 
 def check_row(context: Any) -> FloatArray:
-    """One row of features as float64 of its own; each must be a finite number."""
+    """A copy of one row of features as float64; each must be a finite number."""
     if type(context) is np.ndarray and context.dtype == np.float64:
         row = context.copy()  # the caller may use its array again
     else:
@@ -111,7 +118,7 @@ def _not_numbers(given: Any, ndim: int) -> ContextError:
 
 
 def _cells(given: Any, ndim: int) -> NDArray[Any]:
-    """What was given as a table of objects, [rows, features]; an empty one where that is none."""
+    """The data as a table of objects, [rows, features]; empty if that is impossible."""
     try:
         if is_frame(given):
             columns = [as_list(column) for _, column in columns_of(given)]
@@ -125,15 +132,10 @@ def _cells(given: Any, ndim: int) -> NDArray[Any]:
 
 
 def _place(given: Any, ndim: int, row: int, column: int) -> str:
-    """Where a feature is, with its name where it has one: of a column, or in a row of pandas."""
+    """The position of a feature, with its column name if it has one."""
     names: Any = getattr(given, "index", None) if ndim == 1 else None
     if is_frame(given):
         names = [name for name, _ in columns_of(given)]
     known = names is not None and not callable(names) and len(names) > column
     name = f" ({names[column]!r})" if known else ""
     return f"feature {column}{name} of row {row}, counting from 0,"
-
-
-def distinct_rows(rows: Sequence[FloatArray]) -> NDArray[np.float64]:
-    """The distinct rows, stacked."""
-    return np.array(list({row.tobytes(): row for row in rows}.values()))

@@ -66,13 +66,13 @@ def as_table(
 
 
 def distinct_rows(table: NDArray[Any]) -> int:
-    """How many rows differ."""
+    """The number of distinct rows."""
     rows = np.ascontiguousarray(table)
     return len(np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))))
 
 
 def random_table(n_policies: int, n_contexts: int, n_actions: int, seed: int) -> NDArray[np.int64]:
-    """Actions drawn evenly, [N, d]."""
+    """Actions drawn uniformly, [N, d]."""
     sizes = {"n_policies": n_policies, "n_contexts": n_contexts, "n_actions": n_actions}
     for name, value in sizes.items():
         check_integer("FinitePolicies.random", name, value, 1)

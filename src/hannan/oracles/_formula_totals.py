@@ -14,12 +14,14 @@ from hannan.core import Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.kernels import branching, formulas
-from hannan.perturbation import Blocks, LaplaceNoise
+from hannan.oracles._combinatorial import SetNoise
+from hannan.oracles._twin import twin
+from hannan.perturbation import Blocks
 
 if TYPE_CHECKING:
     from hannan.oracles._formulas import Formulas
 
-_LARGEST_CHANGE = 45.0  # of a unit Laplace variate of 31 bits less another one
+_LARGEST_CHANGE = 45.0  # largest difference of two unit Laplace variates of 31 bits
 _FEW_CONTEXTS = 128
 _NO_CELLS = np.zeros(0, np.float32)
 _NO_PLACES = np.zeros(0, np.int64)
@@ -46,8 +48,8 @@ class FormulaPolicy(Policy):
         return f"<policy {word.join(f'x{i}' for i in self.variables) or empty}>"
 
 
-class FormulaNoise(LaplaceNoise):
-    """Fake outcomes on contexts, as a weight on missing each of them.
+class FormulaNoise(SetNoise):
+    """Fake outcomes on contexts, as a weight for missing each of them.
 
     Totals take them as they are, or projected on all formulas.
     """
@@ -60,24 +62,23 @@ class FormulaNoise(LaplaceNoise):
         stream: int,
         memory: int,
     ) -> None:
-        super().__init__(contexts, 2, key, stream)
+        super().__init__(contexts, 2, key, stream, memory)
         self.miss = oracle.miss
         self.touched = [oracle.touched(context) for context in contexts]
         self.linear = all(y & (y - 1) == 0 for y in self.touched)
         """Whether every context is decided by one variable, or by none."""
         self.places = np.array([y.bit_length() - 1 for y in self.touched])
-        # As fine as sums over all contexts fit into 31 bits.
+        # The finest resolution at which sums over all contexts fit into 31 bits.
         most = _LARGEST_CHANGE * len(self.touched)
         self.steps = 2.0 ** math.floor(math.log2((2**31 - 1) / most - 1.0))
         self._bits = table_bits(oracle.n)
         self._memory = memory
-        self._cells = Blocks(self._fill_cells, self.n_cells, memory)
         self._tables: Blocks | None = None
 
     def cells(self, draw: int) -> NDArray[np.float32]:
-        """The noise on the contexts, for each two numbers."""
-        place = self._cells.locate(draw)
-        row: NDArray[np.float32] = self._cells.block[place]
+        """The noise on the contexts, two numbers for each, and padding."""
+        place = self.blocks.locate(draw)
+        row: NDArray[np.float32] = self.blocks.block[place]
         return row
 
     def table(self, draw: int) -> NDArray[np.int32]:
@@ -95,20 +96,10 @@ class FormulaNoise(LaplaceNoise):
         """The noise of hitting every context."""
         return float(self.unit(draw)[:, 1 - self.miss].sum())
 
-    def _fill_cells(self, first: int, block: NDArray[np.float32]) -> None:
-        formulas.fill_cells(self.key, self.stream, first, block)
-
     def _fill_tables(self, first: int, block: NDArray[np.float32]) -> None:
-        formulas.fill_tables(
-            self.key,
-            self.stream,
-            first,
-            np.array(self.touched, np.int64),
-            self.miss,
-            self.steps,
-            self._bits,
-            block.view(np.int32),
-        )
+        touched, rows = np.array(self.touched, np.int64), block.view(np.int32)
+        shape = self.miss, self.steps, self._bits
+        formulas.fill_tables(self.key, self.stream, first, touched, *shape, rows)
 
 
 class FormulaObjective(Objective):
@@ -123,7 +114,6 @@ class FormulaObjective(Objective):
         self.constant = 0.0
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add a context's weight."""
         miss = self.oracle.miss
         self.constant += float(losses[1 - miss])
         weight = float(losses[miss] - losses[1 - miss])
@@ -131,12 +121,10 @@ class FormulaObjective(Objective):
             self._add(self.oracle.touched(context), weight)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One search for each draw."""
         draws = range(first, first + count)
         return [FormulaPolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the leaders."""
         values = np.full(count, self.constant)
         for i in range(count):
             values[i] += self._solve(noise, first + i, scale)[1]
@@ -145,20 +133,10 @@ class FormulaObjective(Objective):
         return values
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
-        """The leader's action."""
         return self.oracle.plays(self._solve(noise, draw, scale)[0], context)
 
-    def chosen(
-        self, context: int, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The action of each leader."""
-        inclusion = np.zeros((count, 2), dtype=bool)
-        for i in range(count):
-            inclusion[i, self.action(context, noise, first + i, scale)] = True
-        return inclusion
-
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
-        """The same totals, with one more weight on the side."""
+        """The same totals with one more weight, which is stored separately."""
         return TiltedTotals(self, context, losses)
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[int, float]:
@@ -176,7 +154,7 @@ class FormulaObjective(Objective):
 
 
 class TiltedTotals(FormulaObjective):
-    """Totals that have had one more round, without changing them."""
+    """A view of totals with one more round."""
 
     def __init__(self, base: FormulaObjective, context: int, losses: FloatArray) -> None:
         super().__init__(base.oracle)
@@ -187,15 +165,14 @@ class TiltedTotals(FormulaObjective):
         self.constant = base.constant + float(losses[1 - miss])
 
     def copy(self) -> FormulaObjective:
-        """The totals with the round added."""
-        twin = self._base.copy()
-        assert isinstance(twin, FormulaObjective)
-        twin.constant = self.constant
-        twin._add(self._touched, self._weight)
-        return twin
+        made = self._base.copy()
+        assert isinstance(made, FormulaObjective)
+        made.constant = self.constant
+        made._add(self._touched, self._weight)
+        return made
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
-        """Two rounds are too many to keep on the side."""
+        """Only one extra round can be stored separately, so this copies."""
         return TiltedTotals(self.copy(), context, losses)
 
     def _add(self, touched: int, weight: float) -> None:
@@ -212,8 +189,8 @@ class TiltedTotals(FormulaObjective):
 class TableTotals(FormulaObjective):
     """The value of every formula, in a table with a tree of minima above it.
 
-    While few contexts have been seen their weights are kept beside it: under noise that is not
-    linear in the variables, searching is then cheaper than going through the table.
+    While few contexts have been seen their weights are kept as well: under noise that is not linear
+    in the variables, a search is then cheaper than a scan of the table.
     """
 
     _derived = frozenset({"tree"})
@@ -231,12 +208,7 @@ class TableTotals(FormulaObjective):
         self._few: RowTotals | None = RowTotals(oracle)
 
     def copy(self) -> TableTotals:
-        """An independent copy of the table."""
-        twin: TableTotals = object.__new__(TableTotals)
-        twin.__dict__.update(self.__dict__)
-        twin.scores, twin.tree = self.scores.copy(), self.tree.copy()
-        twin._few = None if self._few is None else self._few.copy()
-        return twin
+        return twin(self, "scores", "tree", "_few")
 
     def _add(self, touched: int, weight: float) -> None:
         formulas.add(self.scores, self.tree, touched, weight)
@@ -261,16 +233,9 @@ class TableTotals(FormulaObjective):
                 )
                 return int(mask), float(value)
             cells, places = noise.cells(draw), noise.places
+        miss, bits = self.oracle.miss, self._bits
         mask, value = formulas.linear_draw(
-            self.scores,
-            self.tree,
-            cells,
-            scale,
-            self.oracle.miss,
-            places,
-            self._bits,
-            touched,
-            weight,
+            self.scores, self.tree, cells, scale, miss, places, bits, touched, weight
         )
         return int(mask), float(value)
 
@@ -290,15 +255,10 @@ class RowTotals(FormulaObjective):
         self._placed: tuple[FormulaNoise | None, NDArray[np.int64]] = (None, _NO_PLACES)
 
     def copy(self) -> RowTotals:
-        """An independent copy of the weights."""
-        twin: RowTotals = object.__new__(RowTotals)
-        twin.__dict__.update(self.__dict__)
-        twin._rows = dict(self._rows)
-        twin._masks, twin._totals = self._masks.copy(), self._totals.copy()
-        return twin
+        return twin(self, "_rows", "_masks", "_totals")
 
     def _add(self, touched: int, weight: float) -> None:
-        row = self._row(touched)  # may move the totals, so before they are looked at
+        row = self._row(touched)  # may reallocate the totals, so it comes first
         self._totals[row] += weight
 
     def _search(
@@ -309,24 +269,14 @@ class RowTotals(FormulaObjective):
             assert isinstance(noise, FormulaNoise)
             cells, places = noise.cells(draw), self._places(noise)
         tilt = self._row(touched) if weight != 0.0 else -1
-        count = len(self._rows)
-        mask, value, _ = branching.draw(
-            self._masks[:count],
-            self._totals[:count],
-            self.oracle.n,
-            cells,
-            scale,
-            self.oracle.miss,
-            places,
-            tilt,
-            weight,
-            np.uint64(self._guess),
-        )
+        count, n, miss = len(self._rows), self.oracle.n, self.oracle.miss
+        known, guess = (self._masks[:count], self._totals[:count]), np.uint64(self._guess)
+        mask, value, _ = branching.draw(*known, n, cells, scale, miss, places, tilt, weight, guess)
         self._guess = int(mask)
         return self._guess, float(value)
 
     def size(self, noise: FormulaNoise) -> int:
-        """The number of contexts seen, with those of the noise."""
+        """The number of distinct contexts seen or perturbed."""
         self._places(noise)
         return len(self._rows)
 
@@ -345,5 +295,5 @@ class RowTotals(FormulaObjective):
 
 
 def table_bits(n: int) -> int:
-    """Bits of a table for n variables: at least a block."""
+    """Bits of a table for n variables: at least those of one block."""
     return max(n, formulas.LEAF_BITS)

@@ -1,4 +1,4 @@
-"""What disjunctions and conjunctions have in common.
+"""Shared parts of disjunctions and conjunctions.
 
 Both are read as sets S of variables that *miss* some contexts: with y the bits that are on (for a
 disjunction) or off (for a conjunction), S misses the context if S & y == 0. A disjunction plays 0
@@ -17,6 +17,7 @@ import numpy as np
 
 from hannan.core import ContextError, Oracle
 from hannan.core.arrays import as_array, as_scalar, is_frame
+from hannan.core.params import short
 from hannan.core.validation import check_integer, refuse
 from hannan.oracles._formula_totals import (
     FormulaNoise,
@@ -27,7 +28,7 @@ from hannan.oracles._formula_totals import (
 )
 
 TABLE_VARIABLES = 20
-"""Up to here the value of every formula is kept; beyond, the best one is searched for."""
+"""Up to this many variables the value of every formula is kept; beyond, the best is searched."""
 
 _MOST_VARIABLES = 64
 
@@ -48,7 +49,7 @@ class Formulas(Oracle):
 
     @abstractmethod
     def touched(self, context: int) -> int:
-        """y: the variables of which one suffices to hit the context."""
+        """y: the variables any one of which hits the context."""
 
     @property
     def n_policies(self) -> int:
@@ -86,7 +87,7 @@ class Formulas(Oracle):
             row = row[0]
         if row.shape != (self.n,):
             raise ContextError(
-                f"A context of {self!r} is a row of {self.n} bits; got {_shown(context)}."
+                f"A context of {self!r} is a row of {self.n} bits; got {short(context)}."
             )
         on = row == 1
         bad = np.flatnonzero(~(on | (row == 0)))
@@ -98,17 +99,15 @@ class Formulas(Oracle):
         return int.from_bytes(np.packbits(on, bitorder="little").tobytes(), "little")
 
     def check_contexts(self, contexts: Any) -> list[int]:
-        """The distinct rows of a two-dimensional array or a frame, as numbers."""
         return super().check_contexts(as_array(contexts) if is_frame(contexts) else contexts)
 
     def objective(self) -> FormulaObjective:
-        """An empty total."""
         return TableTotals(self) if self.n <= TABLE_VARIABLES else RowTotals(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> FormulaNoise:
-        """Fake outcomes, projected on all formulas where that pays."""
+        """Fake outcomes, projected on all formulas where that is cheaper."""
         return FormulaNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -125,11 +124,6 @@ class Formulas(Oracle):
     def separates(self, contexts: Sequence[Any]) -> bool:
         """Whether every variable decides some context alone.
 
-        The formula of all variables and that of all but one differ only there.
+        The formula of all variables and that of all but one differ only on such contexts.
         """
         return {1 << i for i in range(self.n)} <= {self.touched(context) for context in contexts}
-
-
-def _shown(context: Any) -> str:
-    shape = getattr(context, "shape", None)
-    return f"an array of shape {shape}" if shape else repr(context)[:80]

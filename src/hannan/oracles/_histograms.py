@@ -1,4 +1,4 @@
-"""What classes on binned features have in common: who decides on the bins, and the statistic."""
+"""Classes on binned features: how bins are chosen, and the statistic."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from hannan.kernels import histograms, trees
 from hannan.oracles._binning import NO_FEATURES, Grid, check_length, learn_grid, stack
 from hannan.oracles._blockwise import BlockObjective, Codes
 from hannan.oracles._features import FeatureOracle
+from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _MOST_ROWS = 4096  # distinct contexts whose totals are kept one by one
@@ -37,21 +38,11 @@ class BinnedOracle(FeatureOracle):
 
     @abstractmethod
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
-        """The policy behind the numbers that kernels write."""
+        """The policy behind the numbers that kernels return."""
 
-    def check_context(self, context: Any) -> FloatArray:
-        """A row of finite numbers, as many as there are lists of edges."""
-        row = super().check_context(context)
+    def _check_row(self, row: FloatArray) -> None:
         if self.grid is not None:
             check_length(row, self.grid.n_features)
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a table."""
-        rows = super().check_contexts(contexts)
-        if self.grid is not None:
-            check_length(rows[0], self.grid.n_features)
-        return rows
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
@@ -113,19 +104,14 @@ class Rows(Stored):
 
     def copy(self) -> Rows:
         """An independent copy."""
-        twin = Rows(self._totals.shape[1])
-        twin.contexts = list(self.contexts)
-        twin._index = dict(self._index)
-        twin._totals = self._totals.copy()
-        return twin
+        return twin(self, "contexts", "_index", "_totals")
 
 
 class BinnedObjective(BlockObjective):
-    """Totals on both sides of every cut, or of every pair of cuts.
+    """Totals on both sides of every cut, or of every pair of cuts; see `Stumps`.
 
-    The cuts are the oracle's `edges`. Where none are given they are those of the contexts the
-    noise is on; and before any noise was met, those of the contexts seen. Totals are kept for each
-    distinct context so that cuts can change, up to 4096 of them: from then on the cuts stay.
+    Totals are kept for each distinct context so that cuts can change, until there are 4096 of them;
+    from then on the cuts are fixed.
     """
 
     oracle: BinnedOracle
@@ -140,9 +126,9 @@ class BinnedObjective(BlockObjective):
 
     def __init__(self, oracle: BinnedOracle) -> None:
         self.oracle = oracle
-        self._met: object | None = None  # what decided on the cuts: a noise, or contexts to expect
+        self._met: object | None = None  # the noise or contexts that fixed the cuts
         self._rows: Rows | None = None if oracle.grid is not None else Rows(self.n_actions)
-        self._renew = 1  # number of contexts at which cuts are looked for again
+        self._renew = 1  # number of contexts at which cuts are recomputed
         self._rebin(oracle.grid or NO_FEATURES)
 
     @property
@@ -158,15 +144,7 @@ class BinnedObjective(BlockObjective):
         return self._stat, self._shape
 
     def copy(self) -> BinnedObjective:
-        """An independent copy of the totals."""
-        twin = type(self)(self.oracle)
-        twin._met = self._met
-        twin._rows = None if self._rows is None else self._rows.copy()
-        twin._renew = self._renew
-        twin._grid = self._grid
-        twin._shape = self._shape
-        twin._stat = self._stat.copy()
-        return twin
+        return twin(self, "_rows", "_stat")
 
     def prepare(self, contexts: Sequence[Any]) -> None:
         """Take the cuts of these contexts, so that the class is fixed from the first round on."""
@@ -175,7 +153,6 @@ class BinnedObjective(BlockObjective):
             self._rebin(self.oracle.cuts_on(contexts))
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a loss vector to all cells its context lies in."""
         counts = self._grid.counts(context)
         rows = self._rows
         if rows is not None:
@@ -191,9 +168,9 @@ class BinnedObjective(BlockObjective):
     def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
         """The statistic with one more round; contexts are not copied."""
         may_move = self._rows is not None and self._met is None  # the cuts
-        twin = self.copy() if may_move else TiltedBins(self)
-        twin.add(context, losses)
-        return twin
+        made = self.copy() if may_move else TiltedBins(self)
+        made.add(context, losses)
+        return made
 
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         if self._rows is not None:
@@ -201,7 +178,7 @@ class BinnedObjective(BlockObjective):
         return noise.onto(self._grid).blocks if isinstance(noise, BinnedNoise) else None
 
     def _agree(self, noise: Noise | None, rows: Rows) -> None:
-        """Take the cuts of a noise not met before, or while there was none those of the rows."""
+        """Take the cuts of a new noise; before the first one, those of the rows."""
         if isinstance(noise, BinnedNoise):
             if noise is not self._met:
                 self._met = noise
@@ -233,7 +210,7 @@ class BinnedObjective(BlockObjective):
 
 
 class TiltedBins(BinnedObjective):
-    """A statistic with some more rounds, read until the first is changed."""
+    """A statistic with some more rounds, valid until the original changes."""
 
     def __init__(self, base: BinnedObjective) -> None:
         self.oracle = base.oracle
@@ -242,22 +219,19 @@ class TiltedBins(BinnedObjective):
         self._follow()
 
     def copy(self) -> BinnedObjective:
-        """The whole total, with the rounds added."""
-        twin = self._base.copy()
+        made = self._base.copy()
         for context, losses in self._more:
-            twin.add(context, losses)
-        return twin
+            made.add(context, losses)
+        return made
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a round."""
         self._kernel.add(self._stat, self._shape, self._grid.counts(context), losses)
         self._more.append((context, losses))
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> BinnedObjective:
-        """A copy with one more round."""
-        twin = self.copy()
-        twin.add(context, losses)
-        return twin
+        made = self.copy()
+        made.add(context, losses)
+        return made
 
     def _blocks(self, noise: Noise | None) -> Blocks | None:
         found = self._base._blocks(noise)
@@ -292,7 +266,7 @@ class BinnedNoise(LaplaceNoise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The cuts these contexts ask for."""
+        """The cuts of these contexts."""
         return self.oracle.grid or learn_grid(self.rows, self.oracle.n_bins)
 
     def onto(self, grid: Grid) -> Projection:
@@ -325,7 +299,7 @@ class Projection:
 
 
 def statistic_size(oracle: BinnedOracle, grid: Grid) -> int:
-    """Numbers in the statistic of a class."""
+    """The size of the statistic of a class."""
     shape = grid.shape(oracle.n_actions)
     tables = 1 + shape[1] * shape[3] if oracle.pairs else 1
     size = tables * int(histograms.width(shape))

@@ -1,4 +1,4 @@
-"""Minimisers of submodular functions of which only values are known."""
+"""Minimisers of submodular functions from values alone."""
 
 from __future__ import annotations
 
@@ -22,15 +22,9 @@ class MinimumNorm:
 
     The point x of least norm in the base polytope of f has :math:`\{j: x_j < 0\}` as its smallest
     minimiser. Vertices come from Edmonds' greedy algorithm: the values of f along a chain of sets.
-    For every x of the polytope :math:`f(\emptyset) + \sum_j \min(x_j, 0)` is a lower bound on f,
-    so the search ends, with a proof, when a set reaches it.
-
-    Parameters
-    ----------
-    chain
-        The values of f at the first 0, 1, …, n elements of an order.
-    n
-        The number of elements.
+    For every x of the polytope :math:`f(\emptyset) + \sum_j \min(x_j, 0)` is a lower bound on f, so
+    the search ends when a set attains it, which proves that the set is optimal. `chain` gives the
+    values of f at the first 0, 1, …, n elements of an order.
     """
 
     def __init__(self, chain: Chain, n: int) -> None:
@@ -75,7 +69,7 @@ class MinimumNorm:
         self.minimiser[chosen] = True
 
     def _proved(self, x: FloatArray, slack: float) -> bool:
-        """Whether the search is over: the best set is the best, and no smaller one is as good."""
+        """Whether the best set is proved optimal and no smaller one is as good."""
         self.gap = self.best - float(self._values[0] + np.minimum(x, 0.0).sum())
         if self.gap < -1e3 * slack:
             raise LossError(
@@ -84,7 +78,7 @@ class MinimumNorm:
             )
         if self.gap > slack:
             return False
-        # All minimisers contain the elements with x < 0. Do these suffice?
+        # All minimisers contain the elements with x < 0. Test whether these suffice.
         k = int((x < -slack).sum())
         if self._values[k] > self.best + slack:
             return False
@@ -124,6 +118,6 @@ def _affine(points: FloatArray) -> FloatArray:
         exact = slope <= 1e-12 * np.abs(steps).max() * np.abs(base).sum()
     except np.linalg.LinAlgError:
         exact = False
-    if not exact:  # points that nearly depend on each other; ten times slower
+    if not exact:  # nearly dependent points; ten times slower
         weights = np.linalg.lstsq(steps.T, -base, rcond=None)[0]
     return np.append(weights, 1.0 - weights.sum())

@@ -1,4 +1,4 @@
-"""How raw noise on (context, element) cells becomes noise on listed policies."""
+"""Projection of raw noise on (context, element) cells to noise on listed policies."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -66,7 +66,7 @@ def make_plan(
 def _group(
     widths: NDArray[np.int64], most_rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Consecutive contexts with at most so many combinations; where groups and rows start."""
+    """Groups of contexts with at most `most_rows` combinations; where they and their rows start."""
     starts, rows = [0], [0]
     size = int(widths[0])
     for x in range(1, len(widths)):
@@ -80,7 +80,7 @@ def _group(
 
 
 def _cost(group_start: NDArray[np.int64], row_start: NDArray[np.int64], n_policies: int) -> float:
-    """Vector additions for sixteen draws, twice as dear where the tables outgrow the cache."""
+    """Vector additions for sixteen draws, twice as expensive if the tables exceed the cache."""
     rows = int(row_start[-1])
-    dear = 2.0 if rows * WIDTH * 4 > _FIRST_LEVEL_CACHE else 1.0
-    return dear * float(n_policies * (len(group_start) - 1) + rows)
+    factor = 2.0 if rows * WIDTH * 4 > _FIRST_LEVEL_CACHE else 1.0
+    return factor * float(n_policies * (len(group_start) - 1) + rows)

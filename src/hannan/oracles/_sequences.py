@@ -1,18 +1,17 @@
-"""Sequences of policies, and noise on pairs of time and context."""
+"""Sequences of policies, totals over them, and noise on pairs of time and context."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Policy
-from hannan.kernels.lanes import WIDTH
-from hannan.kernels.noise import fill_rows
-from hannan.perturbation import Blocks, LaplaceNoise
+from hannan.core import Action, Objective, Policy
+from hannan.oracles._combinatorial import SetNoise
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
@@ -23,10 +22,7 @@ _SHOWN = 4  # pieces in a repr
 class SwitchingPolicy(Policy):
     """One policy of the base class after another: `policy((t, x))`.
 
-    Attributes
-    ----------
-    pieces
-        Pairs (start, policy): from round `start` on that policy is followed.
+    Its `pieces` are pairs (start, policy): from round `start` on that policy is followed.
     """
 
     def __init__(self, oracle: Switching, pieces: Sequence[tuple[int, Policy]]) -> None:
@@ -50,8 +46,42 @@ class SwitchingPolicy(Policy):
         return f"<sequence: {', '.join(shown)}>"
 
 
-class SwitchingNoise(LaplaceNoise):
-    """Fake losses of the elements at every pair, a block of draws at a time."""
+class Sequences(Objective):
+    """A total over sequences in which each switch may have a price besides the losses."""
+
+    oracle: Switching
+    draws_in_batches = False
+
+    def __init__(self, oracle: Switching, price: float = 0.0) -> None:
+        self.oracle = oracle
+        self.price = price
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"oracle": self.oracle, "price": self.price}
+
+    @classmethod
+    def _rebuild(cls, **params: Any) -> Self:
+        return cls(**params)
+
+    def copy(self) -> Self:
+        return self._twin(self.price)
+
+    def plain(self) -> Self:
+        """The same total with free switches."""
+        return self if self.price == 0.0 else self._twin(0.0)
+
+    @property
+    def preference(self) -> float:
+        """The largest total price of the switches of a sequence."""
+        return self.price * self.oracle.switches
+
+    @abstractmethod
+    def _twin(self, price: float) -> Self:
+        """A copy with another price."""
+
+
+class SwitchingNoise(SetNoise):
+    """Fake losses of the elements at every pair."""
 
     def __init__(
         self,
@@ -62,18 +92,8 @@ class SwitchingNoise(LaplaceNoise):
         memory: int,
         cells: NDArray[np.int64],
     ) -> None:
-        super().__init__(contexts, n_actions, key, stream)
+        super().__init__(contexts, n_actions, key, stream, memory)
         self.cells = cells
         """The cell of time that each pair lies in."""
         self.end = int(cells.max()) + 1 if len(cells) else 0
         """The number of cells up to the last one with noise."""
-        width = -(-self.n_cells // WIDTH) * WIDTH
-        self.blocks = Blocks(self._fill, max(WIDTH, width), memory)
-
-    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
-        fill_rows(self.key, self.stream, first, block)
-
-    def row(self, draw: int) -> NDArray[np.float32]:
-        """One draw, for reading until the next is asked for."""
-        at = self.blocks.locate(draw)
-        return self.blocks.block[at, : self.n_cells]

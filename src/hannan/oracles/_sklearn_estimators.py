@@ -1,4 +1,4 @@
-"""What a policy class must know of a scikit-learn estimator before it is fitted."""
+"""Properties of a scikit-learn estimator that must be known before it is fitted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hannan.core.params import short
 def weight_name(estimator: Any) -> str | None:
     """The argument of `fit` that takes the weights of the rows, or None.
 
-    In a pipeline that is the last step's; a vote hands weights on to all members, a search and a
-    transformed target to what is inside.
+    In a pipeline it is that of the last step; a voting estimator passes weights on to all members,
+    a search or a transformed target to the estimator inside.
     """
     from sklearn.compose import TransformedTargetRegressor  # type: ignore[import-untyped]
     from sklearn.ensemble import VotingClassifier, VotingRegressor  # type: ignore[import-untyped]
@@ -53,7 +53,7 @@ def seeded(estimator: Any) -> Any:
 
 
 def rows_needed(estimator: Any) -> int:
-    """How many rows it takes to fit and to predict: two, or as many as there are neighbours."""
+    """The smallest number of rows for fitting and predicting: two, or the number of neighbours."""
     params = estimator.get_params(deep=True)
     neighbours = (
         int(value)
@@ -65,7 +65,7 @@ def rows_needed(estimator: Any) -> int:
 
 @contextmanager
 def explained(estimator: Any, verb: str, rows: Any) -> Iterator[None]:
-    """Name the estimator that does not like what it is given."""
+    """Add the name of the estimator to an error that it raises."""
     try:
         yield
     except (ValueError, TypeError, IndexError) as error:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, Objective, Policy
+from hannan.core import Action, Policy
 from hannan.core.oracle import Noise
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
-from hannan.oracles._sequences import SwitchingNoise, SwitchingPolicy
+from hannan.oracles._sequences import Sequences, SwitchingNoise, SwitchingPolicy
+from hannan.oracles._twin import twin
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
@@ -23,68 +24,40 @@ Pair = tuple[int, Any]
 Places = NDArray[np.intp]
 
 
-class IntervalSequences(Objective):
+class IntervalSequences(Sequences):
     """The total loss vector of every pair of time and context.
 
-    A draw asks the base for the minimal total of every interval of time, then for the leaders of
-    the best intervals when they are needed. The last draw solved is kept until a loss is added.
+    For each draw the base computes the minimal total of every interval of time, and the leaders of
+    the best intervals when they are needed. The last solution is kept until a loss is added.
     """
 
-    oracle: Switching
-    draws_in_batches = False
     _derived = frozenset({"_last", "_solved", "_met"})
 
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"oracle": self.oracle, "price": self.price}
-
-    @classmethod
-    def _rebuild(cls, **params: Any) -> IntervalSequences:
-        return cls(**params)
-
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
-        self.oracle = oracle
-        self.price = price
-        """What each switch costs besides the losses."""
+        super().__init__(oracle, price)
         self._rows = Rows(oracle)
         self._last: Solution | None = None
-        self._solved: tuple[Any, ...] = ()  # what `_last` is for
+        self._solved: tuple[Any, ...] = ()  # the draw of `_last`
         self._met: tuple[Noise, Places] | None = None
 
-    def copy(self) -> IntervalSequences:
-        """An independent copy of the totals."""
-        return self._twin(self.price)
-
-    def plain(self) -> IntervalSequences:
-        """The same totals, switches being free."""
-        return self if self.price == 0.0 else self._twin(0.0)
-
-    @property
-    def preference(self) -> float:
-        """What the switches of a sequence cost at most."""
-        return self.price * self.oracle.switches
-
     def _twin(self, price: float) -> IntervalSequences:
-        twin = IntervalSequences(self.oracle, price)
-        twin._rows = self._rows.copy()
-        twin._met = self._met
-        return twin
+        made = IntervalSequences(self.oracle, price)
+        made._rows = self._rows.copy()
+        made._met = self._met
+        return made
 
     def prepare(self, contexts: Sequence[Pair]) -> None:
-        """Make room for all these pairs."""
         for context in contexts:
             self._rows.place(context)
 
     def add(self, context: Pair, losses: FloatArray) -> None:
-        """Add a loss vector to its pair's."""
         self._rows.add(context, losses)
         self._last = None
 
     def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
-        """What the leader of the interval around this time does."""
         return self._solve(noise, draw, scale).policy_at(self.oracle.cell(context))(context[1])
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The leaders of the best intervals under each draw."""
         found: list[Policy] = []
         for i in range(count):
             solution = self._solve(noise, first + i, scale)
@@ -94,7 +67,6 @@ class IntervalSequences(Objective):
         return found
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The cost of the best intervals under each draw."""
         return np.array([self._solve(noise, first + i, scale).value for i in range(count)])
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> Solution:
@@ -121,7 +93,7 @@ class IntervalSequences(Objective):
 
 
 class Rows(Stored):
-    """A total loss vector for each pair of cell and context met so far."""
+    """A total loss vector for each pair of cell and context seen so far."""
 
     _growing = frozenset({"_totals", "_live"})
 
@@ -144,7 +116,7 @@ class Rows(Stored):
         return self._live[: len(self.contexts)]
 
     def place(self, context: Pair) -> int:
-        """The row of a pair, a new one if need be."""
+        """The row of a pair, added if it is new."""
         key = (self.oracle.cell(context), self.oracle.base.key(context[1]))
         row = self._index.setdefault(key, len(self.contexts))
         if row == len(self.contexts):
@@ -162,7 +134,7 @@ class Rows(Stored):
         self._live[row] = True
 
     def by_cell(self, live: NDArray[np.bool_]) -> tuple[list[Any], Places, Places]:
-        """All contexts, the live rows first and in order of time; that order; each cell's end."""
+        """All contexts, live rows first and in order of time; that order; the end of each cell."""
         cells = np.array(self._cells, np.intp)
         order = np.lexsort((np.arange(len(cells)), cells, ~live))
         cells = cells[order[: int(live.sum())]]
@@ -172,17 +144,11 @@ class Rows(Stored):
 
     def copy(self) -> Rows:
         """An independent copy."""
-        twin = Rows(self.oracle)
-        twin.contexts = list(self.contexts)
-        twin._index = dict(self._index)
-        twin._cells = list(self._cells)
-        twin._totals = self._totals.copy()
-        twin._live = self._live.copy()
-        return twin
+        return twin(self, "contexts", "_index", "_cells", "_totals", "_live")
 
 
 class Solution:
-    """The best intervals for some rows, and the base's leaders there, found when asked for."""
+    """The best intervals for some rows, and lazily the leaders of the base on them."""
 
     def __init__(
         self,
@@ -224,7 +190,7 @@ class Solution:
         known = dict(zip(keys, self._contexts, strict=True))
         if known:
             total.prepare(list(known.values()))
-        if not base.exact:  # a reduction may care how often a context came
+        if not base.exact:  # a reduction may depend on how often a context came
             for row in range(start, stop):
                 total.add(self._contexts[row], self._losses[row])
             return total.leader()

@@ -1,4 +1,4 @@
-"""Losses on pairs of time and context, seen through listed policies."""
+"""Losses on pairs of time and context, as listed policies incur them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NONE = np.empty(0, np.int64)
 
 
 class Listing:
-    """What listed policies play, and what losses mean to them.
+    """The actions of listed policies, and losses in the order of those actions.
 
     Where actions are sets, losses are first added up for every policy.
     """
@@ -34,7 +34,7 @@ class Listing:
         """No losses at all."""
 
     def arrange(self, cells: NDArray[np.int64], contexts: NDArray[np.int64]) -> Fakes:
-        """Pairs sorted by cell: where each cell's begin, where each one's losses do, …."""
+        """Pairs sorted by cell: where each cell begins, where the losses of each pair begin, …."""
         order = np.argsort(cells, kind="stable")
         end = int(cells[order[-1]]) + 1 if len(cells) else 0
         first = np.searchsorted(cells[order], np.arange(end + 1)).astype(np.int64)
@@ -52,7 +52,7 @@ class Listing:
 
     @cached_property
     def _read(self) -> NDArray[Any]:
-        """Where each policy finds its loss among those of a context."""
+        """The index of the loss of each policy among those of a context."""
         if self._sets is None:
             return self._columns
         return np.arange(self._columns.shape[1])[None, :]
@@ -86,7 +86,7 @@ class ListedNoise(SwitchingNoise):
         self._seen: tuple[int, NDArray[Any]] | None = None
 
     def fakes(self, draw: int) -> Fakes:
-        """One draw, for reading until the next is asked for."""
+        """One draw; valid until the next call."""
         if self._seen is None or self._seen[0] != draw:
             self._seen = (draw, self._listing.seen(self.row(draw), self._contexts))
         return (self._seen[1], *self._arrangement)

@@ -8,14 +8,13 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.kernels import finite
 from hannan.kernels import switching as kernel
-from hannan.oracles._sequences import SwitchingPolicy
+from hannan.oracles._sequences import Sequences, SwitchingPolicy
 from hannan.oracles._switching_listing import Fakes, ListedNoise, Pair, unzipped
 from hannan.oracles._switching_states import Front, Leader, State, Walk
 from hannan.oracles.finite_policies import FinitePolicies
@@ -24,32 +23,21 @@ if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
 
 
-class PolicySequences(Objective):
+class PolicySequences(Sequences):
     """The cost of every listed policy in every cell of time.
 
-    Three things are remembered, each until a loss is added that it has not counted. Without noise:
-    the best beginnings of sequences, which a round makes longer by one cell. Under one draw: what
-    every policy costs at best in all cells but the one asked about. Under a draw that is asked
-    about at several times (noise drawn once): states before and behind the cell, which move on.
+    Three results are cached, each until a loss is added that it does not include. Without noise:
+    the best beginnings of sequences, which each round extends by one cell. Under one draw: the best
+    cost of every policy in all cells other than the one queried. Under a draw that is queried at
+    several times (noise drawn once): the states before and after the cell, which move on with it.
     """
 
-    oracle: Switching
-    draws_in_batches = False
     _derived = frozenset({"base", "_front", "_plain", "_row", "_best", "_solved", "_walk"})
     _growing = frozenset({"_totals"})
 
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"oracle": self.oracle, "price": self.price}
-
-    @classmethod
-    def _rebuild(cls, **params: Any) -> PolicySequences:
-        return cls(**params)
-
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         assert isinstance(oracle.base, FinitePolicies)
-        self.oracle = oracle
-        self.price = price
-        """What each switch costs besides the losses."""
+        super().__init__(oracle, price)
         self.base = oracle.base
         self._totals = self._empty(8)
         self._end = 0  # one more than the last cell with losses
@@ -57,21 +45,8 @@ class PolicySequences(Objective):
         self._plain: Leader | None = None
         self._row = np.empty(self._totals.shape[1])
         self._best = np.empty(self._totals.shape[1])
-        self._solved: tuple[Any, ...] | None = None  # what `_best` is for
+        self._solved: tuple[Any, ...] | None = None  # the query that `_best` answers
         self._walk: Walk | None = None
-
-    def copy(self) -> PolicySequences:
-        """An independent copy of the costs."""
-        return self._twin(self.price)
-
-    def plain(self) -> PolicySequences:
-        """The same costs, switches being free."""
-        return self if self.price == 0.0 else self._twin(0.0)
-
-    @property
-    def preference(self) -> float:
-        """What the switches of a sequence cost at most."""
-        return self.price * self.oracle.switches
 
     def _twin(self, price: float) -> PolicySequences:
         twin = PolicySequences(self.oracle, price)
@@ -80,11 +55,9 @@ class PolicySequences(Objective):
         return twin
 
     def prepare(self, contexts: Sequence[Pair]) -> None:
-        """Make room for all these times."""
         self._reserve(max(self.oracle.cell(context) for context in contexts) + 1)
 
     def add(self, context: Pair, losses: FloatArray) -> None:
-        """Add each policy's loss to its cost in the cell of this time."""
         cell = self.oracle.cell(context)
         self._reserve(cell + 1)
         by_code = self.base.losses_by_code(losses)
@@ -99,26 +72,23 @@ class PolicySequences(Objective):
             self._walk = None
 
     def perturbed(self, contexts: Sequence[Pair], losses: FloatArray) -> TiltedSequences:
-        """The same past with fakes on top; nothing is copied while they lie in the future."""
+        """The same past plus fake losses; nothing is copied while these lie in the future."""
         return TiltedSequences(self, contexts, losses)
 
     def tilted(self, context: Pair, losses: FloatArray) -> TiltedSequences:
-        """One fake."""
         return TiltedSequences(self, [context], losses[None, :])
 
     def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
-        """What the leader does at one time, without the rest of it where noise leaves no ties."""
+        """The action of the leader at one time; with noise the rest is not computed."""
         return self._play(self._index(context, noise, draw, scale), context)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One programme for each draw."""
         if scale == 0.0:
             policy = self._policy(self._leader())
             return [policy] * count
         return [self._policy(self._noisy(noise, first + i, scale)) for i in range(count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The cost of the best sequence under each draw."""
         if scale == 0.0:
             return np.full(count, self._leader().value)
         ready = self._ready(noise)
@@ -128,15 +98,6 @@ class PolicySequences(Objective):
             fakes = ready.fakes(first + i)
             values[i] = kernel.minimum(self._totals, end, fakes, scale, self.price, levels)
         return values
-
-    def chosen(
-        self, context: Pair, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The elements of each leader's action."""
-        inclusion = np.zeros((count, self.n_actions), dtype=bool)
-        for i in range(count):
-            inclusion[i, self.action(context, noise, first + i, scale)] = True
-        return inclusion
 
     def _index(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> int:
         """The policy that the leader follows at this time."""
@@ -152,7 +113,7 @@ class PolicySequences(Objective):
     def _here_and_elsewhere(
         self, noise: ListedNoise, draw: int, scale: float, cell: int
     ) -> tuple[FloatArray, FloatArray]:
-        """What every policy costs in a cell, and in all others at best."""
+        """The cost of every policy in a cell, and its best cost in all others."""
         fakes = noise.fakes(draw)
         self._reserve(cell + 1)
         self._solve(noise, draw, scale, cell, fakes)
@@ -187,7 +148,7 @@ class PolicySequences(Objective):
         return self._plain
 
     def _lead(self, cell: int, fakes: Fakes | None = None, behind: State | None = None) -> Leader:
-        """The leader under fakes from a cell on, given what lies behind that cell."""
+        """The leader under fake losses from a cell on, given the state after that cell."""
         self._reserve(cell + 1)
         none = self.oracle.listing.none
         self._front.advance(self._totals, cell, none, 0.0)
@@ -227,7 +188,7 @@ class PolicySequences(Objective):
 
 
 class TiltedSequences(Objective):
-    """Costs with fakes on top, until the costs change: only what the fakes touch is solved anew."""
+    """Costs plus fake losses, until the costs change; only what these affect is solved again."""
 
     oracle: Switching
     draws_in_batches = False
@@ -241,7 +202,7 @@ class TiltedSequences(Objective):
         self._changed = False
 
     def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
-        """Quick with fakes from this cell on and no noise, or in this cell alone and with noise."""
+        """Fast if fake losses start in this cell and there is no noise, or if all are in it."""
         past, cell = self._past, self.oracle.cell(context)
         first, last = self._span
         if not self._changed and scale == 0.0:
@@ -257,7 +218,7 @@ class TiltedSequences(Objective):
         return self._whole.action(context, noise, draw, scale)
 
     def _index(self, cell: int, end: int) -> int:
-        """The policy that the leader follows in a cell with no fakes before it."""
+        """The policy that the leader follows in a cell with no fake losses before it."""
         past, fakes = self._past, self._fakes
         past._reserve(max(end, cell + 1))
         behind = State(self.oracle.levels, past._totals.shape[1])
@@ -268,7 +229,7 @@ class TiltedSequences(Objective):
 
     @cached_property
     def _span(self) -> tuple[int, int]:
-        """The first and the last cell with fakes."""
+        """The first and the last cell with fake losses."""
         if len(self._cells) == 0:
             return maxsize, -1
         return int(self._cells.min()), int(self._cells.max())
@@ -287,18 +248,14 @@ class TiltedSequences(Objective):
         return twin
 
     def copy(self) -> PolicySequences:
-        """An independent copy of the costs, fakes included."""
         return self._whole.copy()
 
     def add(self, context: Pair, losses: FloatArray) -> None:
-        """Add to a copy."""
         self._whole.add(context, losses)
         self._changed = True
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """Of a copy."""
         return self._whole.leaders(noise, first, count, scale)
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """Of a copy."""
         return self._whole.minima(noise, first, count, scale)

@@ -1,4 +1,4 @@
-"""States of the dynamic programme over time, as the objective of listed policies keeps them."""
+"""States of the dynamic programme over time for listed policies."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Front:
     def leader(
         self, totals: FloatArray, fakes: Fakes, scale: float, behind: State | None = None
     ) -> Leader:
-        """The first of the best sequences, up to the cell that comes next."""
+        """The first of the best sequences up to and including the next cell."""
         if behind is None:
             behind = State(len(self._values), totals.shape[1])
         q, n, value = kernel.pick(
@@ -73,11 +73,11 @@ class Front:
 
 
 class Walk:
-    r"""One draw seen from cell after cell.
+    r"""One draw, queried at one cell after another.
 
-    Before the cell runs a state. What lies behind it is kept for about :math:`\sqrt T` cells at
-    equal distances, and found for all cells between two of them when the first is reached: a
-    step costs O(kN) on average, and the memory is :math:`O(\sqrt T k N)`.
+    The state before the cell is carried along. The states after it are kept at about
+    :math:`\sqrt T` checkpoints, and computed for all cells between two checkpoints when the first
+    of them is reached: a step costs O(kN) on average, and the memory is :math:`O(\sqrt T k N)`.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Walk:
         return same and self.at <= cell < self._end
 
     def meet(self, totals: FloatArray, cell: int, fakes: Fakes, best: FloatArray) -> None:
-        """Go to a cell; best[n] is what policy n costs in all others."""
+        """Go to a cell; best[n] becomes the best cost of policy n in all other cells."""
         front = self._front
         scale, price = self._draw[2], self._price
         kernel.sweep(totals, self.at, cell, 1, fakes, scale, price, front.values, front.least)
@@ -125,7 +125,7 @@ class Walk:
         kernel.meet(front.values, front.least, behind[place], least[place], price, best)
 
     def _fill(self, totals: FloatArray, number: int, fakes: Fakes) -> None:
-        """Find what lies behind each cell of a block, from the mark after it."""
+        """Compute the state after each cell of a block, from the checkpoint behind it."""
         levels = len(self._front.least)
         behind = State(levels, totals.shape[1])
         start, stop = self._start + number * self._stride, self._end

@@ -1,4 +1,4 @@
-"""What policy classes on the contexts 0..d-1 have in common."""
+"""Policy classes on the contexts 0..d-1."""
 
 from numbers import Integral
 from typing import Any
@@ -12,7 +12,7 @@ from hannan.kernels.law import argmin_law
 
 
 def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
-    """An index below n_contexts; None stands for the only context where there is one."""
+    """An index below n_contexts; None stands for the context if there is only one."""
     if type(context) is int and 0 <= context < n_contexts:
         return context
     if context is None and n_contexts == 1:

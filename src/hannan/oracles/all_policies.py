@@ -50,25 +50,21 @@ class AllPolicies(Oracle):
 
     @property
     def contexts(self) -> range:
-        """0..d-1."""
         return range(self.n_contexts)
 
     def check_context(self, context: Any) -> int:
-        """A context is an integer below d; None where d = 1."""
         return check_table_context(self, context, self.n_contexts)
 
     def objective(self) -> TableObjective:
-        """An empty total: a loss vector for each context."""
         return TableObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> TableNoise:
-        """Fake outcomes, made only where they are looked at."""
-        return TableNoise(self, contexts, key, stream)
+        """Fake outcomes, computed only where they are used."""
+        return TableNoise(self.n_contexts, contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """d log K."""
         return len(contexts) * float(np.log(self.n_actions))
 
     def complexity(self, contexts: Sequence[Any]) -> float:
@@ -110,10 +106,10 @@ class TableNoise(LaplaceNoise):
     """Fake outcomes addressed by context: nothing is stored."""
 
     def __init__(
-        self, oracle: AllPolicies, contexts: Sequence[Any], key: np.uint64, stream: int
+        self, n_contexts: int, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int
     ) -> None:
-        super().__init__(contexts, oracle.n_actions, key, stream)
-        self.places = positions(contexts, oracle.n_contexts)
+        super().__init__(contexts, n_actions, key, stream)
+        self.places = positions(contexts, n_contexts)
 
 
 class TableObjective(Objective):
@@ -127,23 +123,19 @@ class TableObjective(Objective):
         self.totals = np.zeros((oracle.n_contexts, oracle.n_actions))
 
     def copy(self) -> TableObjective:
-        """An independent copy of the totals."""
         twin = TableObjective(self.oracle)
         twin.totals[:] = self.totals
         return twin
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add a loss vector to its context's row."""
         self.totals[context] += losses
 
     def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> TableObjective:
-        """Fake losses added to their contexts' rows."""
         twin = self.copy()
         np.add.at(twin.totals, np.asarray(contexts, dtype=np.intp), losses)
         return twin
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
-        """The best action in one perturbed row."""
         key, stream, place = _address(noise, context)
         x = self._row(context)
         return int(kernel.act(self.totals, x, key, stream, draw, place, scale))
@@ -161,7 +153,6 @@ class TableObjective(Objective):
         return TiltedRow(self, context, losses)
 
     def among(self, context: int, available: NDArray[np.intp]) -> TiltedRow:
-        """One row in which all other actions are infinitely dear."""
         wall = np.full(self.n_actions, np.inf)
         wall[available] = 0.0
         return TiltedRow(self, context, wall)
@@ -169,7 +160,6 @@ class TableObjective(Objective):
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The best action in one row, draw by draw."""
         key, stream, place = _address(noise, context)
         actions = np.empty(count, np.intp)
         kernel.count_choices(
@@ -201,12 +191,10 @@ class TableObjective(Objective):
         return law_of_argmin(row, scale if _address(noise, context)[2] >= 0 else 0.0)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The best action of every row, draw by draw."""
         draws = range(first, first + count)
         return [TablePolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The sum of the row minima of each draw."""
         return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
 
     def _row(self, context: int) -> int:
@@ -235,17 +223,14 @@ class TiltedRow(TableObjective):
         self.totals = (base.totals[base._row(context)] + losses)[None, :]
 
     def copy(self) -> TableObjective:
-        """The whole table, with the round added."""
         twin = self.base.copy()
         twin.add(self.context, self.losses)
         return twin
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """From the whole table."""
         return self.copy().leaders(noise, first, count, scale)
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """From the whole table."""
         return self.copy().minima(noise, first, count, scale)
 
     def _row(self, context: int) -> int:

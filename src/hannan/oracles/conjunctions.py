@@ -9,9 +9,9 @@ class Conjunctions(Formulas):
     .. math:: \pi_S(x) = [\forall i \in S : x_i = 1], \qquad S \subseteq \{0, …, n-1\} .
 
     The empty conjunction always plays 1. There are :math:`N = 2^n` policies; ties go to the
-    smallest S as a number, variable i counting :math:`2^i`. Only variables as they are may occur,
-    no negations. Leaders are exact and are found as for `Disjunctions`, with bits that are off in
-    the place of bits that are on; the separator is `hn.separators.conjunctions`.
+    smallest S as a number, variable i counting :math:`2^i`. Negations do not occur. Leaders are
+    exact and are found as for `Disjunctions`, with the roles of bits that are on and off exchanged;
+    the separator is `hn.separators.conjunctions`.
 
     Parameters
     ----------
@@ -29,10 +29,6 @@ class Conjunctions(Formulas):
     ...     total.add(oracle.check_context(row), np.array(losses))
     >>> total.leader(), total.leader()([1, 0, 1])
     (<policy x0>, 1)
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     miss = 1

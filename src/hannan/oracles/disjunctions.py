@@ -9,15 +9,12 @@ class Disjunctions(Formulas):
     .. math:: \pi_S(x) = [\exists i \in S : x_i = 1], \qquad S \subseteq \{0, …, n-1\} .
 
     The empty disjunction always plays 0. There are :math:`N = 2^n` policies; ties go to the
-    smallest S as a number, variable i counting :math:`2^i`. Only variables as they are may occur,
-    no negations: add a bit for the opposite of a variable if you need it.
+    smallest S as a number, variable i counting :math:`2^i`. Negations do not occur: add a bit for
+    the opposite of a variable if you need one.
 
-    Leaders are exact. Up to n = 20 the value of every formula is kept in a table under a tree of
-    minima: a round changes the formulas that miss its context, and where the noise is linear a
-    leader is found by going down the tree. Beyond, only the distinct contexts seen are kept, and a
-    leader is found by branch and bound; noise on the unit vectors (`hn.separators.disjunctions`)
-    is linear in the variables and makes that search short. Noise on hundreds of other contexts
-    can make a leader take seconds at n = 60.
+    Leaders are exact. Up to n = 20 the value of every formula is kept in a table. Beyond, a leader
+    is found by branch and bound; noise on the unit vectors (`hn.separators.disjunctions`) makes
+    that search short, noise on hundreds of other contexts can make it take seconds at n = 60.
 
     Parameters
     ----------
@@ -42,10 +39,6 @@ class Disjunctions(Formulas):
     >>> learner = hn.ContextFTPL(oracle, separator=separator, seed=0)
     >>> learner.act([0, 0, 0])
     0
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     miss = 0

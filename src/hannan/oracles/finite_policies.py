@@ -27,8 +27,7 @@ class FinitePolicies(Oracle):
 
     The leader for past losses :math:`\ell_1, …, \ell_t` is
     :math:`\arg\min_n \sum_s \langle \pi_n(x_s), \ell_s \rangle`. The objective keeps that sum for
-    every policy, so a round costs O(N) whatever t is; noise is projected on all policies in
-    blocks ahead of time, sixteen draws at once. Ties go to the smallest n.
+    every policy, so a round costs O(N) whatever t is. Ties go to the smallest n.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ class FinitePolicies(Oracle):
 
     @classmethod
     def random(cls, n_policies: int, n_contexts: int, n_actions: int, seed: int = 0) -> Self:
-        """Policies whose every action is drawn evenly.
+        """Policies whose actions are drawn uniformly.
 
         >>> import hannan as hn
         >>> hn.oracles.FinitePolicies.random(1000, 50, 5).n_policies
@@ -98,7 +97,7 @@ class FinitePolicies(Oracle):
 
     @classmethod
     def routes(cls, paths: Paths, limit: int = 100_000) -> Self:
-        """Every path of a graph, for what needs a list; refused if there are more than `limit`.
+        """Every path of a graph as a policy; an error if there are more than `limit`.
 
         >>> import hannan as hn
         >>> links = [(0, 1), (0, 2), (1, 3), (2, 3)]
@@ -114,7 +113,6 @@ class FinitePolicies(Oracle):
 
     @property
     def contexts(self) -> range:
-        """0..d-1."""
         return range(self.table.shape[1])
 
     @property
@@ -123,11 +121,9 @@ class FinitePolicies(Oracle):
         return super().supplies | {"actions": self}
 
     def check_context(self, context: Any) -> int:
-        """A context is an integer below d; None where d = 1."""
         return check_table_context(self, context, len(self._columns))
 
     def objective(self) -> FiniteObjective:
-        """An empty total: one score for each policy."""
         return FiniteObjective(self) if self.sets is None else FiniteSetObjective(self)
 
     def policy(self, index: int) -> FinitePolicy:
@@ -137,15 +133,12 @@ class FinitePolicies(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> FiniteNoise:
-        """Fake outcomes projected on every policy."""
         return FiniteNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log N for the number of policies that differ on these contexts."""
         return float(np.log(distinct_rows(self.table[:, list(contexts)])))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """Whether policies that differ at all differ on these contexts."""
         return distinct_rows(self.table[:, list(contexts)]) == distinct_rows(self.table)
 
     def action(self, code: int) -> Action:
@@ -157,7 +150,7 @@ class FinitePolicies(Oracle):
         return losses if self.sets is None else self._matrix @ losses
 
     def _plan(self, contexts: tuple[int, ...]) -> Plan:
-        """How noise on these contexts is projected; kept for the last one asked for."""
+        """How noise on these contexts is projected; the last plan is cached."""
         if contexts not in self._plans:
             members = None if self.sets is None else self._listed
             plan = make_plan(self._columns[list(contexts)], self.n_actions, members)
@@ -195,17 +188,15 @@ class FiniteObjective(BlockObjective):
         self._tilted: Self | None = None
 
     def copy(self) -> Self:
-        """An independent copy of the scores."""
         twin = type(self)(self.oracle)
         twin.scores[:] = self.scores
         return twin
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add each policy's loss to its score."""
         kernel.add(self.scores, self.oracle.losses_by_code(losses), self._columns[context])
 
     def tilted(self, context: int, losses: FloatArray) -> Self:
-        """The scores with one more round, in a place kept for it."""
+        """The scores with one more round, in a buffer that is reused."""
         if self._tilted is None:
             self._tilted = type(self)(self.oracle)
         by_code = self.oracle.losses_by_code(losses)
@@ -220,7 +211,6 @@ class FiniteObjective(BlockObjective):
         return twin
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The leader's action, in one pass over the scores."""
         block, row, scale = self._row(noise, draw, scale)
         return self.oracle.action(
             kernel.act(self.scores, block, row, scale, self._columns[context])
@@ -229,7 +219,6 @@ class FiniteObjective(BlockObjective):
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """Add and lead in one compiled call."""
         block, row, scale = self._row(noise, draw, scale)
         column = self._columns[context]
         by_code = self.oracle.losses_by_code(losses)
@@ -271,7 +260,6 @@ class FiniteSetObjective(FiniteObjective):
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The elements of each leader's action."""
         codes = self._search(noise, first, count, scale)[0]
         assert self.oracle.sets is not None
         return np.asarray(self.oracle.sets[self._plays(codes, self._place(context))])
@@ -295,13 +283,14 @@ class FiniteSetObjective(FiniteObjective):
         hits = np.zeros(len(elements), np.intp)
         reached = np.zeros(len(elements), np.intp)
         used, short = 0, len(elements)
-        for rows in blocks.spans(first, limit - 1) if short else ():
-            tried, short = kernel.resample_many(
-                self.scores, *rows, scale, column, member, successes, hits, reached, used
+        while used < limit - 1 and short > 0:
+            row = blocks.locate(first + used)
+            block = blocks.block
+            stop = min(len(block), row + limit - 1 - used)
+            rows, short = kernel.resample_many(
+                self.scores, block, row, stop, scale, column, member, successes, hits, reached, used
             )
-            used += tried
-            if not short:
-                break
+            used += rows
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
 
 

@@ -21,6 +21,7 @@ from hannan.core import (
 from hannan.core.oracle import Noise
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
+from hannan.oracles._twin import twin
 from hannan.perturbation import LaplaceNoise
 
 Solve = Callable[[list[Any], FloatArray], Callable[[Any], Any]]
@@ -29,11 +30,11 @@ Solve = Callable[[list[Any], FloatArray], Callable[[Any], Any]]
 class FunctionOracle(Oracle):
     r"""Any optimiser: `solve(contexts, losses)` returns the best policy for these losses.
 
-    Losses are summed for each distinct context before `solve` sees them, so a call does not grow
-    with the number of rounds: `contexts` is a list of distinct contexts and `losses` an array
-    with a row of K totals for each. The totals are *signed*, because noise is. The policy
-    returned is any callable from a context to an action, an int in 0..K-1 (or, with
-    `max_chosen` > 1, the chosen elements); ideally it minimises
+    Losses are summed for each distinct context before `solve` sees them, so the size of a call does
+    not grow with the number of rounds: `contexts` is a list of distinct contexts and `losses` an
+    array with a row of K totals for each. The totals are *signed*, because noise is. The policy
+    returned is any callable from a context to an action, an int in 0..K-1 (or, with `max_chosen` >
+    1, the chosen elements); ideally it minimises
     :math:`\sum_i \sum_{j \in \pi(x_i)} \mathrm{losses}[i, j]` over the class.
 
     Parameters
@@ -41,8 +42,8 @@ class FunctionOracle(Oracle):
     solve
         The optimiser. It must depend on its arguments only and break ties consistently.
     n_actions
-        K. If None it is read off the first loss vector; until then `solve` is called with
-        empty arguments, so the first round is played without noise.
+        K. If None it is taken from the first loss vector; until then `solve` is called with empty
+        arguments, so the first round is played without noise.
     max_chosen
         m, the largest number of elements an action chooses.
     n_policies
@@ -87,7 +88,6 @@ class FunctionOracle(Oracle):
         )
 
     def check_context(self, context: Any) -> Hashable:
-        """A context is anything hashable."""
         try:
             hash(context)
         except TypeError:
@@ -98,13 +98,11 @@ class FunctionOracle(Oracle):
         return context  # type: ignore[no-any-return]
 
     def objective(self) -> FunctionObjective:
-        """An empty total: a loss vector for each context seen."""
         return FunctionObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes as they are."""
         if self.n_actions is None:
             raise ParameterError("FunctionOracle needs n_actions before noise can be drawn for it.")
         return LaplaceNoise(contexts, self.n_actions, key, stream)
@@ -165,18 +163,13 @@ class FunctionObjective(Objective):
 
     @property
     def n_actions(self) -> int:
-        """K, as the losses have shown it."""
+        """K, from the losses seen."""
         return int(self._totals.shape[1])
 
     def copy(self) -> FunctionObjective:
-        """An independent copy of the totals."""
-        twin = FunctionObjective(self.oracle)
-        twin._rows = dict(self._rows)
-        twin._totals = self._totals.copy()
-        return twin
+        return twin(self, "_rows", "_totals")
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
-        """Add a loss vector to its context's row."""
         if self._totals.shape[1] != losses.shape[0]:
             if self._totals.shape[1]:
                 raise LossError(
@@ -184,17 +177,15 @@ class FunctionObjective(Objective):
                     f"got {losses.shape[0]}."
                 )
             self._totals = np.zeros((self._totals.shape[0], losses.shape[0]))
-        row = self._row(context)  # may move the totals, so before they are looked at
+        row = self._row(context)  # may reallocate the totals, so it comes first
         self._totals[row] += losses
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One call of `solve` for each draw."""
         return [
             self._solve(*self._problem(noise, draw, scale)) for draw in range(first, first + count)
         ]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the policies that `solve` returns."""
         values = np.empty(count)
         for i in range(count):
             contexts, losses = self._problem(noise, first + i, scale)

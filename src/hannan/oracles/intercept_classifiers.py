@@ -16,11 +16,12 @@ from hannan.kernels import intercepts as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._projection import Plan, make_plan
+from hannan.oracles._twin import twin
 from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
 from hannan.perturbation import LaplaceNoise
 
 _MOST_LISTED = 2**20
-_KEPT_BYTES = 2**26  # of the plays of all classifiers on contexts met lately
+_KEPT_BYTES = 2**26  # bytes of cached actions of all classifiers on recent contexts
 _EDGE = 1.0 - 1e-9
 
 
@@ -36,9 +37,8 @@ class InterceptClassifiers(FeatureOracle):
     and where no axis is met everything is near. There are :math:`N = (1/\tau + 1)^n` classifiers;
     ties go to the smallest intercepts, those of the first axis compared first, ∞ being largest.
 
-    Up to :math:`N = 2^{20}` leaders are exact, with the score of every classifier in a table.
-    Beyond, a leader is found by changing one intercept at a time, to its best value, from several
-    starting points: `exact` is then False, and no theorem speaks of the outcome.
+    Up to :math:`N = 2^{20}` leaders are exact. Beyond, a leader is found by coordinate descent from
+    several starting points: `exact` is then False, and no theorem applies.
 
     Parameters
     ----------
@@ -60,10 +60,6 @@ class InterceptClassifiers(FeatureOracle):
     ...     total.add(oracle.check_context(row), np.array(losses))
     >>> total.leader().intercepts
     array([0.5, inf])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     n_actions: int = 2
@@ -108,19 +104,11 @@ class InterceptClassifiers(FeatureOracle):
             raise refuse(self, "intercepts", f"{self.n} numbers", list(intercepts))
         return InterceptPolicy(self, np.array(digits, np.intp))
 
-    def check_context(self, context: Any) -> FloatArray:
-        """A row of n finite numbers."""
-        row = super().check_context(context)
+    def _check_row(self, row: FloatArray) -> None:
         if row.shape[0] != self.n:
             raise ContextError(f"A context of {self!r} has {self.n} features; got {row.shape[0]}.")
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a two-dimensional array or a frame."""
-        return [self.check_context(row) for row in super().check_contexts(contexts)]
 
     def objective(self) -> Objective:
-        """An empty total: a score for each classifier, or a weight for each context seen."""
         if self.exact:
             return ListedObjective(self)  # type: ignore[arg-type]
         return SearchedObjective(self)
@@ -155,7 +143,7 @@ class InterceptClassifiers(FeatureOracle):
         far = np.array(at)[:, None] * self.slopes >= _EDGE
         return bool((far[:, :-1] != far[:, 1:]).any(axis=0).all())
 
-    # What `FiniteObjective` and `FiniteNoise` look at: the listed classifiers, in order. ----------
+    # The interface of `FinitePolicies` that its objective and noise use. --------------------------
 
     sets = None
 
@@ -175,7 +163,7 @@ class InterceptClassifiers(FeatureOracle):
         return make_plan(np.array([self._columns[x] for x in contexts]), 2, None)
 
     def _plays(self, row: bytes) -> NDArray[np.uint8]:
-        """What every classifier plays on a row; some of the last ones asked for are kept."""
+        """The action of every classifier on a row; recent results are cached."""
         found = self._known.pop(row, None)
         if found is None:
             found = self._make_plays(row)
@@ -196,7 +184,7 @@ class InterceptClassifiers(FeatureOracle):
 
 
 class _Columns:
-    """The actions of all listed classifiers, one array for each context, made when asked for."""
+    """The actions of all listed classifiers, one array for each context, computed on demand."""
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self._oracle = oracle
@@ -238,7 +226,6 @@ class ListedObjective(FiniteObjective):
         return InterceptPolicy(self.oracle, np.array(digits))
 
     def law(self, context: Any, noise: Noise | None, scale: float) -> None:
-        """Not known."""
         return None
 
 
@@ -256,26 +243,19 @@ class SearchedObjective(Objective):
         self._weights = np.zeros(16)
 
     def copy(self) -> SearchedObjective:
-        """An independent copy of the weights."""
-        twin = SearchedObjective(self.oracle)
-        twin.constant = self.constant
-        twin._places = dict(self._places)
-        twin._rows, twin._weights = self._rows.copy(), self._weights.copy()
-        return twin
+        return twin(self, "_places", "_rows", "_weights")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add what playing 1 costs more than playing 0."""
+        """Add the difference between the losses of playing 1 and 0."""
         place = self._place(context)
         self.constant += float(losses[0])
         self._weights[place] += losses[1] - losses[0]
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One search for each draw."""
         draws = range(first, first + count)
         return [InterceptPolicy(self.oracle, self._search(noise, n, scale)[0]) for n in draws]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the classifiers found."""
         return np.array([self._search(noise, first + i, scale)[1] for i in range(count)])
 
     def _search(
@@ -289,7 +269,7 @@ class SearchedObjective(Objective):
             fakes = [
                 (self._place(x), z[1] - z[0]) for x, z in zip(noise.contexts, unit, strict=True)
             ]
-        # In a fixed order, so that the order of arrival does not matter.
+        # In a fixed order, so that the result does not depend on the order of arrival.
         order = [self._places[row] for row in sorted(self._places)]
         weights = self._weights.copy()
         for place, weight in fakes:

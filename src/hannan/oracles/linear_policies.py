@@ -14,6 +14,7 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
+from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
@@ -26,16 +27,15 @@ class LinearPolicies(FeatureOracle):
 
     Policies are :math:`x \mapsto \arg\min_k \langle w_k, x \rangle`. Each action's losses are
     regressed on the features of the rounds played, :math:`w_k = A^{-1} b_k` with
-    :math:`A = \lambda I + \sum_t x_t x_t^\top` and :math:`b_k = \sum_t \ell_t(k) x_t`, and the
-    action with the smallest predicted loss is played. A round costs O(p² + pK) for p features,
-    whatever t is. This is a *reduction*: the fit is not the policy with the smallest loss, so the
-    oracle is inexact and no theorem covers it.
+    :math:`A = \lambda I + \sum_t x_t x_t^\top` and :math:`b_k = \sum_t \ell_t(k) x_t`. A round
+    costs O(p² + pK) for p features, whatever t is. This is a *reduction*: the fit is not the policy
+    with the smallest loss, so the oracle is inexact and no theorem covers it.
 
-    Fake losses on d contexts enter through b alone: :math:`\sum_x x \zeta_x^\top` is close to
+    Fake losses on d contexts enter only through b: :math:`\sum_x x \zeta_x^\top` is close to
     Gaussian, and with the contexts' second moments taken from the rounds played its covariance is
-    :math:`2 \frac dn A` for each action after n rounds. That is the noise used. So on a context
-    the K scores have independent normal noise of equal variance, and the probability of each
-    action is a one-dimensional integral: bandit feedback needs no resampling.
+    :math:`2 \frac dn A` for each action after n rounds. That is the noise used. So on a context the
+    K scores have independent normal noise of equal variance, and the probability of each action is
+    a one-dimensional integral: bandit feedback needs no resampling.
 
     Parameters
     ----------
@@ -54,10 +54,6 @@ class LinearPolicies(FeatureOracle):
     ...     total.add(np.array([x]), np.array([x, 0.5]))
     >>> total.leader()([0.1]), total.leader()([0.9])
     (0, 1)
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     exact = False
@@ -67,27 +63,22 @@ class LinearPolicies(FeatureOracle):
         self.ridge = check_positive(self, "ridge", ridge)
         self.intercept = intercept
 
-    def check_context(self, context: Any) -> FloatArray:
-        """The row as float64; every feature must be a number whose square is finite."""
-        row = super().check_context(context)
-        _check_size(row)
-        return row
-
-    def check_contexts(self, contexts: Any) -> list[Any]:
-        """The distinct rows of a two-dimensional array or a frame."""
-        rows = super().check_contexts(contexts)
-        for row in rows:
-            _check_size(row)
-        return rows
+    def _check_row(self, row: FloatArray) -> None:
+        sizes = np.abs(row)
+        if sizes.max(initial=0.0) > _LARGEST:
+            column = int(sizes.argmax())
+            raise ContextError(
+                f"LinearPolicies squares its features, so they must not exceed {_LARGEST:g}; "
+                f"feature {column}, counting from 0, is {row[column]:g}. Scale features to the "
+                "order of 1."
+            )
 
     def objective(self) -> LinearObjective:
-        """An empty regression."""
         return LinearObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LinearNoise:
-        """Gaussian noise on the moments."""
         return LinearNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -106,21 +97,25 @@ class LinearPolicies(FeatureOracle):
         return min(every, math.log(2.0) + n * math.log(math.e * forms / n))
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        r"""G by simulation: how well a ridge fit to pure noise on the contexts does on it.
+        r"""G by simulation: the gain of a ridge fit to pure noise on the contexts.
 
         At most 500 contexts are used; G grows like :math:`\sqrt d`.
         """
         some = list(contexts)[:_COMPLEXITY_ROWS]
-        X = np.array([self.features(x) for x in some])
-        fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        fit, rows = self.smoother(some), np.arange(len(some))
         rng = np.random.default_rng(0)
         value = 0.0
         for _ in range(_COMPLEXITY_PAIRS):
-            zeta = rng.laplace(size=(len(X), self.n_actions))
+            zeta = rng.laplace(size=(len(some), self.n_actions))
             scores = fit @ zeta
-            rows = np.arange(len(X))
             value += float((zeta[rows, scores.argmax(1)] - zeta[rows, scores.argmin(1)]).sum()) / 2
         return max(value / _COMPLEXITY_PAIRS, 1e-9) * math.sqrt(len(contexts) / len(some))
+
+    def smoother(self, contexts: Sequence[Any]) -> FloatArray:
+        """The matrix that takes losses on these contexts to those that a ridge fit predicts."""
+        X = np.array([self.features(x) for x in contexts])
+        fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        return np.asarray(fit)
 
     def features(self, context: FloatArray) -> FloatArray:
         """The row with its constant feature."""
@@ -129,16 +124,6 @@ class LinearPolicies(FeatureOracle):
         row = np.ones(len(context) + 1)
         row[:-1] = context
         return row
-
-
-def _check_size(row: FloatArray) -> None:
-    sizes = np.abs(row)
-    if sizes.max(initial=0.0) > _LARGEST:
-        column = int(sizes.argmax())
-        raise ContextError(
-            f"LinearPolicies squares its features, so they must not exceed {_LARGEST:g}; feature "
-            f"{column}, counting from 0, is {row[column]:g}. Scale features to the order of 1."
-        )
 
 
 class LinearPolicy(Policy):
@@ -200,6 +185,7 @@ class LinearObjective(Objective):
 
     oracle: LinearPolicies
     scored = True
+    draws_in_batches = False
     _derived = frozenset({"_cache", "_features"})
     _growing = frozenset({"_U", "_b"})
 
@@ -212,21 +198,15 @@ class LinearObjective(Objective):
         self._features: tuple[Any, FloatArray] | None = None
 
     def copy(self) -> LinearObjective:
-        """An independent copy of the regressions."""
-        twin = LinearObjective(self.oracle)
-        twin.rounds = self.rounds
-        twin._U, twin._b = self._U.copy(), self._b.copy()
-        return twin
+        return twin(self, "_U", "_b")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """One more observation for every action."""
         x = self._row(context)
         kernel.add(self._U, self._b, x, losses)
         self.rounds += 1
         self._cache = None
 
     def observe(self, context: FloatArray) -> None:
-        """An observation of losses that were all zero."""
         self.add(context, np.zeros(self.n_actions))
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
@@ -240,7 +220,6 @@ class LinearObjective(Objective):
         return self.copy().settle(context, losses, noise, draw, scale)
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerScores:
-        """The scores on one context, infinite but for some actions."""
         return FewerScores(self, context, available)
 
     def hint_weight(self, context: FloatArray, strength: float) -> float:
@@ -259,15 +238,7 @@ class LinearObjective(Objective):
         return scores
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The smallest perturbed score."""
         return int(self.scores(context, noise, draw, scale).argmin())
-
-    def chosen(
-        self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The best score under each draw."""
-        actions = [self.action(context, noise, first + i, scale) for i in range(count)]
-        return np.asarray(np.array(actions)[:, None] == np.arange(self.n_actions))
 
     def law(self, context: FloatArray, noise: Noise | None, scale: float) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
@@ -284,7 +255,6 @@ class LinearObjective(Objective):
         return q
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """Weights of the regressions with the noise in their moments."""
         if not len(self._U):
             return [LinearPolicy(self.oracle, np.empty(0)) for _ in range(count)]
         found: list[Policy] = []
@@ -299,7 +269,7 @@ class LinearObjective(Objective):
         return found
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """Not known: the regressions do not remember what a policy lost."""
+        """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)
 
     def _factor(self, noise: LinearNoise, scale: float) -> float:
@@ -321,7 +291,7 @@ class LinearObjective(Objective):
         return x
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """Scores, U⁻ᵀx and x'A⁻¹x of a context; kept, as a round asks several times."""
+        """Scores, U⁻ᵀx and x'A⁻¹x of a context; cached, as a round needs them several times."""
         if self._cache is None or self._cache[0] is not context:
             x = self._row(context)
             v, scores = np.empty(len(x)), np.empty(self.n_actions)
@@ -342,14 +312,13 @@ class TiltedLinear(LinearObjective):
         self._cache = (context, scores + h * losses, v, h)
 
     def copy(self) -> LinearObjective:
-        """The regressions with the moments changed."""
-        twin = self._base.copy()
+        made = self._base.copy()
         assert self._cache is not None
-        twin._b += np.outer(twin._row(self._cache[0]), self._losses)
-        return twin
+        made._b += np.outer(made._row(self._cache[0]), self._losses)
+        made._cache = None
+        return made
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """From a copy."""
         return self.copy().leaders(noise, first, count, scale)
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -359,7 +328,7 @@ class TiltedLinear(LinearObjective):
 
 
 class FewerScores(TiltedLinear):
-    """Regressions for a context on which only some actions are there."""
+    """Regressions for a context on which only some actions are available."""
 
     def __init__(
         self, base: LinearObjective, context: FloatArray, available: NDArray[np.intp]

@@ -18,11 +18,11 @@ from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, Set
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
 
-_INTEGRAL = 1e-7  # how far from 0 and 1 a vertex may be and still be taken for a 0/1 point
+_INTEGRAL = 1e-7  # tolerance within which a vertex counts as a 0/1 point
 
 
 class Solution(NamedTuple):
-    """A feasible set, and how much worse than the best it may be."""
+    """A feasible set, and the gap to the best one."""
 
     chosen: Elements
     gap: float
@@ -35,9 +35,8 @@ class LinearProgram(SetOracle):
     set of feasible actions that linear constraints describe: covers, packings, flows, schedules,
     knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS: first the
     linear relaxation, whose solution is taken if it is a 0/1 point (it always is for flows and
-    other totally unimodular systems), else branch and bound. Costs are first scaled by a power of
-    two to about one, so that neither answer depends on their size. Of several best points it
-    returns the one HiGHS does, which is a function of the totals alone.
+    other totally unimodular systems), else branch and bound. Ties are broken by HiGHS; the choice
+    is a function of the totals.
 
     Parameters
     ----------
@@ -46,8 +45,8 @@ class LinearProgram(SetOracle):
     A_eq, b_eq
         Equations, likewise. At least one of the two matrices is needed.
     time_limit
-        Seconds for one call of the solver. What is found by then is played, so leaders need not be
-        optimal, runs depend on the machine, and `exact` is False.
+        Seconds for one call of the solver. The best point found by then is played, so leaders need
+        not be optimal, runs depend on the machine, and `exact` is False.
     gap
         Relative gap at which branch and bound may stop; where positive, `exact` is False.
 
@@ -108,7 +107,6 @@ class LinearProgram(SetOracle):
         self._set_size(K, most, antichain=most == least)
 
     def objective(self) -> ProgramObjective:
-        """An empty total: one number for each element."""
         return ProgramObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -130,7 +128,7 @@ class LinearProgram(SetOracle):
         if found.x is None:
             if self.time_limit is None:
                 raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
-            # Nothing was found in time; the point known from the start is feasible at least.
+            # Nothing was found in time: fall back to the feasible point found at the start.
             return Solution(self._known, math.inf)
         gap = 0.0 if found.mip_gap is None else float(found.mip_gap)
         return Solution(np.flatnonzero(np.round(found.x)), gap)
@@ -168,7 +166,7 @@ class LinearProgram(SetOracle):
         return True
 
     def _first_point(self, K: int) -> Elements:
-        """Any feasible point; refuses an empty polytope."""
+        """Any feasible point; an error if there is none."""
         found = self._highs(np.zeros(K), integral=True)
         if found.x is None:
             if found.status == 1:

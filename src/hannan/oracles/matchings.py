@@ -18,17 +18,16 @@ from hannan.oracles._combinatorial import Elements, SetOracle
 class Matchings(SetOracle):
     r"""Assignments: crews to shifts, drivers to rides, reviewers to papers.
 
-    Element :math:`i \cdot n_\mathrm{right} + j` pairs i on the left with j on the right; where not
-    everyone may be paired with everyone, the elements are the `edges` given. An action pairs
-    everyone on the smaller side with someone else on the larger. The leader is the
-    cheapest assignment for the totals :math:`\sum_s \ell_s(i, j)` of any sign, found by SciPy's
-    `linear_sum_assignment` (shortest augmenting paths). Of several cheapest ones it returns the
-    one SciPy does, which is a function of the totals alone.
+    Element :math:`i \cdot n_\mathrm{right} + j` pairs i on the left with j on the right; if only
+    some pairs are possible, the elements are the `edges` given. An action pairs everyone on the
+    smaller side with someone else on the larger. The leader is the cheapest assignment for the
+    totals :math:`\sum_s \ell_s(i, j)` of any sign, found by SciPy's `linear_sum_assignment`
+    (shortest augmenting paths). Ties are broken by SciPy; the choice is a function of the totals.
 
     Parameters
     ----------
     n_left, n_right
-        How many there are on each side.
+        The size of each side.
     edges
         The pairs (i, j) that are possible, in the order of the loss vector; by default all.
 
@@ -62,7 +61,7 @@ class Matchings(SetOracle):
         self._cells = self._places(edges)
         self._set_size(len(self._cells), min(n_left, n_right), antichain=True)
         if edges is not None:
-            self._solve(np.zeros(len(self._cells)))  # refuses edges that leave someone alone
+            self._solve(np.zeros(len(self._cells)))  # refuses edges without a complete assignment
 
     @classmethod
     def of(cls, graph: Any, left: Iterable[Hashable] | None = None) -> Self:
@@ -110,7 +109,7 @@ class Matchings(SetOracle):
         return [divmod(cell, self.n_right) for cell in chosen]
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log n!/(n - m)!, m of the smaller side and n of the larger; a bound where edges lack."""
+        """log n!/(n - m)!, for sides of m <= n; an upper bound if some pairs are impossible."""
         large, small = max(self.n_left, self.n_right), self.rank
         return math.lgamma(large + 1) - math.lgamma(large - small + 1)
 

@@ -16,14 +16,13 @@ Test = Callable[[list[int]], Any]
 
 
 class Matroid(SetOracle):
-    r"""Bases (or independent sets) of a matroid, known by a test `independent(elements)`.
+    r"""Bases (or independent sets) of a matroid given by a test `independent(elements)`.
 
     The leader is found greedily: go through the elements from the cheapest total
-    :math:`\sum_s \ell_s(j)` on, ties to the smallest, and take each that keeps the set
-    independent; with `bases=False` stop at the first that is not negative. That is optimal for
-    every cost vector exactly if the test is that of a matroid: subsets of independent sets are
-    independent, and of two of them the smaller can be completed by an element of the larger
-    (*exchange*). Each leader asks up to K times.
+    :math:`\sum_s \ell_s(j)` on, ties to the smallest, and take each that keeps the set independent;
+    with `bases=False` stop at the first that is not negative. This is optimal if the test defines a
+    matroid: subsets of independent sets are independent, and of two of them the smaller can be
+    completed by an element of the larger (*exchange*). A leader takes up to K tests.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ class Matroid(SetOracle):
     bases
         Whether sets are as large as possible; otherwise any independent set will do.
     checks
-        Random pairs of independent sets on which the two axioms are tried at the start.
+        Number of random pairs of independent sets on which the two axioms are tested at the start.
 
     Examples
     --------
@@ -93,7 +92,7 @@ class Matroid(SetOracle):
         return chosen
 
     def _try_axioms(self) -> None:
-        """Refuse a test that breaks an axiom on one of a few random pairs."""
+        """Raise an error if the test violates an axiom on one of a few random pairs."""
         rng = np.random.default_rng(0)
         for _ in range(self.checks):
             sets = [self._greedy(rng.permutation(self.n).tolist()) for _ in range(2)]

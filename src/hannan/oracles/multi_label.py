@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
-from hannan.core.oracle import Noise, positions
+from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
-from hannan.oracles.all_policies import AllPolicies
+from hannan.oracles.all_policies import AllPolicies, TableNoise
 from hannan.perturbation import LaplaceNoise
 
 Labels = NDArray[np.intp]
@@ -24,18 +24,14 @@ class MultiLabel(Oracle):
 
     With B a class of policies with two actions, 1 for yes and 0 for no, a policy is
     :math:`(b_1, …, b_L) \in B^L` and chooses the labels :math:`\{j : b_j(x) = 1\}`, none of them
-    perhaps. A loss vector has one entry for each label: choosing j costs :math:`\ell(j)`, which
-    may be negative, and leaving it out costs nothing. So labels decouple: the leader's
-    :math:`b_j` is the base's leader for the losses :math:`(0, \ell_s(j))`, and coordinate j of
-    each fake outcome perturbs only that. Ties go to the smallest policy of the base, label by
-    label.
+    perhaps. A loss vector has one entry for each label: choosing j costs :math:`\ell(j)`, which may
+    be negative, and leaving it out costs nothing. So labels decouple: the leader's :math:`b_j` is
+    the base's leader for the losses :math:`(0, \ell_s(j))`, and coordinate j of each fake outcome
+    perturbs only :math:`b_j`. Ties go to the smallest policy of the base, label by label.
 
-    With losses that are never negative the empty set is best. Where feedback is of that kind,
-    subtract what missing a label costs from the loss of choosing it.
-
-    Perturbed leaders add all d fake outcomes to a copy of each label's total, O(dL) additions a
-    draw; with `AllPolicies` as the base a draw costs O(L), whatever d is, and the probability
-    of every label is known exactly.
+    With nonnegative losses the empty set is best: subtract the cost of missing a label from the
+    loss of choosing it. A draw costs O(dL) additions; with `AllPolicies` as the base O(L), and the
+    probability of every label is known exactly.
 
     Parameters
     ----------
@@ -73,23 +69,18 @@ class MultiLabel(Oracle):
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:
-        """The base's."""
         return self.base.contexts
 
     def check_context(self, context: Any) -> Any:
-        """As the base does."""
         return self.base.check_context(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
-        """As the base does."""
         return self.base.check_contexts(contexts)
 
     def key(self, context: Any) -> Hashable:
-        """The base's."""
         return self.base.key(context)
 
     def objective(self) -> Objective:
-        """An empty total: one of the base for each label."""
         if isinstance(self.base, AllPolicies):
             return LabelTable(self, np.zeros((self.base.n_contexts, self.n_labels)))
         return LabelObjective(self, [self.base.objective() for _ in range(self.n_labels)])
@@ -97,13 +88,11 @@ class MultiLabel(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes with one coordinate for each label."""
         if isinstance(self.base, AllPolicies):
-            return LabelTableNoise(self, contexts, key, stream)
+            return LabelTableNoise(self.base.n_contexts, contexts, self.n_labels, key, stream)
         return LaplaceNoise(contexts, self.n_labels, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        """L times the base's."""
         size = self.base.log_size(contexts)
         return None if size is None else self.n_labels * size
 
@@ -113,7 +102,7 @@ class MultiLabel(Oracle):
             return 0.5 * len(contexts) * self.n_labels
         if self.base.exact:
             return None
-        # A reduction may know its own G only: for noise on both actions, twice the variance.
+        # A reduction may know G only for its own noise, on both actions, with twice the variance.
         two = self.base.complexity(contexts)
         return None if two is None else self.n_labels * two / math.sqrt(2.0)
 
@@ -123,7 +112,6 @@ class MultiLabel(Oracle):
         return max(8, 64 // self.n_labels)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """Whether the contexts separate the base."""
         return self.base.separates(contexts)
 
 
@@ -150,21 +138,17 @@ class LabelObjective(Objective):
         self._parts = parts
 
     def copy(self) -> LabelObjective:
-        """An independent copy of all totals."""
         return LabelObjective(self.oracle, [part.copy() for part in self._parts])
 
     def add(self, context: Any, losses: FloatArray) -> None:
-        """Add each label's loss to its total."""
         for part, pair in zip(self._parts, _pairs(losses), strict=True):
             part.add(context, pair)
 
     def observe(self, context: Any) -> None:
-        """Tell each label's total."""
         for part in self._parts:
             part.observe(context)
 
     def tilted(self, context: Any, losses: FloatArray) -> LabelObjective:
-        """Each label's total with one more round."""
         pairs = zip(self._parts, _pairs(losses), strict=True)
         return LabelObjective(self.oracle, [part.tilted(context, pair) for part, pair in pairs])
 
@@ -185,19 +169,16 @@ class LabelObjective(Objective):
         return self.copy().settle(context, losses, noise, draw, scale)
 
     def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Labels:
-        """The labels chosen under one draw."""
         parts = self._perturbed(noise, draw, scale)
         return np.flatnonzero([int(part.action(context, None, 0, 0.0)) for part in parts])
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The base's leaders, label by label."""
         return [
             LabelPolicy([part.leader() for part in self._perturbed(noise, draw, scale)])
             for draw in range(first, first + count)
         ]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The sum of the base's minimal values over the labels."""
         values = np.empty(count)
         for i in range(count):
             parts = self._perturbed(noise, first + i, scale)
@@ -205,7 +186,7 @@ class LabelObjective(Objective):
         return values
 
     def _perturbed(self, noise: Noise | None, draw: int, scale: float) -> list[Objective]:
-        # The base's own noise has two coordinates a context, here only one of them is noisy, so
+        # The base's own noise has two coordinates for each context, but only one is noisy here, so
         # fake outcomes are added as rounds.
         if noise is None or scale == 0.0:
             return self._parts
@@ -217,15 +198,8 @@ class LabelObjective(Objective):
         return parts
 
 
-class LabelTableNoise(LaplaceNoise):
-    """Fake outcomes addressed by context: nothing is stored."""
-
-    def __init__(
-        self, oracle: MultiLabel, contexts: Sequence[Any], key: np.uint64, stream: int
-    ) -> None:
-        super().__init__(contexts, oracle.n_labels, key, stream)
-        assert isinstance(oracle.base, AllPolicies)
-        self.places = positions(contexts, oracle.base.n_contexts)
+class LabelTableNoise(TableNoise):
+    """Fake outcomes addressed by context, with one coordinate for each label."""
 
     def row(self, draw: int, context: int) -> FloatArray:
         """One context's fake losses; zero where no noise is put on it."""
@@ -260,15 +234,12 @@ class LabelTable(Objective):
         self.totals = totals
 
     def copy(self) -> LabelTable:
-        """An independent copy of the totals."""
         return LabelTable(self.oracle, self.totals.copy())
 
     def add(self, context: int, losses: FloatArray) -> None:
-        """Add a loss vector to its context's row."""
         self.totals[context] += losses
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Labels:
-        """The negative entries of one perturbed row."""
         row = self.totals[context]
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
             row = row + scale * noise.row(draw, context)
@@ -277,7 +248,6 @@ class LabelTable(Objective):
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The negative entries of one row, draw by draw."""
         rows = np.tile(self.totals[context], (count, 1))
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
             for i in range(count):
@@ -294,14 +264,12 @@ class LabelTable(Objective):
         return np.asarray(np.where(row < 0.0, 1.0 - tail, tail))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The negative entries of the whole table, draw by draw."""
         return [
             LabelTablePolicy(self.oracle, self._perturbed(noise, draw, scale) < 0.0)
             for draw in range(first, first + count)
         ]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The sum of the negative entries of each draw."""
         draws = range(first, first + count)
         return np.array(
             [np.minimum(self._perturbed(noise, draw, scale), 0.0).sum() for draw in draws]

@@ -1,4 +1,4 @@
-"""A few items of each group."""
+"""A limited number of items from each group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hannan.oracles.subsets import log_subsets, mean_of_largest
 
 
 class PartitionMatroid(SetOracle):
-    r"""So many items of each group: slates with quotas, crews with roles, one option a slot.
+    r"""A limited number of items from each group: slates with quotas, one option for each slot.
 
     The elements are divided into groups, and of group g at most :math:`c_g` may be chosen. The
     leader takes from each group the :math:`c_g` elements with the smallest totals

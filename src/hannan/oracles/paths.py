@@ -8,22 +8,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import Action, ContextError, Objective, Oracle, ParameterError, Policy
+from hannan.core import Action, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.networks import RoadNetwork
-from hannan.oracles._combinatorial import prefix_sums
-from hannan.oracles._graph import Graph, between, read_graph
+from hannan.oracles._combinatorial import NoContexts, prefix_sums
+from hannan.oracles._edges import Graph, read_graph
+from hannan.oracles._graph import between
 from hannan.perturbation import Blocks, LaplaceNoise
 
-_BATCH = 2**16  # edges of paths held while they are listed
+_BATCH = 2**16  # edges of paths that are held at a time
 _NO_NOISE = np.empty((0, 0), np.float32)
 
 
-class Paths(Oracle):
+class Paths(NoContexts):
     r"""All paths from a source to a target in a directed graph without cycles.
 
     The elements are the edges, the actions the edge sets of paths, and the leader for losses
@@ -31,10 +32,8 @@ class Paths(Oracle):
 
     .. math:: \arg\min_{p : s \to t} \sum_{e \in p} \sum_\tau \ell_\tau(e),
 
-    found by dynamic programming from the target backwards, O(number of edges), sixteen draws of
-    noise at a time. The problem has no contexts (`act(None)`); give it some through `PerContext`.
-    At every node ties go to the edge listed first, so among equally short paths to the one whose
-    edges, from the source on, come first in lexicographic order.
+    found by dynamic programming, O(number of edges). The problem has no contexts (`act(None)`);
+    give it some through `PerContext`. At every node ties go to the edge listed first.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ class Paths(Oracle):
         self.source = source
         self.target = target
         self.usable = usable
-        self._graph: Graph = read_graph(graph)
+        self._graph: Graph = read_graph("Paths", graph, directed=True)
         self.edges = self._graph.edges
         self.n_actions: int = len(self.edges)
         ends = [self._node(name, node) for name, node in (("source", source), ("target", target))]
@@ -103,9 +102,8 @@ class Paths(Oracle):
     ) -> Self:
         r"""Paths of a road network on which every link leads closer to the target.
 
-        Real roads have cycles; Dial's *efficient* links have none: link (u, v) may be used if
-        the free-flow time from v to the target is less than that from u. All links of the network
-        stay in the loss vector, in their order.
+        Real roads have cycles; those that `RoadNetwork.closer` keeps have none. All links of the
+        network stay in the loss vector, in their order.
 
         Parameters
         ----------
@@ -123,37 +121,19 @@ class Paths(Oracle):
         >>> roads = hn.networks.RoadNetwork([1, 2, 2, 3, 1], [2, 1, 3, 2, 3], [1, 1, 1, 1, 3])
         >>> hn.oracles.Paths.towards(roads, 1, 3).usable
         array([ True, False,  True, False,  True])
-
-        References
-        ----------
-        [dial1971]
         """
         return cls(network, source, target, network.closer(target, zones))
 
     @property
     def fixed_size(self) -> bool:
-        """Paths differ in length, except where one edge is all."""
+        """Paths differ in length, unless all have one edge."""
         return self.max_chosen == 1
 
-    @property
-    def contexts(self) -> tuple[None]:
-        """None alone: there are no contexts."""
-        return (None,)
-
-    def check_context(self, context: Any) -> None:
-        """None is the only one."""
-        if context is not None:
-            raise ContextError(
-                f"Paths has no contexts: act(None) or act(); got {context!r}. Several contexts "
-                "come through PerContext(Paths(...), contexts)."
-            )
-
     def objective(self) -> PathObjective:
-        """An empty total: a loss for each edge that can be chosen."""
         return PathObjective(self)
 
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> PathNoise:
-        """Fake losses of the edges, sixteen draws side by side (so many are always held)."""
+        """Fake losses of the edges, at least sixteen draws at a time."""
         return PathNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -167,10 +147,6 @@ class Paths(Oracle):
         prefix = np.zeros((len(self._ids), len(cuts) + WIDTH))
         prefix[:, : len(cuts)] = prefix_sums(losses[:, self._ids], cuts).T
         return np.asarray(kernel.interval_minima(prefix, self._start, self._head))
-
-    def separates(self, contexts: Sequence[Any]) -> bool:
-        """Different paths differ on the only context."""
-        return len(contexts) > 0
 
     def route(self, action: Action) -> list[Any]:
         """The nodes that a path passes, from the source to the target.
@@ -207,7 +183,7 @@ class Paths(Oracle):
 
 
 class PathPolicy(Policy):
-    """One path: a stretch of an array of edges."""
+    """One path: a slice of an array of edges."""
 
     def __init__(self, oracle: Paths, edges: NDArray[np.int64], first: int, last: int) -> None:
         self.oracle = oracle
@@ -229,10 +205,10 @@ class PathPolicy(Policy):
 
 
 class PathNoise(LaplaceNoise):
-    """Fake losses of the edges, for those that can be chosen kept ready in tiles.
+    """Fake losses of the edges; those that can be chosen are drawn in tiles.
 
-    The cells of the generator go to the edges that can be chosen first, so that no others need be
-    made.
+    The first cells of the generator belong to the edges that can be chosen, so that no others are
+    computed.
     """
 
     def __init__(
@@ -244,7 +220,6 @@ class PathNoise(LaplaceNoise):
         self.blocks = Blocks(self._fill, width, max(memory, 4 * width * WIDTH))
 
     def unit(self, draw: int) -> FloatArray:
-        """One draw of the fake losses, [1, K], at scale 1."""
         return super().unit(draw)[:, self._cells]
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
@@ -265,24 +240,21 @@ class PathObjective(Objective):
         self._tilted: PathObjective | None = None
 
     def copy(self) -> PathObjective:
-        """An independent copy of the totals."""
         twin = PathObjective(self.oracle)
         twin.totals[:] = self.totals
         return twin
 
     def add(self, context: None, losses: FloatArray) -> None:
-        """Add each edge's loss to its total."""
         kernel.add(self.totals, losses, self._ids, self.totals)
 
     def tilted(self, context: None, losses: FloatArray) -> PathObjective:
-        """The totals with one more round, in a place kept for it."""
+        """The totals with one more round, in a buffer that is reused."""
         if self._tilted is None:
             self._tilted = PathObjective(self.oracle)
         kernel.add(self.totals, losses, self._ids, self._tilted.totals)
         return self._tilted
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The shortest path under one draw, in one compiled call."""
         block, row = _rows(noise, draw, scale)
         most = self.oracle.max_chosen
         return _as_action(
@@ -292,7 +264,6 @@ class PathObjective(Objective):
     def settle(
         self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """Add and lead in one compiled call."""
         block, row = _rows(noise, draw, scale)
         most = self.oracle.max_chosen
         found = kernel.settle(self.totals, losses, block, row, scale, *self._graph, most)
@@ -318,35 +289,29 @@ class PathObjective(Objective):
         return found
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The lengths of the shortest paths."""
         values = np.empty(count)
         if scale == 0.0:
             values[:] = kernel.plain_minimum(self.totals, self._start, self._head)
             return values
         done = 0
-        while done < count:
-            block, row = _rows(noise, first + done, scale)
-            stop = done + min(count - done, len(block) - row)
-            kernel.minima(
-                self.totals, block, row, scale, self._start, self._head, values[done:stop]
-            )
-            done = stop
+        for block, start, stop in _blocks(noise).spans(first, count):
+            part = values[done : done + stop - start]
+            kernel.minima(self.totals, block, start, scale, self._start, self._head, part)
+            done += len(part)
         return values
 
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The edges of the shortest paths."""
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
         if scale == 0.0:
             inclusion[:, self.action(None, None, 0, 0.0)] = True
             return inclusion
         done = 0
-        while done < count:
-            block, row = _rows(noise, first + done, scale)
-            stop = done + min(count - done, len(block) - row)
-            kernel.chosen(self.totals, block, row, scale, *self._graph, inclusion[done:stop])
-            done = stop
+        for block, start, stop in _blocks(noise).spans(first, count):
+            part = inclusion[done : done + stop - start]
+            kernel.chosen(self.totals, block, start, scale, *self._graph, part)
+            done += len(part)
         return inclusion
 
     def resample(
@@ -382,9 +347,14 @@ class PathObjective(Objective):
 def _rows(noise: Noise | None, draw: int, scale: float) -> tuple[NDArray[np.float32], int]:
     if scale == 0.0:
         return _NO_NOISE, 0
+    blocks = _blocks(noise)
+    row = blocks.locate(draw)
+    return blocks.block, row
+
+
+def _blocks(noise: Noise | None) -> Blocks:
     assert isinstance(noise, PathNoise)
-    row = noise.blocks.locate(draw)
-    return noise.blocks.block, row
+    return noise.blocks
 
 
 def _as_action(oracle: Paths, chosen: NDArray[np.int64]) -> Action:

@@ -1,4 +1,4 @@
-"""A free choice on every context, from one feasible set."""
+"""An independent choice on every context, from one feasible set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._tables import check_table_context
 from hannan.perturbation.blocks import LANES
 
-_DRAW_BITS = 40  # draws of one context; the bits above hold the context's place
+_DRAW_BITS = 40  # draws of one context; the higher bits hold the index of the context
 _MOST_CONTEXTS = 2 ** (63 - _DRAW_BITS)
 
 
@@ -43,9 +43,9 @@ class PerContext(Oracle):
         The optimiser for one context: an oracle that takes None as its context, such as
         `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`.
     contexts
-        The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1;
-        or None where they are not known: then any hashable may come, and learners are told where
-        noise goes by `contexts=`.
+        The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1; or
+        None if they are unknown: then any hashable is accepted, and learners need `contexts=` to
+        place the noise.
 
     Examples
     --------
@@ -81,15 +81,12 @@ class PerContext(Oracle):
         self.exact = base.exact  # type: ignore[misc]
         self.takes_functions = base.takes_functions  # type: ignore[misc]
         self._listed = _as_list(self, contexts)
-        self._known = (
-            None
-            if self._listed is None or isinstance(self._listed, range)
-            else {x: x for x in self._listed}
-        )
+        self._known: dict[Hashable, Hashable] | None = None
+        if self._listed is not None and not isinstance(self._listed, range):
+            self._known = {x: x for x in self._listed}
 
     @property
     def fixed_size(self) -> bool:
-        """As for the base."""
         return self.base.fixed_size
 
     @property
@@ -121,22 +118,18 @@ class PerContext(Oracle):
             ) from None
 
     def objective(self) -> PerContextObjective:
-        """An empty total: a total of the base for each context seen."""
         return PerContextObjective(self, {})
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> PerContextNoise:
-        """The base's fake outcomes, for each context from addresses of its own."""
         return PerContextNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        """d times the base's."""
         size = self.base.log_size([self.alone])
         return None if size is None else len(contexts) * size
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        """d times the base's, where that is known in closed form."""
         one = self.base.complexity([self.alone])
         return None if one is None else len(contexts) * one
 
@@ -174,7 +167,7 @@ class PerContextPolicy(Policy):
 class PerContextNoise:
     """The base's noise, where draw n of the i-th context is the base's draw i 2^40 + n.
 
-    Consecutive draws of a context are consecutive in the base too, and stay fresh when the list
+    Consecutive draws of a context are consecutive in the base too, and remain valid when the list
     of contexts changes.
     """
 
@@ -197,7 +190,7 @@ class PerContextNoise:
         self.base = oracle.base.noise([oracle.alone], key, stream, 1)
         blocks = getattr(self.base, "blocks", None)
         if blocks is not None:
-            # Every round comes from another context, so what is filled ahead is thrown away.
+            # Every round may have another context, so draws made ahead would be wasted.
             draw = 4 * blocks.block.shape[1]
             self.base = oracle.base.noise([oracle.alone], key, stream, min(memory, LANES * draw))
 
@@ -220,33 +213,27 @@ class PerContextObjective(Objective):
         self._alone = oracle.alone
 
     def copy(self) -> PerContextObjective:
-        """An independent copy of all totals."""
         parts = {context: part.copy() for context, part in self._parts.items()}
         return PerContextObjective(self.oracle, parts)
 
     def add(self, context: Hashable, losses: FloatArray) -> None:
-        """Add a loss vector to its context's total."""
         self._own(context).add(self._alone, losses)
 
     def observe(self, context: Hashable) -> None:
-        """Tell the context's total."""
         self._own(context).observe(self._alone)
 
     def action(self, context: Hashable, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The base's action for one context."""
         return self._part(context).action(self._alone, *_address(noise, context, draw, scale))
 
     def settle(
         self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """Add and lead on one context."""
         fake, first, scale = _address(noise, context, draw, scale)
         return self._own(context).settle(self._alone, losses, fake, first, scale)
 
     def foresee(
         self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        """What the base foresees on one context."""
         fake, first, scale = _address(noise, context, draw, scale)
         return self._part(context).foresee(self._alone, losses, fake, first, scale)
 
@@ -258,7 +245,6 @@ class PerContextObjective(Objective):
     def chosen(
         self, context: Hashable, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        """The base's elements for one context."""
         fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).chosen(self._alone, fake, first, count, scale)
 
@@ -272,7 +258,6 @@ class PerContextObjective(Objective):
         successes: int,
         scale: float,
     ) -> tuple[float, int]:
-        """The base's resampling for one context."""
         fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).resample_one(
             self._alone, element, fake, first, limit, successes, scale
@@ -288,23 +273,19 @@ class PerContextObjective(Objective):
         successes: int,
         scale: float,
     ) -> tuple[FloatArray, int]:
-        """The base's resampling for one context."""
         fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).resample(
             self._alone, elements, fake, first, limit, successes, scale
         )
 
     def hint_weight(self, context: Hashable, strength: float) -> float | None:
-        """The base's, for one context."""
         return self._part(context).hint_weight(self._alone, strength)
 
     def law(self, context: Hashable, noise: Noise | None, scale: float) -> FloatArray | None:
-        """The base's, for one context."""
         fake, _, scale = _address(noise, context, 0, scale)
         return None if fake is None else self._part(context).law(self._alone, fake, scale)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The base's leaders, context by context."""
         elsewhere = self._empty.leader()
         choices: list[dict[Hashable, Policy]] = [{} for _ in range(count)]
         for context in self._contexts(noise):
@@ -315,7 +296,6 @@ class PerContextObjective(Objective):
         return [PerContextPolicy(self.oracle, chosen, elsewhere) for chosen in choices]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The sum of the base's minimal values over the contexts."""
         values = np.zeros(count)
         for context in self._contexts(noise):
             fake, start, factor = _address(noise, context, first, scale)
@@ -332,7 +312,7 @@ class PerContextObjective(Objective):
         return part
 
     def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
-        """Contexts with losses or noise, in an order that rounds do not change where listed."""
+        """Contexts with losses or noise, in the listed order if there is one."""
         noisy = () if noise is None else noise.contexts
         found = dict.fromkeys([*self._parts, *noisy])
         listed = self.oracle.contexts

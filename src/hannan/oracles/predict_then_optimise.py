@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
 from hannan.core.oracle import Noise
@@ -23,10 +22,10 @@ _COMPLEXITY_PAIRS = 4
 class PredictThenOptimise(FeatureOracle):
     r"""Predicted losses of elements, handed to the optimiser of a combinatorial problem.
 
-    Policies are :math:`x \mapsto \arg\min_{a \in A} \sum_{j \in a} \langle w_j, x \rangle`.
-    The losses of each of the K elements are regressed on the context's features, as in
+    Policies are :math:`x \mapsto \arg\min_{a \in A} \sum_{j \in a} \langle w_j, x \rangle`. The
+    losses of each of the K elements are regressed on the context's features, as in
     `LinearPolicies`; on a context the predicted losses go to the optimiser of a problem without
-    contexts, such as `Paths` or `Subsets`. The two steps are each exact but not together the
+    contexts, such as `Paths` or `Subsets`. Each step is exact, but together they need not give the
     policy with the smallest loss: the oracle is inexact and no theorem covers it. Noise enters
     through the regressions.
 
@@ -48,10 +47,6 @@ class PredictThenOptimise(FeatureOracle):
     ...     total.add(np.array([x]), np.array([x, 0.5, 1.0 - x]))
     >>> total.leader()([0.1]), total.leader()([0.9])
     (array([0, 1]), array([1, 2]))
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     exact = False
@@ -81,28 +76,24 @@ class PredictThenOptimise(FeatureOracle):
 
     @property
     def fixed_size(self) -> bool:
-        """As for the base."""
         return self.base.fixed_size
 
     def objective(self) -> PredictedObjective:
-        """Empty regressions."""
         return PredictedObjective(self, self.model.objective())
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LinearNoise:
-        """The model's noise."""
         return self.model.noise(contexts, key, stream, memory)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
         r"""G by simulation, on at most 50 contexts; G grows like :math:`\sqrt d`."""
         some = list(contexts)[:_COMPLEXITY_ROWS]
-        X = np.array([self.model.features(x) for x in some])
-        fit = X @ np.linalg.solve(self.model.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        fit = self.model.smoother(some)
         rng = np.random.default_rng(0)
         value = 0.0
         for _ in range(_COMPLEXITY_PAIRS):
-            zeta = rng.laplace(size=(len(X), self.n_actions))
+            zeta = rng.laplace(size=(len(some), self.n_actions))
             for sign in (1.0, -1.0):
                 for scores, row in zip(fit @ (sign * zeta), sign * zeta, strict=True):
                     value -= loss_of(row, self.best(scores)) / (2 * _COMPLEXITY_PAIRS)
@@ -131,24 +122,22 @@ class PredictedPolicy(Policy):
 
 
 class PredictedObjective(Objective):
-    """The model's regressions, read through the base's optimiser."""
+    """The model's regressions, followed by the base's optimiser."""
 
     oracle: PredictThenOptimise
+    draws_in_batches = False
 
     def __init__(self, oracle: PredictThenOptimise, model: LinearObjective) -> None:
         self.oracle = oracle
         self.model = model
 
     def copy(self) -> PredictedObjective:
-        """An independent copy of the regressions."""
         return PredictedObjective(self.oracle, self.model.copy())
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """One more observation for every element."""
         self.model.add(context, losses)
 
     def observe(self, context: FloatArray) -> None:
-        """An observation of losses that were all zero."""
         self.model.observe(context)
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> PredictedObjective:
@@ -162,23 +151,12 @@ class PredictedObjective(Objective):
         return self.copy().settle(context, losses, noise, draw, scale)
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best action for the perturbed predictions."""
         return self.oracle.best(self.model.scores(context, noise, draw, scale))
 
-    def chosen(
-        self, context: FloatArray, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        """The best action's elements under each draw."""
-        inclusion = np.zeros((count, self.n_actions), dtype=bool)
-        for i in range(count):
-            inclusion[i, self.action(context, noise, first + i, scale)] = True
-        return inclusion
-
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """The model's weights under each draw, in front of the optimiser."""
         found = self.model.leaders(noise, first, count, scale)
         return [PredictedPolicy(self.oracle, policy.weights) for policy in found]  # type: ignore[attr-defined]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """Not known: the regressions do not remember what a policy lost."""
+        """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)

@@ -1,4 +1,4 @@
-"""The policies of any scikit-learn estimator."""
+"""Policies fitted by a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
-from hannan.oracles._sklearn_scores import FewerActions, action_scores
+from hannan.oracles._twin import twin
 from hannan.perturbation import LaplaceNoise
 
 _TIE = 1e-9  # predictions this close, relative to the largest loss, count as equal
@@ -28,32 +28,30 @@ class SklearnPolicies(FeatureOracle):
     context x, with total losses :math:`\phi(x, k)`:
 
     - a *classifier* is fitted to x with label k and weight
-      :math:`\max_j \phi(x, j) - \phi(x, k) \ge 0`, for each k where that is positive. Subtracting
-      a constant on each context changes no argmin, and makes signed losses usable: the weighted
+      :math:`\max_j \phi(x, j) - \phi(x, k) \ge 0`, for each k where that is positive: the weighted
       accuracy of a policy is a constant minus its total loss. Weights are scaled to mean 1.
     - a *regressor* is cloned for each action and fitted to the mean loss on x, less the average
       over actions; the weight of x is the number of its rounds, scaled to mean 1. The policy
       plays the smallest prediction. Estimators that take no `sample_weight`, such as
-      `KNeighborsRegressor`, are fitted without: there all contexts count alike.
+      `KNeighborsRegressor`, are fitted without weights: all contexts count equally.
 
-    Fake outcomes count as rounds. Where the best constant action has a smaller total than the
-    fitted policy, it is the leader; so it is while losses tell too little to fit anything: one
-    context, one label to prefer, or fewer contexts than neighbours asked for.
+    Fake outcomes count as rounds. If the best constant action has a smaller total than the fitted
+    policy, it is the leader; likewise while there is too little data to fit: one context, one
+    preferred label, or fewer contexts than neighbours.
 
     A fit is not an argmin over policies, so the class is not `exact` and no theorem covers it.
-    Every leader is a fit, which takes milliseconds: a round costs about two of them, and the
-    resampling of bandit feedback many more. Memory grows with distinct contexts only.
+    A round costs about two fits, and the resampling of bandit feedback many more. Memory grows with
+    distinct contexts only.
 
     Parameters
     ----------
     estimator
-        A classifier whose `fit` takes `sample_weight`, a regressor, or a pipeline that ends in
-        one; votes and searches over such. It must cope with few rows and with actions that no
-        row prefers yet: cross-validation and early stopping inside often do not, and are then
-        refused by name. It is cloned and never changed. Every `random_state` that is not an
-        integer is set to 0 in the clones, so that leaders depend on the losses alone; warnings
-        that a fit did not converge are silenced. Where a regressor predicts NaN the best constant
-        action is played.
+        A classifier whose `fit` takes `sample_weight`, a regressor, or a pipeline that ends in one;
+        votes and searches over such. It must work with few rows and with actions that no row
+        prefers yet: cross-validation and early stopping inside often do not, and then raise an
+        error. It is cloned and never changed. Every `random_state` that is not an integer is set to
+        0 in the clones, so that leaders depend on the losses alone; warnings that a fit did not
+        converge are silenced. Where a regressor predicts NaN the best constant action is played.
     n_actions
         K.
 
@@ -101,13 +99,11 @@ class SklearnPolicies(FeatureOracle):
         self._least = rows_needed(estimator)
 
     def objective(self) -> SklearnObjective:
-        """An empty total: a loss vector for each distinct context."""
         return SklearnObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> LaplaceNoise:
-        """Fake outcomes as they are."""
         return LaplaceNoise(contexts, self.n_actions, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -132,12 +128,12 @@ class SklearnPolicies(FeatureOracle):
             return model.fit(rows, target, **extra)
 
     def __repr__(self) -> str:
-        # In angle brackets, because evaluating it takes more names than ours.
+        # In angle brackets, because it cannot be evaluated without importing the estimator.
         return f"SklearnPolicies(<{self.estimator!r}>, n_actions={self.n_actions})"
 
 
 class SklearnPolicy(Policy):
-    """Fitted models, or a constant action; what they do on known contexts is looked up."""
+    """Fitted models, or a constant action; actions on known contexts are looked up."""
 
     def __init__(
         self,
@@ -198,9 +194,10 @@ class SklearnPolicy(Policy):
             return found[0].astype(np.intp)
         losses = np.stack(found, axis=1)
         unknown = np.isnan(losses).any(axis=1)
-        if unknown.any():  # as where nobody is near enough to be a neighbour
+        if unknown.any():  # for instance where there is no neighbour within the radius
             losses[unknown] = self._constants
-        # Rounding depends on how many rows are predicted at once, and must not break ties.
+        # Rounding depends on how many rows are predicted at once, so near-equal scores count as
+        # ties.
         return np.asarray((losses <= losses.min(axis=1, keepdims=True) + self._tie).argmax(axis=1))
 
     def __repr__(self) -> str:
@@ -226,32 +223,22 @@ class SklearnObjective(Objective):
         self._sorted: tuple[dict[bytes, int], NDArray[np.intp]] = ({}, np.zeros(0, np.intp))
 
     def copy(self) -> SklearnObjective:
-        """An independent copy of the totals."""
-        twin = SklearnObjective(self.oracle)
-        twin._places = dict(self._places)
-        twin._rows = self._rows.copy()
-        twin._totals = self._totals.copy()
-        twin._counts = self._counts.copy()
-        twin._sorted = self._sorted
-        return twin
+        return twin(self, "_places", "_rows", "_totals", "_counts")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a loss vector to its context's row."""
         place = self._place(context)
         self._totals[place] += losses
         self._counts[place] += 1.0
 
     def observe(self, context: FloatArray) -> None:
         """A round without loss lowers the mean losses of its context."""
-        place = self._place(context)  # may move the counts, so before they are looked at
+        place = self._place(context)  # may reallocate the counts, so it comes first
         self._counts[place] += 1.0
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One fit for each draw, or K of them."""
         return [self._solve(noise, draw, scale)[0] for draw in range(first, first + count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the policies that were fitted."""
         return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
 
     def settle(
@@ -263,7 +250,6 @@ class SklearnObjective(Objective):
         return action
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerActions:
-        """The same fits, asked for their best of some actions."""
         return FewerActions(self, available)
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[SklearnPolicy, float]:
@@ -272,7 +258,7 @@ class SklearnObjective(Objective):
         if noise is not None and scale != 0.0:
             places = [self._place(context) for context in noise.contexts]
             fakes = scale * noise.unit(draw)
-        # In an order that does not depend on that of the rounds.
+        # In an order that does not depend on the order of the rounds.
         lookup, order = self._canonical()
         totals, counts = self._totals[: len(order)].copy(), self._counts[: len(order)].copy()
         if fakes is not None:
@@ -292,7 +278,7 @@ class SklearnObjective(Objective):
     def _fit(
         self, rows: FloatArray, totals: FloatArray, counts: FloatArray
     ) -> tuple[Sequence[Any], float] | None:
-        """Fitted models and what counts as a tie between them; None if there is too little."""
+        """Fitted models and their tolerance for ties; None if there is too little data."""
         oracle = self.oracle
         gaps = totals.max(axis=1, keepdims=True) - totals
         if oracle.classifies:
@@ -337,6 +323,56 @@ class SklearnObjective(Objective):
         self._rows[place] = context
         self._places[key] = place
         return place
+
+
+class FewerActions(Objective):
+    """A total whose leaders choose the best of the available actions."""
+
+    draws_in_batches = False
+
+    def __init__(self, total: SklearnObjective, available: NDArray[np.intp]) -> None:
+        self.oracle = total.oracle
+        self.total = total
+        self.available = available
+
+    def copy(self) -> FewerActions:
+        return FewerActions(self.total.copy(), self.available)
+
+    def add(self, context: FloatArray, losses: FloatArray) -> None:
+        self.total.add(context, losses)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        return self.total.leaders(noise, first, count, scale)
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        return self.total.minima(noise, first, count, scale)
+
+    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> int:
+        return self.total._solve(noise, draw, scale)[0].among(context, self.available)
+
+
+def action_scores(
+    models: Sequence[Any], row: FloatArray, n_actions: int, classifies: bool
+) -> FloatArray:
+    """A score for each action on one context; small is good.
+
+    For regressors the predicted losses; for a classifier minus its probabilities, or else minus its
+    decision values. If it has neither, known labels score 0 and unknown ones infinity.
+    """
+    if not classifies:
+        return np.array([float(np.ravel(model.predict(row))[0]) for model in models])
+    model = models[0]
+    scores = np.full(n_actions, np.inf)
+    scores[model.classes_] = 0.0
+    if hasattr(model, "predict_proba"):
+        scores[model.classes_] = -model.predict_proba(row)[0]
+    elif hasattr(model, "decision_function"):
+        values = np.ravel(model.decision_function(row))
+        if len(values) == 1:
+            values = np.array([-values[0], values[0]])
+        if len(values) == len(model.classes_):  # otherwise there is one for each pair of classes
+            scores[model.classes_] = -values
+    return scores
 
 
 def one_thread() -> Any:

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core import InfeasibleError
 from hannan.core.validation import FloatArray
 from hannan.kernels.matroids import kruskal_rows
 from hannan.oracles._combinatorial import Elements, SetOracle
-from hannan.oracles._undirected import check_connected, read_undirected
+from hannan.oracles._edges import Graph, read_graph
 
 _DENSE = 2000  # nodes up to which trees are counted by a determinant
 
 
 class SpanningTrees(SetOracle):
-    r"""The spanning trees of a connected undirected graph: cheapest ways to link everything up.
+    r"""The spanning trees of a connected undirected graph.
 
     Elements are the edges, in the order of `edges`; an action is the n - 1 edges of a tree. The
     leader is the cheapest tree for the totals :math:`\sum_s \ell_s(j)` of any sign, found by
@@ -42,16 +43,12 @@ class SpanningTrees(SetOracle):
     ...     learner.update([0.9, 0.1, 0.2])
     >>> [trees.edges[j] for j in learner.best_policy()(None)]
     [('b', 'c'), ('a', 'c')]
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
-        found = read_undirected(type(self).__name__, graph)
-        check_connected(type(self).__name__, found)
+        found = read_graph("SpanningTrees", graph, directed=False)
+        _check_connected(found)
         self.nodes = found.nodes
         """The nodes by name."""
         self.edges = found.edges
@@ -69,7 +66,7 @@ class SpanningTrees(SetOracle):
         proper = self._tail != self._head
         tail, head = self._tail[proper], self._head[proper]
         degrees = np.bincount(np.concatenate([tail, head]), minlength=n)
-        if n > _DENSE:  # an upper bound: every node but one picks the edge towards that one
+        if n > _DENSE:  # an upper bound: each node except a root chooses its edge towards the root
             return float(np.log(degrees).sum() - np.log(degrees.max()))
         laplacian = np.diag(degrees.astype(np.float64))
         np.subtract.at(laplacian, (tail, head), 1.0)
@@ -83,3 +80,19 @@ class SpanningTrees(SetOracle):
         inclusion = np.empty(costs.shape, dtype=bool)
         kruskal_rows(costs, self._tail, self._head, len(self.nodes), inclusion)
         return inclusion
+
+
+def _check_connected(graph: Graph) -> None:
+    """Raise an error for a disconnected graph that names two nodes in different parts."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(graph.nodes)
+    links = coo_array((np.ones(len(graph.tail)), (graph.tail, graph.head)), shape=(n, n))
+    parts, part = connected_components(links, directed=False)
+    if parts > 1:
+        other = graph.nodes[int(np.argmax(part != part[0]))]
+        raise InfeasibleError(
+            f"SpanningTrees needs a connected graph; no edges lead from {graph.nodes[0]!r} to "
+            f"{other!r}. Take one component, or add an edge."
+        )

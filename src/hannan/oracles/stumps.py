@@ -19,17 +19,14 @@ class Stumps(BinnedOracle):
     r"""Decision stumps: one feature, one cut, an action on each side; and constants.
 
     A stump is :math:`x \mapsto b` where :math:`x_f \ge \theta`, else a. The total loss of each
-    action below every cut θ of every feature f,
-    :math:`P[f, \theta, k] = \sum_{s : x_{s,f} < \theta} \ell_s(k)`, decides everything: a stump's
-    value is :math:`\min_a P[f,\theta,a] + \min_b (P[\cdot, b] - P[f,\theta,b])`. So the leader is
-    exact and a round costs O(features × bins × K), whatever t and the number of contexts are. Noise
-    is projected on the same totals, sixteen draws at once, ahead of time.
+    action below every cut θ of every feature f is a sufficient statistic, so the leader is exact
+    and a round costs O(features × bins × K), whatever t and the number of contexts are.
 
-    The cuts are fixed by the set X of perturbed contexts: every value of a feature that has at
-    most `n_bins` of them on X, so that no stump is left out, else n_bins - 1 values evenly
-    spread among them. Before there is noise, the contexts seen so far take the place of X. In an
-    open world X is a sample that grows; totals are kept for each distinct context until there are
-    4096, so that cuts can follow X until then. With `edges` the class is fixed from the start.
+    The cuts are fixed by the set X of perturbed contexts: all values of a feature if there are at
+    most `n_bins` of them on X, so that no stump is left out, else n_bins - 1 values evenly spread
+    among them. Before there is noise, the contexts seen so far take the place of X. In an open
+    world cuts follow X until 4096 distinct contexts have been seen. With `edges` the class is fixed
+    from the start.
 
     Ties go to constants, the smallest action first; then to the smallest feature, the largest
     cut, the smallest action below it, the smallest from it on.
@@ -53,10 +50,6 @@ class Stumps(BinnedOracle):
     <stump: 1 if x[0] >= 2 else 0>
     >>> total.leader()([2.5, 0.0])
     1
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     pairs = False
@@ -68,7 +61,6 @@ class Stumps(BinnedOracle):
         self.grid: Grid | None = None if edges is None else given_grid(self, edges)
 
     def objective(self) -> BinnedObjective:
-        """An empty total: the losses on both sides of every cut."""
         return BinnedObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -82,7 +74,6 @@ class Stumps(BinnedOracle):
         return self.n_actions == 1 or len(self.partitions(contexts)) == n_cuts
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> StumpPolicy:
-        """The policy behind the four numbers that kernels write."""
         return decode_stump(self, code, grid)
 
 

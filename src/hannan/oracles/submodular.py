@@ -1,4 +1,4 @@
-"""All subsets, under losses that need not be linear."""
+"""All subsets, under submodular losses."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from hannan.losses._submodularity import require_submodular
 from hannan.losses._terms import Terms
 from hannan.oracles._combinatorial import Elements, SetNoise, SetOracle, SetPolicy
 from hannan.oracles._minimum_norm import MinimumNorm
+from hannan.oracles._twin import twin
 
 Mask = NDArray[np.bool_]
 Network = tuple[Arcs, FloatArray, FloatArray]
@@ -29,8 +30,7 @@ class Submodular(SetOracle):
 
     A loss is submodular if :math:`f(A) + f(B) \ge f(A \cup B) + f(A \cap B)`. `update` takes a
     function of `hannan.losses`, any `LossFunction`, or a vector of losses of the elements, which is
-    linear. The total and the noise, which is linear too, are submodular again, and their minimiser
-    is found exactly:
+    linear. The minimiser of the total and the noise is found exactly:
 
     - linear: the elements of negative total;
     - a function of the number of elements, and linear: one sort;
@@ -45,15 +45,13 @@ class Submodular(SetOracle):
     n
         K, the number of elements.
     checks
-        On how many random pairs of sets a function not known to be submodular is tried when it
-        first comes. One that fails is refused; one that passes need not be submodular.
+        The number of random pairs of sets on which a function not known to be submodular is tested
+        when it is first seen. One that fails is refused; one that passes need not be submodular.
 
     Notes
     -----
-    What is kept of the past does not grow with the number of rounds for linear, cut and
-    cardinality functions, nor for repeated ones of the other kinds; different coverage,
-    concave-of-modular and own functions are listed. Only full information is of use with losses
-    that are not linear.
+    Distinct coverage, concave-of-modular and user-defined functions are kept one by one; for others
+    the memory does not grow. Losses that are not linear need full information.
 
     Examples
     --------
@@ -81,15 +79,13 @@ class Submodular(SetOracle):
         self._set_size(self.n, self.n, antichain=False)
 
     def objective(self) -> SubmodularObjective:  # type: ignore[override]
-        """An empty total."""
         return SubmodularObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """Every element is in or out."""
         return self.n * math.log(2.0)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
-        """Half of the noise is worth taking, each 1 on average."""
+        """n/2: the sum of the positive variates."""
         return 0.5 * self.n
 
     def _solve(self, costs: FloatArray) -> Elements:
@@ -108,13 +104,9 @@ class SubmodularObjective(Objective):
         self._network: Network | None = None
 
     def copy(self) -> SubmodularObjective:
-        """An independent copy of the total."""
-        twin = SubmodularObjective(self.oracle)
-        twin.total, twin._network = self.total.copy(), self._network
-        return twin
+        return twin(self, "total")
 
     def add(self, context: None, losses: FloatArray | LossFunction) -> None:
-        """Add a vector or a function."""
         if isinstance(losses, LossFunction):
             terms = Terms.of(losses)
             self._check(terms)
@@ -139,16 +131,13 @@ class SubmodularObjective(Objective):
         return action
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best set under one draw."""
         return np.flatnonzero(self._best(self._fakes(noise, draw, scale)))
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """One minimisation for each draw."""
         chosen = self.chosen(None, noise, first, count, scale)
         return [SetPolicy(self.oracle, np.flatnonzero(inside)) for inside in chosen]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the best sets."""
         values = np.empty(count)
         for i in range(count):
             fakes = self._fakes(noise, first + i, scale)
@@ -159,7 +148,6 @@ class SubmodularObjective(Objective):
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> Mask:
-        """The best sets, one minimisation each."""
         if scale == 0.0:
             return np.repeat(self._best(self._fakes(None, 0, 0.0))[None, :], count, axis=0)
         inclusion = np.empty((count, self.oracle.n), dtype=bool)

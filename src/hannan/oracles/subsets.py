@@ -1,4 +1,4 @@
-"""Some of a number of items."""
+"""Subsets of items of bounded size."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ class Subsets(SetOracle):
     :math:`\sum_s \ell_s(j)`; where at most m may be chosen, those of them that are negative.
     Ties go to the smallest item. A partial sort finds it in one pass over the totals.
 
-    Semi-bandit learners need no resampling draws here: for m up to 64 the probability q of an item
-    to be chosen is computed (to a relative error of about 1e-6), and the weight given back is the
-    mean :math:`(1 - (1-q)^L)/q` that resampling would have.
+    Semi-bandit learners need no resampling draws here: for m up to 64 the probability of an item to
+    be chosen is computed, to a relative error of about 1e-6.
 
     Parameters
     ----------
@@ -61,10 +60,6 @@ class Subsets(SetOracle):
     >>> total.add(None, np.array([0.5, -1.0, 0.0, 2.0]))
     >>> total.leader()(None)
     array([1])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(self, n: int, m: int, exactly: bool = True) -> None:
@@ -78,11 +73,9 @@ class Subsets(SetOracle):
         self._no_noise = np.zeros(self.n, np.float32)
 
     def objective(self) -> SubsetObjective:
-        """An empty total: one number for each item."""
         return SubsetObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """The logarithm of a binomial coefficient, or of a sum of them."""
         return log_subsets(self.n, self.m, self.exactly)
 
     def complexity(self, contexts: Sequence[Any]) -> float:
@@ -92,7 +85,6 @@ class Subsets(SetOracle):
     def interval_minima(
         self, contexts: Sequence[Any], losses: FloatArray, cuts: NDArray[np.intp]
     ) -> FloatArray:
-        """From prefix sums, in one compiled call."""
         values = np.zeros((len(cuts), len(cuts)))
         kernel.interval_minima(prefix_sums(losses, cuts), self.m, self._below, values)
         return values
@@ -107,7 +99,6 @@ class SubsetObjective(SetObjective):
     oracle: Subsets
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        """The best items under one draw, in one pass."""
         oracle = self.oracle
         z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
         return oracle.action(kernel.select(self.totals, z, scale, oracle.m, oracle._below))
@@ -139,7 +130,7 @@ class SubsetObjective(SetObjective):
         successes: int,
         scale: float,
     ) -> tuple[FloatArray, int]:
-        """The mean (1 - (1-q)^L)/q of such weights, for q computed; for large sets, draws."""
+        """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
         oracle = self.oracle
         if scale == 0.0:
             return super().resample(context, elements, noise, first, limit, successes, scale)

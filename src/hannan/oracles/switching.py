@@ -32,22 +32,17 @@ class Switching(Oracle):
     .. math:: \arg\min_{\pi_0, …, \pi_{T-1}} \sum_t \ell_t(\pi_t(x_t))
               \quad\text{over } \#\{t > 0 : \pi_t \ne \pi_{t-1}\} \le k .
 
-    Regret against this class is regret against the best sequence of policies. Learners may be
-    given bare contexts :math:`x_t`: they know the number of the round. Several contexts at one
-    time are added up. All rounds to come must be known, at least their number: noise sits on them
-    too.
+    Regret against this class is regret against the best sequence of policies. Learners also take
+    bare contexts :math:`x_t`, as they know the number of the round. The future contexts must be
+    known, or at least their number, as they are perturbed too. Leaders are found by dynamic
+    programming over time.
 
-    *Listed policies* (`FinitePolicies`): with costs :math:`c_t(\pi)`, noise included,
-
-    .. math:: F_t(q, \pi) = c_t(\pi) + \min\{F_{t-1}(q, \pi), \min_{\pi'} F_{t-1}(q-1, \pi')\} ,
-
-    and the same from the end backwards, O(TkN) for a draw. A draw that is used again at later
-    times (noise="once") costs O(kN) a round. Ties: the smallest first policy, which is followed
+    *Listed policies* (`FinitePolicies`): O(TkN) for a draw, and O(kN) a round for a draw that is
+    used again at later times (noise="once"). Ties: the smallest first policy, which is followed
     while that is no worse; then the smallest that is as good, and so on.
 
-    *Any other class*: the minimal totals :math:`w(i, j)` of all T(T+1)/2 intervals of time, then
-    :math:`R(j, q) = \min\{R(j, q-1), \min_{i<j} R(i, q-1) + w(i, j)\}`, O(T²k). Ties: the longest
-    first interval, then the longest second one, and so on; in each the leader of `base`.
+    *Any other class*: O(T²k), from the minimal totals of all T(T+1)/2 intervals of time. Ties: the
+    longest first interval, then the longest second one, and so on; in each the leader of `base`.
 
     Parameters
     ----------
@@ -59,18 +54,15 @@ class Switching(Oracle):
         The contexts of `base` in the order they will arrive; an integer T where it has none; or
         None, and then learners are given pairs, `contexts=[(0, x_0), (1, x_1), …]`.
     grid
-        b: switches only in rounds b, 2b, 3b, …. A draw then costs T/b in place of T. The best
-        sequence of this class is worse than that of the whole class by at most
-        :math:`k \lfloor b/2 \rfloor R`, R the range of the losses of a round: every switch moves
-        to the nearest such round.
+        b: switches only in rounds b, 2b, 3b, …. A draw then costs T/b in place of T, and the best
+        sequence is worse by at most :math:`k \lfloor b/2 \rfloor R`, R the range of the losses of
+        a round.
     method
         "policies" (listed ones), "intervals" (any), or "auto", which chooses.
     reluctance
         What a self-tuned learner charges itself for each switch of a sequence, on top of the
-        losses, so that it does not change its mind over a few lucky rounds. It belongs to the
-        learner's noise, not to the class, and adds k times itself to the guarantee at most.
-        None: R log(TN), the level that luck alone will hardly reach in T rounds with N policies;
-        0: none.
+        losses, so that a few lucky rounds do not make it switch. It adds at most k times itself to
+        the bound. None: R log(TN) for N policies; 0: no charge.
 
     Examples
     --------
@@ -138,17 +130,16 @@ class Switching(Oracle):
         self.levels = int(min(switches + 1, cells))
         """The largest number of pieces of a sequence."""
 
-    # Noise on every round of the game is more than such a class needs but in the worst case.
+    # Noise on every round of the game is more than such a class needs except in the worst case.
     eagerness = 4.0
 
     @property
     def fixed_size(self) -> bool:
-        """As in the base."""
         return self.base.fixed_size
 
     @property
     def complexity_pairs(self) -> int:
-        """Intervals are dear, and many rounds average out the noise."""
+        """Fewer for intervals, which are slow; the noise averages out over many rounds."""
         return 64 if self.listed else 16
 
     @property
@@ -157,7 +148,6 @@ class Switching(Oracle):
         return self._pairs
 
     def check_context(self, context: Any) -> Pair:
-        """A pair of a time and a context of the base."""
         if not _is_pair(context) or context[0] < 0:
             raise ContextError(
                 "The contexts of Switching are pairs (t, x), t the number of the round from 0; got "
@@ -167,10 +157,10 @@ class Switching(Oracle):
         return int(context[0]), self.base.check_context(context[1])
 
     def at(self, time: int, context: Any) -> Pair:
-        """The pair of a bare context that comes at this time, or a pair as it is.
+        """The pair of a bare context that arrives at this time; pairs are returned unchanged.
 
-        What could be both is taken for the bare context if that is what was announced for this
-        time, and for a pair if that is announced; without a sequence, for a pair.
+        An ambiguous context counts as the bare context if that was announced for this time, and as
+        a pair if the pair was announced; without a sequence, as a pair.
         """
         if self._keys is None:
             if _is_pair(context):
@@ -185,8 +175,8 @@ class Switching(Oracle):
         x = self.base.check_context(context)
         assert self._pairs is not None
         raise ContextError(
-            f"Switching was told that round {time} brings context {self._pairs[time][1]!r}; got "
-            f"{x!r}. Give the contexts in the order announced in sequence=."
+            f"sequence= announces context {self._pairs[time][1]!r} for round {time}; got "
+            f"{x!r}. Give the contexts in the announced order."
         )
 
     def _known(self, time: int, context: Any) -> Pair | None:
@@ -203,16 +193,15 @@ class Switching(Oracle):
     def _check_time(self, time: int, context: Any) -> None:
         if self._keys is not None and time >= len(self._keys):
             raise ContextError(
-                f"Switching was told a sequence of {len(self._keys)} rounds, 0 to "
+                f"sequence= announces {len(self._keys)} rounds, 0 to "
                 f"{len(self._keys) - 1}; got {context!r} for round {time}."
             )
 
     def key(self, context: Pair) -> Hashable:
-        """The time, and the base's key."""
         return context[0], self.base.key(context[1])
 
     def cell(self, context: Pair) -> int:
-        """The stretch of time between two possible switches, from 0."""
+        """The number of the interval between two possible switches, from 0."""
         return context[0] // self.grid
 
     def cells(self, contexts: Sequence[Pair]) -> NDArray[np.int64]:
@@ -220,11 +209,10 @@ class Switching(Oracle):
         return np.array([t for t, _ in contexts], np.int64) // self.grid
 
     def objective(self) -> Objective:
-        """An empty total: what policies or elements cost in every cell of time."""
         return PolicySequences(self) if self.listed else IntervalSequences(self)
 
     def start(self, contexts: Sequence[Any], width: float) -> Objective:
-        """A total in which switches have their price."""
+        """A total that charges for switches."""
         price = self.reluctance
         if price is None:
             price = width * self._log_changes(contexts) if math.isfinite(width) else 0.0
@@ -242,7 +230,6 @@ class Switching(Oracle):
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> SwitchingNoise:
-        """Fake losses of the elements at every pair."""
         cells = self.cells(contexts)
         if self.listed:
             return ListedNoise(contexts, self.listing, key, stream, memory, cells)
@@ -292,7 +279,7 @@ def _check_base(owner: Switching, base: Any) -> Oracle:
         raise InputTypeError(f"Switching needs an oracle as its base; got {base!r}.")
     if isinstance(base, Switching):
         raise ParameterError(
-            "Switching needs a base that does not switch; give it that of the other."
+            "Switching needs a base that does not switch itself: give it the base of the other one."
         )
     if base.takes_functions:
         raise ParameterError(

@@ -17,6 +17,7 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import thresholds as kernel
 from hannan.oracles._blockwise import BlockObjective, Codes
+from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks, LaplaceNoise
 
 
@@ -27,8 +28,7 @@ class Thresholds(Oracle):
     neighbouring contexts splits the total loss, so with the n distinct contexts seen or perturbed
     in order, sums from the right give all values
     :math:`\min_a \sum_{x_s < \theta} \ell_s(a) + \min_b \sum_{x_s \ge \theta} \ell_s(b)`: exact,
-    O(nK) a leader, whatever the number of rounds. In an open world n is the number of different
-    contexts seen.
+    O(nK) a leader, whatever the number of rounds.
 
     Ties go to constants, the smallest action first; then to the largest θ, the smallest a, the
     smallest b. A leader's θ is always a context.
@@ -52,10 +52,6 @@ class Thresholds(Oracle):
     >>> from fractions import Fraction
     >>> total.leader()(Fraction(7, 10) + Fraction(1, 10**30))
     1
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     open_world = True
@@ -82,13 +78,11 @@ class Thresholds(Oracle):
         )
 
     def objective(self) -> ThresholdObjective:
-        """An empty total: a loss vector for each context."""
         return ThresholdObjective(self)
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
     ) -> ThresholdNoise:
-        """Fake outcomes, sorted by context."""
         return ThresholdNoise(contexts, self.n_actions, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -97,7 +91,7 @@ class Thresholds(Oracle):
         return math.log(K + K * (K - 1) * (len(set(contexts)) - 1))
 
     def separates(self, contexts: Sequence[Any]) -> bool:
-        """No finite set does: between two contexts there is room for two thresholds."""
+        """No finite set separates: two thresholds can lie between neighbouring contexts."""
         return self.n_actions == 1
 
 
@@ -139,16 +133,9 @@ class ThresholdObjective(BlockObjective):
         self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
 
     def copy(self) -> ThresholdObjective:
-        """An independent copy of the totals."""
-        twin = ThresholdObjective(self.oracle)
-        twin._points = list(self._points)
-        twin._totals = self._totals.copy()
-        twin._met = self._met
-        twin._places = self._places.copy()
-        return twin
+        return twin(self, "_points", "_totals", "_places")
 
     def add(self, context: Any, losses: FloatArray) -> None:
-        """Add a loss vector to its context's."""
         place = bisect_left(self._points, context)
         if place == len(self._points) or self._points[place] != context:
             self._points.insert(place, context)

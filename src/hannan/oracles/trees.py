@@ -15,6 +15,7 @@ from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import trees as kernel
 from hannan.oracles._binning import NO_FEATURES, Grid, given_grid, learn_grid, stack
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
+from hannan.oracles._twin import twin
 from hannan.oracles.stumps import StumpPolicy, decode_stump
 
 
@@ -22,16 +23,12 @@ class Trees(BinnedOracle):
     r"""Decision trees of bounded depth, with an action in each leaf.
 
     A path holds at most `depth` cuts :math:`x_f \ge \theta`. Depth 1 is `Stumps`. At depth 2 the
-    leader is exact: for every root cut (f, θ) the totals of every other cut below it are kept,
-    :math:`Q[f, \theta, f', \theta', k] = \sum \ell_s(k)` over rounds with
-    :math:`x_{s,f} < \theta, x_{s,f'} < \theta'`, which give the best stump on either side. A leader
-    costs O((features × bins)² K), and so much memory; no cost grows with t.
+    leader is exact: totals are kept for every pair of cuts. A leader costs O((features × bins)² K),
+    and so much memory; no cost grows with t.
 
-    Deeper trees are grown greedily: the best tree of depth 2 shows where to cut, then each side is
-    treated the same way with one level less. The result is at least as good as the best tree of
-    depth 2, but it need not be the best tree: `exact` is False, and no theorem applies. Totals
-    are kept for each distinct context, and a leader costs
-    O(contexts × features² × bins × K) a level.
+    Deeper trees are grown greedily: the root cut is that of the best tree of depth 2, then each
+    side is treated the same way with one level less. The result need not be the best tree: `exact`
+    is False, and no theorem applies. A leader costs O(contexts × features² × bins × K) a level.
 
     Cuts are found as in `Stumps`. Ties go to stumps in their order; then to the smallest root
     feature, its largest cut, the first stump below it, the first from it on.
@@ -42,10 +39,8 @@ class Trees(BinnedOracle):
         K.
     depth
         Most cuts on a path.
-    n_bins
-        Most bins of a feature, one more than its cuts.
-    edges
-        For each feature an array of rising cuts, in place of those found on X.
+    n_bins, edges
+        As in `Stumps`.
 
     Examples
     --------
@@ -61,10 +56,6 @@ class Trees(BinnedOracle):
         1 if x[1] >= 1 else 0
     else:
         0 if x[1] >= 1 else 1
-
-    References
-    ----------
-    [syrgkanis2016]
     """
 
     def __init__(self, n_actions: int, depth: int = 2, n_bins: int = 16, edges: Any = None) -> None:
@@ -77,7 +68,6 @@ class Trees(BinnedOracle):
         self.exact = self.depth <= 2  # type: ignore[misc]
 
     def objective(self) -> Objective:
-        """An empty total: losses in every intersection of two cuts, or on every context."""
         return BinnedObjective(self) if self.depth <= 2 else GreedyObjective(self)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
@@ -95,14 +85,13 @@ class Trees(BinnedOracle):
         return math.log(N)
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
-        """Known only where there is one action, or cuts that split nothing."""
+        """Known only if there is one action, or no cut splits the contexts."""
         if self.n_actions == 1:
             return True
         n_cuts = int(self.cuts_on(contexts).n_cuts.sum())
         return None if len(self.partitions(contexts)) == n_cuts else False
 
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
-        """The policy behind the numbers that kernels write."""
         if len(code) == 4:
             return decode_stump(self, code, grid)
         below = decode_stump(self, code[2:6], grid)
@@ -156,31 +145,21 @@ class GreedyObjective(Objective):
     def __init__(self, oracle: Trees) -> None:
         self.oracle = oracle
         self._rows = Rows(oracle.n_actions)
-        self._met: object | None = None  # the noise that decided on the cuts
+        self._met: object | None = None  # the noise that determined the cuts
         self._grid = oracle.grid
-        self._counts: FloatArray = np.zeros((0, 0))  # of the rows; renewed when out of step
+        self._counts: FloatArray = np.zeros((0, 0))  # of the rows; recomputed when outdated
         self._places = np.zeros(0, np.intp)
 
     def copy(self) -> GreedyObjective:
-        """An independent copy of the totals."""
-        twin = GreedyObjective(self.oracle)
-        twin._rows = self._rows.copy()
-        twin._met = self._met
-        twin._grid = self._grid
-        twin._counts = self._counts
-        twin._places = self._places
-        return twin
+        return twin(self, "_rows")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
-        """Add a loss vector to its context's."""
         self._rows.add(context, losses)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """A tree grown for each draw."""
         return [self._grow(noise, first + i, scale)[0] for i in range(count)]
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        """The values of the trees grown."""
         return np.array([self._grow(noise, first + i, scale)[1] for i in range(count)])
 
     def _grow(self, noise: Noise | None, draw: int, scale: float) -> tuple[Policy, float]:
@@ -208,7 +187,7 @@ class GreedyObjective(Objective):
         return TreePolicy(self.oracle, int(feature), threshold, low, high), low_value + high_value
 
     def _agree(self, noise: Noise | None) -> NDArray[np.intp]:
-        """Bring cuts and counts up to date; the places of the perturbed contexts."""
+        """Update cuts and counts; returns the rows of the perturbed contexts."""
         if isinstance(noise, BinnedNoise) and noise is not self._met:
             for context in noise.rows:
                 self._rows.add(context, 0.0)

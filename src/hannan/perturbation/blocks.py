@@ -14,7 +14,7 @@ LANES = 16
 """Draws are made this many at a time."""
 
 _IN_CACHE = 2**20
-"""Bytes of a block that still sits in the second-level cache."""
+"""Bytes of a block that fits into the second-level cache."""
 
 Block = NDArray[np.float32]
 
@@ -24,7 +24,7 @@ class Blocks:
 
     Blocks start small and double, so that a short game pays for few draws and a long one fills
     large blocks. Once they are large, and if the budget allows two, the next one is filled by a
-    second thread while this one is used. What a draw holds depends on none of this.
+    second thread while this one is used. The values of a draw do not depend on any of this.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Blocks:
         self._process = 0
 
     def locate(self, draw: int) -> int:
-        """The row of `block` that holds a draw, after moving on to another block if need be."""
+        """The row of `block` that holds a draw, after moving on to another block if necessary."""
         row = draw - self._first
         if 0 <= row < len(self.block):
             return row
@@ -93,7 +93,7 @@ class Blocks:
             first += stop - start
 
     def _collect(self) -> bool:
-        """Whether the next block has been filled, waiting for it if it is under way."""
+        """Whether the next block is filled; waits if it is being filled."""
         under_way, self._next = self._next, None
         if under_way is None or self._process != os.getpid():
             return False  # threads do not survive a fork

@@ -30,9 +30,8 @@ class LaplaceNoise:
     Laplace: density :math:`\tfrac12 e^{-|q|}`, mean 0, variance 2.
 
     A learner with parameter ε uses them at scale 1/ε, which gives the paper's law with density
-    :math:`\tfrac\epsilon2 e^{-\epsilon|q|}`. The n-th draw is a function of (key, stream, n)
-    alone, whatever was drawn before, in whatever blocks. Different streams of one key are
-    independent.
+    :math:`\tfrac\epsilon2 e^{-\epsilon|q|}`. The n-th draw is a function of (key, stream, n), and
+    does not depend on earlier draws or on blocks. Different streams of one key are independent.
 
     Parameters
     ----------

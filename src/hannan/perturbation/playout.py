@@ -1,4 +1,4 @@
-"""Fake outcomes on contexts still to come."""
+"""Fake outcomes on future contexts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _STREAM = 3  # 0 to 2 belong to Laplace noise
 
 
 class FuturePlayout:
-    r"""Random playout: each round, noise for every round *after* it and none for the past.
+    r"""Random playout: in each round, noise for every later round and none for the past.
 
     The future is the rest of a known sequence of contexts, or as many draws from a pool as
     rounds are left. The noise of a future round is a loss vector whose coordinates are
 
     - without a `rate`: independent :math:`N(0, \sigma^2)`, σ = `size`;
-    - with one: all zero but, with probability `rate`, one uniform coordinate equal to ±`size`,
-      with a fair sign.
+    - with one: zero, except that with probability `rate` one uniform coordinate is ±`size`, with
+      a fair sign.
 
     Losses are linear, so what matters is the sum over the future rounds of a context. It is drawn
     at once, from the number of times the context is still to come: a round costs O(d K) for d
@@ -35,15 +35,15 @@ class FuturePlayout:
     order
         The number of each round's context where the sequence is known, T of them.
     shares
-        Where it is not: the probability of each context, independent over rounds.
+        Otherwise the probability of each context, independent over rounds.
     horizon
         T.
     n_actions
         K.
     size
-        How large the noise of a round is.
+        The size of the noise of a round.
     rate
-        How often a round has any; None for Gaussian noise, which it always has.
+        The probability that a round has noise; None for Gaussian noise in every round.
     key
         From `seed_key`.
 
@@ -74,7 +74,7 @@ class FuturePlayout:
         self.size = size
         self.rate = rate
         self._key = int(key)
-        # How often each context comes after round `_at`, where the sequence is known.
+        # How often each context comes after round `_at`, if the sequence is known.
         self._left = np.zeros(len(contexts), np.intp)
         self._at = horizon
 
@@ -111,7 +111,7 @@ class FuturePlayout:
         return float(self._generator(time, dropped, _STREAM + 1).random())
 
     def _spikes(self, counts: NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
-        """The sums of so many one-hot vectors for each context."""
+        """For each context, the sum of as many one-hot vectors."""
         places = np.repeat(np.arange(len(counts)), counts) * self.n_actions
         places += rng.integers(self.n_actions, size=len(places))
         signs = 2.0 * rng.integers(2, size=len(places)) - 1.0

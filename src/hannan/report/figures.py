@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core.errors import MissingPackageError
+from hannan._packages import package
 from hannan.report.palette import LEARNERS, slots
 from hannan.report.sections import Record, Section, Standing, Times, gather
 from hannan.report.spread import Spread
@@ -52,10 +52,10 @@ def write_figures(
     folder: str | Path,
     formats: Sequence[str] = ("png", "svg"),
 ) -> list[Path]:
-    """Draw mean loss and regret: a picture for each environment, and one of all of them.
+    """Draw mean loss and regret: `overview` of all environments, and a picture for each of them.
 
     Needs matplotlib (`pip install 'hannan[report]'`). Same records, same bytes for the same
-    version of matplotlib.
+    version of matplotlib. Returns the paths, those of `overview` first.
 
     Parameters
     ----------
@@ -68,30 +68,27 @@ def write_figures(
     formats
         Endings of files that matplotlib can write.
 
-    Returns
-    -------
-    list[Path]
-        `overview` first, 1600 pixels wide as PNG, then the environments by name.
-
     Examples
     --------
     >>> import tempfile
     >>> from hannan.experiments import make_plan, run
     >>> from hannan.report import write_figures
     >>> plan = make_plan({
-    ...     "horizon": 200, "seeds": 1,
-    ...     "environments": {"hostile": {
-    ...         "type": "LeaderPunisher",
-    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
-    ...     "learners": {"leader": {"type": "FollowTheLeader"}, "ours": {"type": "ContextFTPL"}},
+    ...     "horizon": 200,
+    ...     "environments": {"jams": {"type": "FrequencyPunisher", "n_actions": 3}},
+    ...     "learners": {"chance": {"type": "UniformRandom"}},
     ... })
     >>> folder = tempfile.TemporaryDirectory()
     >>> done = run(plan, folder.name)
     >>> [path.name for path in write_figures(done.records, done.times, folder.name, ["svg"])]
-    ['overview.svg', 'hostile.svg']
+    ['overview.svg', 'jams.svg']
     >>> folder.cleanup()
     """
-    matplotlib = _matplotlib()
+    matplotlib = package(
+        "matplotlib",
+        "hannan.report.write_figures needs matplotlib, which is not installed. Get it with "
+        "pip install 'hannan[report]', or use write_report, which needs nothing.",
+    )
     sections = gather(records, times)
     colours = slots(sections)
     folder = Path(folder)
@@ -282,13 +279,3 @@ def _save(figure: Any, path: Path) -> Path:
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     figure.savefig(path, metadata=dated.get(path.suffix[1:]))
     return path
-
-
-def _matplotlib() -> Any:
-    try:
-        return importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise MissingPackageError(
-            "hannan.report.write_figures needs matplotlib, which is not installed. Get it with "
-            "pip install 'hannan[report]', or use write_report, which needs nothing."
-        ) from error

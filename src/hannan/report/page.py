@@ -11,7 +11,7 @@ from string import Template
 from hannan._version import __version__
 from hannan.report import tables
 from hannan.report.embedded import embedded
-from hannan.report.palette import LEARNERS, slots, variables
+from hannan.report.palette import slots, variables
 from hannan.report.reading import reading
 from hannan.report.sections import Record, Section, Times, gather
 from hannan.report.wording import counted
@@ -29,9 +29,9 @@ def write_report(
 ) -> Path:
     """Write what an experiment has shown as one HTML page that opens offline.
 
-    For every environment: mean loss and regret over time with 95 % confidence bands over seeds
-    and the bounds beside them, how regret grows, what a round takes, which policy led when, where
-    everybody stood in the end, and the parameters. Same records and times, same bytes.
+    For every environment: mean loss and regret over time with 95 % confidence bands over seeds,
+    bounds, work, which policy led when, final standings and parameters. Same records and times,
+    same bytes.
 
     Parameters
     ----------
@@ -46,27 +46,20 @@ def write_report(
     description
         A paragraph below it, as plain text.
 
-    Returns
-    -------
-    Path
-        Of the file.
-
     Examples
     --------
     >>> import tempfile
     >>> from hannan.experiments import make_plan, run
     >>> from hannan.report import write_report
     >>> plan = make_plan({
-    ...     "horizon": 200, "seeds": 1,
-    ...     "environments": {"hostile": {
-    ...         "type": "LeaderPunisher",
-    ...         "policies": {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}}},
-    ...     "learners": {"leader": {"type": "FollowTheLeader"}, "ours": {"type": "ContextFTPL"}},
+    ...     "horizon": 200,
+    ...     "environments": {"jams": {"type": "FrequencyPunisher", "n_actions": 3}},
+    ...     "learners": {"chance": {"type": "UniformRandom"}},
     ... })
     >>> folder = tempfile.TemporaryDirectory()
     >>> done = run(plan, folder.name)
-    >>> page = write_report(done.records, done.times, f"{folder.name}/report.html", "Two learners")
-    >>> page.name, "<h1>Two learners</h1>" in page.read_text(encoding="utf-8")
+    >>> page = write_report(done.records, done.times, f"{folder.name}/report.html", "Chance")
+    >>> page.name, "<h1>Chance</h1>" in page.read_text(encoding="utf-8")
     ('report.html', True)
     >>> folder.cleanup()
     """
@@ -86,7 +79,7 @@ def _page(sections: Sequence[Section], title: str, description: str) -> str:
         "overview": tables.overview(sections, colours) if len(sections) > 1 else "",
         "sections": "\n".join(_section(i, s, colours) for i, s in enumerate(sections)),
         "version": escape(__version__),
-        "style": "\n".join((variables(), _classes(), _asset("page.css"))),
+        "style": "\n".join((variables(), _asset("page.css"))),
         "script": "\n".join(map(_asset, ("chart.js", "strips.js", "page.js"))),
     }
     template = Template(_asset("page.html"))
@@ -144,15 +137,11 @@ def _facts(section: Section) -> str:
         counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds",
         " and ".join(words.get(f, str(f)) for f in sorted(feedback)),
     ]
-    if any(_effective(r) < 0.999 for s in section.standings for r in s.records):
-        least = min(r["result"]["effective"] for s in section.standings for r in s.records)
+    results = [r["result"] for s in section.standings for r in s.records]
+    if any(found["effective"] / max(1, found["rounds"]) < 0.999 for found in results):
+        least = min(found["effective"] for found in results)
         facts.append(f"estimated from a log worth {least:,.0f} rounds of play")
     return " · ".join(map(escape, facts))
-
-
-def _effective(record: Record) -> float:
-    result = record["result"]
-    return float(result["effective"]) / max(1, int(result["rounds"]))
 
 
 def _chart(kind: str, title: str, says: str) -> str:
@@ -160,10 +149,6 @@ def _chart(kind: str, title: str, says: str) -> str:
         f"<figure class='chart' data-kind='{kind}'><figcaption><h3>{title}</h3><p>{says}</p>"
         "</figcaption><div class='plot'></div></figure>"
     )
-
-
-def _classes() -> str:
-    return " ".join(f".c{i} {{ --c: var(--learner-{i}); }}" for i in range(len(LEARNERS)))
 
 
 def _asset(name: str) -> str:

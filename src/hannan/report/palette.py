@@ -50,7 +50,8 @@ def slots(sections: Sequence[Section]) -> dict[str, int]:
 
 
 def variables() -> str:
-    """The colours as variables of a style sheet."""
+    """The colours as variables of a style sheet, and a class for each learner's."""
     lines = [f"--learner-{i}: light-dark({a}, {b});" for i, (a, b) in enumerate(LEARNERS)]
     strips = [f"--policy-{i}: {colour};" for i, colour in enumerate(POLICIES)]
-    return ":root { " + " ".join(lines + strips) + " }"
+    classes = [f".c{i} {{ --c: var(--learner-{i}); }}" for i in range(len(LEARNERS))]
+    return ":root { " + " ".join(lines + strips) + " }\n" + " ".join(classes)

@@ -21,16 +21,9 @@ Times = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Standing:
-    """One learner in one environment, over all its seeds.
+    """One learner in one environment, over all its seeds: a record for each, times by key.
 
-    Attributes
-    ----------
-    label
-        The learner's name; numbered where several learners bear it.
-    records
-        One for each seed.
-    times
-        By key, of those records whose time is known.
+    The label is the learner's name, numbered where several learners bear it.
     """
 
     label: str
@@ -191,13 +184,6 @@ def gather(records: Iterable[Record], times: Times) -> list[Section]:
     The best policy in hindsight is put beside those whose world does not react. Cells count as
     seeds of the same learner in the same environment if nothing but their seeds differs; two
     learners of one name are numbered, never averaged.
-
-    Parameters
-    ----------
-    records
-        Of finished cells, those of the best policy among them.
-    times
-        Of some or all of them, by key.
     """
     latest = {record["key"]: record for record in compared(records)}
     if not latest:

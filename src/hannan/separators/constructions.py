@@ -1,4 +1,4 @@
-"""Separators that are known in advance, from the examples of the paper."""
+"""Separators that are known in advance, from the examples of the paper [syrgkanis2016]."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ def disjunctions(n: int) -> NDArray[np.int64]:
     """The n unit vectors: the smallest separator of the monotone disjunctions over n bits.
 
     On unit vector i a disjunction plays 1 if and only if it holds variable i. No other set of this
-    size separates, and for formulas with negations this one does not: (not x0 or not x1) and
-    (not x0 or not x2) agree on all unit vectors of three variables.
+    size separates, and for formulas with negations this one does not.
 
     Parameters
     ----------
@@ -25,10 +24,6 @@ def disjunctions(n: int) -> NDArray[np.int64]:
     array([[1, 0, 0],
            [0, 1, 0],
            [0, 0, 1]])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     return np.eye(check_integer("disjunctions", "n", n, 1), dtype=np.int64)
 
@@ -49,10 +44,6 @@ def conjunctions(n: int) -> NDArray[np.int64]:
     array([[0, 1, 1],
            [1, 0, 1],
            [1, 1, 0]])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     return 1 - np.eye(check_integer("conjunctions", "n", n, 1), dtype=np.int64)
 
@@ -63,8 +54,7 @@ def intercept_classifiers(n: int, tau: float) -> FloatArray:
     On each axis one point between neighbouring intercepts, :math:`(k + \tfrac12)\tau` for
     k = 1, …, 1/τ - 1, as in the paper, and one *beyond the largest*, :math:`1 + \tfrac12 \tau`,
     which the printed construction lacks: without it an intercept at 1 and none at all are not told
-    apart. A point below τ would add nothing here, because the side of the origin plays 0 in every
-    classifier of the class; it would be needed if classifiers could also be turned round.
+    apart.
 
     Parameters
     ----------
@@ -80,10 +70,6 @@ def intercept_classifiers(n: int, tau: float) -> FloatArray:
            [1.25, 0.  ],
            [0.  , 0.75],
            [0.  , 1.25]])
-
-    References
-    ----------
-    [syrgkanis2016]
     """
     steps = InterceptClassifiers(n, tau).steps
     points = np.zeros((n, steps, n))

@@ -49,7 +49,7 @@ def is_separator(policies: Oracle | ArrayLike, contexts: Contexts) -> bool:
 
 
 def greedy(policies: FinitePolicies | ArrayLike) -> list[int]:
-    r"""A small separator of a finite class, context by context.
+    r"""A small separator of a finite class, context by context; empty if there is one policy.
 
     Takes in turn the context that tells apart most of the pairs of policies not yet told apart,
     then leaves out what has become superfluous. At most :math:`1 + 2 \log N` times the
@@ -60,11 +60,6 @@ def greedy(policies: FinitePolicies | ArrayLike) -> list[int]:
     ----------
     policies
         A table of actions, as `FinitePolicies` takes it, or the oracle itself.
-
-    Returns
-    -------
-    list of int
-        Contexts, ascending; empty if there is only one policy.
 
     Examples
     --------
@@ -101,19 +96,12 @@ def smallest(policies: FinitePolicies | ArrayLike) -> list[int]:
               \sum_{x : \pi(x) \ne \pi'(x)} s_x \ge 1 \text{ for all } \pi \ne \pi',
               \quad s_x \in \{0, 1\} .
 
-    Pairs are added as they are violated, a few at a time. The problem is NP-hard: for small
-    tables.
+    The problem is NP-hard: for small tables.
 
     Parameters
     ----------
     policies
         A table of actions, as `FinitePolicies` takes it, or the oracle itself.
-
-    Returns
-    -------
-    list of int
-        Contexts, ascending; empty if there is only one policy. One of the smallest where there
-        are several.
 
     Examples
     --------

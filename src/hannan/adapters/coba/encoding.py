@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_range
-from hannan.core import ContextError, LossError, MissingPackageError, ParameterError
+from hannan._packages import package
+from hannan.baselines._loss_scale import check_bounded_range
+from hannan.core import ContextError, LossError, ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, LossRange, check_integer, refuse
 
@@ -108,11 +108,24 @@ class Numbers:
                     place = fresh.setdefault(key, len(known) + len(fresh))
                 numbers.append(place)
             if fresh and self.fixed:
-                raise _unlisted(next(iter(fresh)))
+                raise ParameterError(
+                    f"coba offered the action {short(next(iter(fresh)))}, which is not in the list "
+                    "actions=. Add it there, or let actions='names' number them as they appear."
+                )
             if len(set(numbers)) < len(numbers):
-                raise _repeated(actions, numbers)
+                twice = actions[next(i for i, n in enumerate(numbers) if numbers.count(n) > 1)]
+                raise ParameterError(
+                    f"coba offered the action {short(twice)} more than once in a round, "
+                    f"{short(actions)}: nothing tells them apart. Leave one out, or give each a "
+                    "name of its own."
+                )
         if limit is not None and max(numbers) >= limit:
-            raise _too_many(actions[numbers.index(max(numbers))], limit)
+            raise ParameterError(
+                f"coba offered the action {short(actions[numbers.index(max(numbers))])}, and the "
+                f"learner has no more than {limit}, which are taken. Make the learner with as many "
+                "actions as there are in all; or, if their features change from round to round, "
+                "number them with actions='positions'."
+            )
         return numbers
 
     def keep(self, actions: Sequence[Any]) -> None:
@@ -128,7 +141,7 @@ class Rewards:
     r"""Rewards in [low, high] as losses in [0, 1]: :math:`(high - r)/(high - low)`."""
 
     def __init__(self, owner: object, reward_range: Any) -> None:
-        self._low, self._high = check_range(owner, "reward_range", reward_range)
+        self._low, self._high = check_bounded_range(owner, reward_range, "reward_range")
 
     def loss(self, reward: Any) -> float:
         """The loss in [0, 1] of a reward."""
@@ -162,13 +175,11 @@ def action_key(action: Any) -> Hashable:
 
 def interactions(environment: Any, needed: str) -> Iterator[Mapping[str, Any]]:
     """The interactions of an environment one by one, as coba's own evaluators prepare them."""
-    try:
-        coba = importlib.import_module("coba.environments")
-    except ImportError as error:
-        raise MissingPackageError(
-            f"hannan.adapters.{needed} needs coba, which is not installed. Get it with "
-            "pip install 'hannan[adapters]'."
-        ) from error
+    coba = package(
+        "coba.environments",
+        f"hannan.adapters.{needed} needs coba, which is not installed. Get it with "
+        "pip install 'hannan[adapters]'.",
+    )
     if isinstance(environment, coba.Environments):
         if len(environment) != 1:
             raise ParameterError(
@@ -215,26 +226,3 @@ def _entries(context: Mapping[Any, Any]) -> Iterator[tuple[Hashable, float]]:
             raise ContextError(
                 f"The feature {name!r} of a coba context must be a number or text; got {value!r}."
             ) from None
-
-
-def _unlisted(action: Any) -> ParameterError:
-    return ParameterError(
-        f"coba offered the action {short(action)}, which is not in the list actions=. Add it "
-        "there, or let actions='names' number them as they appear."
-    )
-
-
-def _repeated(actions: Sequence[Any], numbers: list[int]) -> ParameterError:
-    twice = next(a for a, number in zip(actions, numbers, strict=True) if numbers.count(number) > 1)
-    return ParameterError(
-        f"coba offered the action {short(twice)} more than once in a round, {short(actions)}: "
-        "nothing tells them apart. Leave one out, or give each a name of its own."
-    )
-
-
-def _too_many(action: Any, limit: int) -> ParameterError:
-    return ParameterError(
-        f"coba offered the action {short(action)}, and the learner has no more than {limit}, which "
-        "are taken. Make the learner with as many actions as there are in all; or, if their "
-        "features change from round to round, number them with actions='positions'."
-    )

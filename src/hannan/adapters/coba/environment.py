@@ -24,10 +24,8 @@ class FromCoba(Environment):
     r"""The interactions of a coba environment, in order: an oblivious adversary.
 
     A reward r in [low, high] is the loss :math:`(high - r)/(high - low)`. The environment is read
-    once, when this object is made, and prepared as coba's own evaluators do it (categories become
-    indicators): `CobaLearner` meets the same rounds in an experiment, and plays the same.
-
-    Where not all actions are offered in all rounds, `round.available` says which are.
+    once, when this object is made, and prepared as coba's own evaluators do it: `CobaLearner` meets
+    the same rounds in an experiment, and plays the same.
 
     Parameters
     ----------
@@ -102,16 +100,13 @@ class FromCoba(Environment):
 
     @property
     def horizon(self) -> int:
-        """The number of interactions."""
         return len(self._contexts)
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts, one for each round."""
         return self._contexts
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The first `horizon` interactions."""
         if horizon > self.horizon:
             raise ParameterError(f"FromCoba holds {self.horizon} rounds; {horizon} were asked for.")
         for t in range(horizon):

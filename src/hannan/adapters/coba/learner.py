@@ -21,7 +21,6 @@ from hannan.core import (
     OpenRound,
     OrderError,
     ParameterError,
-    Propensities,
 )
 from hannan.core.params import short
 from hannan.core.validation import check_integer, refuse
@@ -40,27 +39,23 @@ class CobaLearner:
     coba speaks of rewards, we of losses: r in [low, high] is the loss
     :math:`(high - r)/(high - low)`, moved to the learner's own `loss_range`.
 
-    coba also wants the probability q of the action that was chosen. Where the learner knows the
-    law of its action that is exact. Else m = `draws` copies of the learner, with its past and
-    randomness of their own, decide on the same context, H of them for the same action, and
+    coba also wants the probability q of the action that was chosen. Where the learner does not
+    know the law of its action, m = `draws` copies of it with randomness of their own decide on the
+    same context, H of them for the same action, and
 
     .. math:: \hat p = \frac{H + 1}{m + 1}, \qquad
               E\Bigl[\frac{1}{\hat p}\Bigr] = \frac{1 - (1 - q)^{m+1}}{q}.
 
     So importance weights :math:`1/\hat p` are right on average up to the factor
-    :math:`1 - (1-q)^{m+1}`, never infinite, and off by :math:`\sqrt{(1-q)/(mq)}` of their size;
-    :math:`\hat p` itself has the standard error :math:`\sqrt{q(1-q)/m}` and is too large by
-    :math:`(1-q)/(m+1)`. `score`, for an action that was not chosen here, is H/m, which is
-    unbiased. Asking changes nothing of what is played; until something is, the answer stays the
-    same, and so does its error.
+    :math:`1 - (1-q)^{m+1}`, and never infinite. `score`, for an action that was not chosen here,
+    is H/m, which is unbiased. Asking changes nothing of what is played.
 
     Parameters
     ----------
     learner
         A learner with bandit feedback and single actions, which is left as it is: a copy plays.
-        Or a function that makes one when the first actions are offered, told how many they are,
-        or how many `actions` lists; it serves environments that differ in this. For several
-        processes it must be possible to pickle it.
+        Or a function of the number of actions that makes one when the first are offered. For
+        several processes it must be possible to pickle it.
     reward_range
         (low, high) of the rewards.
     draws
@@ -74,12 +69,6 @@ class CobaLearner:
         "names" numbers actions as they first appear; "positions" by their place in the list, for
         actions whose features change all the time; a list says which there are and in what order.
         Where fewer than the learner's actions are offered, it chooses among them.
-
-    Notes
-    -----
-    Feedback may come late and in any order, as with batches, unless the learner refuses `decide`.
-    Actions that another policy took teach it nothing: SequentialCB(learn="off") and RejectionCB
-    are refused.
 
     Examples
     --------
@@ -144,7 +133,7 @@ class CobaLearner:
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, ...]:
         """One of the actions, its probability, and what `learn` needs to know of the round."""
         player, mine, numbers, some = self._read(context, actions)
-        law = None if self.draws is None else self._law(player, mine, some)
+        law = None if self.draws is None else player.propensities(mine, self.draws, some)
         opened = _Round(mine)
         opened.place = self._made
         if self._waiting is not None and player.late is None:  # another reward comes first
@@ -169,7 +158,7 @@ class CobaLearner:
         player, mine, numbers, some = self._read(context, actions)
         asked = action_key(action)
         place = next((i for i, one in enumerate(actions) if action_key(one) == asked), None)
-        q = self._law(player, mine, some).probabilities
+        q = player.propensities(mine, self.draws, some).probabilities
         self._keep(player, actions)
         return 0.0 if place is None else float(q[numbers[place]])
 
@@ -243,11 +232,6 @@ class CobaLearner:
             ranges = (getattr(part, "loss_range", None) for part in _parts(player))
             self._range = next(filter(None, ranges), (0.0, 1.0))
 
-    def _law(self, player: Learner, context: Any, some: list[int] | None) -> Propensities:
-        """The probability of each action now."""
-        assert self.draws is not None
-        return player.propensities(context, self.draws, some)
-
 
 def _check_bandit(learner: Any) -> None:
     """Refuse what cannot learn from the reward of one action."""
@@ -267,14 +251,12 @@ def _check_bandit(learner: Any) -> None:
 
 def _n_actions(learner: Learner) -> int:
     """How many actions a learner chooses among."""
-    for part in _parts(learner):
-        for source in (part, part.oracle):
-            known = getattr(source, "n_actions", None)
-            if known is not None:
-                return int(known)
-    raise ParameterError(
-        f"{type(learner).__name__} does not know its number of actions: give its oracle n_actions=."
-    )
+    if learner.action_count is None:
+        raise ParameterError(
+            f"{type(learner).__name__} does not know its number of actions: give its oracle "
+            "n_actions=."
+        )
+    return learner.action_count
 
 
 def _parts(learner: Learner) -> Iterator[Learner]:

@@ -10,11 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters.river._package import load
+from hannan._packages import package
 from hannan.core import ContextError, LossError
 from hannan.core.validation import FloatArray, refuse
 
 Names = Sequence[Hashable] | None
+
+
+def load(part: str) -> Any:
+    """A module of river, such as "bandit.base"."""
+    return package(
+        f"river.{part}",
+        "hannan.adapters needs river for its River… classes, and it is not installed. Get it with "
+        "pip install 'hannan[adapters]'.",
+    )
 
 
 def check_model(owner: object, model: Any) -> bool:

@@ -16,17 +16,12 @@ Features = Sequence[Hashable] | int | Callable[[Any], Any] | None
 
 
 class Rows:
-    """How a dictionary becomes a row.
+    """How a dictionary becomes a row, by the parameter `features` of its owner.
 
-    Parameters
-    ----------
-    owner
-        Whose parameter `features` is, for messages.
-    features
-        Names: those features in that order, 0 where one is missing, others left out. None: the
-        names of the first dictionary that was kept; later ones may lack some, not have others. A
-        number n: each feature is added, with a sign, to one of n columns by a hash of its name,
-        and text as a feature "name=text" of value 1. A function: what it returns is the context.
+    Names: those features in that order, 0 where one is missing, others left out. None: the names
+    of the first dictionary that was kept; later ones may lack some, not have others. A number n:
+    each feature is added, with a sign, to one of n columns by a hash of its name, and text as a
+    feature "name=text" of value 1. A function: what it returns is the context.
     """
 
     def __init__(self, owner: object, features: Features) -> None:

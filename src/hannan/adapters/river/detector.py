@@ -6,8 +6,7 @@ import math
 from collections import deque
 from typing import Any
 
-from hannan.adapters.river._models import check_seeded, is_finite
-from hannan.adapters.river._package import load
+from hannan.adapters.river._models import check_seeded, is_finite, load
 from hannan.core import LossError
 from hannan.core.validation import check_integer, refuse
 from hannan.detectors import Detector
@@ -22,8 +21,7 @@ class RiverDetector(Detector):
     .. math:: \frac1r \sum_{i > n-r} e_i > \frac1{n-r} \sum_{i \le n-r} e_i ,
               \qquad r = \min(\text{recent}, \lfloor n/2 \rfloor),
 
-    and only then is it an alarm: errors that fall are what learning looks like. After a change of
-    either kind the detector starts anew.
+    and only then is it an alarm. After a change of either kind the detector starts anew.
 
     Parameters
     ----------

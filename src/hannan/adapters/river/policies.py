@@ -40,13 +40,10 @@ class RiverPolicies(FeatureOracle):
       :math:`s_k(x) = -\bar w\, P(k \mid x)`, with :math:`\bar w` the mean of
       :math:`\sum_k w_k` over rounds, is an estimate of losses up to a constant.
 
-    A perturbed leader is the leader of the past and fresh fake losses. An online model cannot give
-    it: what it has learned it cannot unlearn, and the past is gone. What it would answer *can* be
-    imitated where predictions are linear in what was taught, as then
-    :math:`s(\text{past} + \text{noise}) = s(\text{past}) + s(\text{noise})`. So B further copies
-    of the model, the *echoes*, learn coin flips ±1 on the same contexts, and
-    :math:`N_b(x)`, what echo b predicts, is what noise does to a score. Under a draw the scores
-    are
+    An online model cannot unlearn, so it cannot learn fresh fake losses for each perturbed leader.
+    Instead B further copies of the model, the *echoes*, learn random signs ±1 on the same
+    contexts, and :math:`N_b(x)`, what echo b predicts, is what noise does to a score, where
+    predictions are linear in what was taught. Under a draw the scores are
 
     .. math:: s_k(x) + \sigma \langle v(x), g_k \rangle, \qquad
               v(x) = \Big(\tfrac{N_1(x)}{\sqrt B}, …, \tfrac{N_B(x)}{\sqrt B},
@@ -55,16 +52,12 @@ class RiverPolicies(FeatureOracle):
     with standard normal :math:`g_k \in R^{B+1}` of that draw and
     :math:`\sigma = \text{scale} \cdot \sqrt{2 d/n}` after n rounds, d the number of perturbed
     contexts. This is the noise of `LinearPolicies`, with :math:`\|v(x)\|^2` in place of the
-    leverage :math:`x^\top A^{-1} x`, and for Bayesian linear regression it estimates it. The last
-    entry is for contexts the echoes know nothing of. As there, the probability of each action is
-    an integral, and bandit feedback needs no resampling.
+    leverage :math:`x^\top A^{-1} x`; bandit feedback needs no resampling here either.
 
-    It is *inexact*, and no theorem covers it: scores come from a regression and not from a search
-    among policies, echoes of trees and forests are not linear, and models that learn by small
-    steps depend on the order of the rounds. G is that of linear policies on the same features.
+    It is *inexact*, and no theorem covers it. G is that of linear policies on the same features.
     Models that count all rounds alike suit best. One that forgets, such as gradient descent with
-    a constant step, never settles; self-tuning meets that with ever more noise. Give it decreasing
-    steps, or the learner a number for ε. A learner with such a class cannot be saved to a file.
+    a constant step, never settles: give it decreasing steps, or the learner a number for ε. A
+    learner with such a class cannot be saved to a file.
 
     Parameters
     ----------
@@ -120,7 +113,6 @@ class RiverPolicies(FeatureOracle):
             )
 
     def objective(self) -> RiverObjective:
-        """Models that have learned nothing."""
         return RiverObjective(self)
 
     def noise(
@@ -191,16 +183,10 @@ class RiverObjective(LinearObjective):
 
     def copy(self) -> RiverObjective:
         """Models that go on learning by themselves."""
-        twin = RiverObjective.__new__(RiverObjective)
-        twin.oracle = self.oracle
-        twin.rounds = self.rounds
-        twin._models = copy.deepcopy(self._models)
-        twin._echoes = copy.deepcopy(self._echoes)
-        twin._flips = copy.deepcopy(self._flips)
-        twin._gaps = self._gaps
-        twin._width = self._width
-        twin._cache = None
-        twin._frozen = None
+        twin = copy.copy(self)
+        for name in ("_models", "_echoes", "_flips"):
+            setattr(twin, name, copy.deepcopy(getattr(self, name)))
+        twin._cache = twin._frozen = None
         return twin
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
@@ -224,7 +210,6 @@ class RiverObjective(LinearObjective):
         return MovedScores(self, context, self._solved(context)[2] * losses)
 
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> MovedScores:  # type: ignore[override]
-        """The scores on one context, infinite but for some actions."""
         shift = np.full(self.n_actions, np.inf)
         shift[available] = 0.0
         return MovedScores(self, context, shift)
@@ -295,11 +280,9 @@ class MovedScores(RiverObjective):
         self._moved = scores + shift, v, h
 
     def copy(self) -> MovedScores:
-        """The same move of a copy."""
         return MovedScores(self._base.copy(), self._at, self._shift)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        """From a copy."""
         frozen = self.copy()
         return [RiverLeader(frozen, noise, first + i, scale) for i in range(count)]
 

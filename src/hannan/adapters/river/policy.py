@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_range
-from hannan.adapters.river._package import load
+from hannan.adapters.river._models import load
 from hannan.adapters.river._rows import Features, Rows
+from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Decision, Feedback, InputTypeError, Learner, LossError, ParameterError
 from hannan.core.validation import check_integer, refuse
 
@@ -24,17 +24,13 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     r"""Plays a bandit learner as a policy of river: `pull(arms, context)`, `update(arm, …)`.
 
     Accepted by `bandit.evaluate`, which knows no contexts, by `bandit.evaluate_offline`, and by
-    river's `clone`. river speaks of *rewards*, the learner of losses: with
-    reward_range = :math:`[r_0, r_1]` and the learner's loss_range = :math:`[\ell_0, \ell_1]`,
-
-    .. math:: \ell = \ell_0 + (\ell_1 - \ell_0) \frac{r_1 - r}{r_1 - r_0} .
-
-    Arms become actions 0, 1, … in order of appearance. Where fewer arms are offered than the
-    learner has actions, it is asked by `act(context, available=[…])`.
+    river's `clone`. Rewards in reward_range are mapped to the learner's loss_range, the largest
+    to the smallest loss. Arms become actions 0, 1, … in order of appearance; the learner chooses
+    among those that are offered.
 
     A reward answers the oldest pull that is open with its arm and context. One that answers none,
     such as those of the burn-in or of another policy's arm, counts in `ranking` as all rewards
-    do, but nothing is learned from it: the learner has no probability for it.
+    do, but nothing is learned from it.
 
     Parameters
     ----------
@@ -46,10 +42,8 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     clip
         Whether rewards outside are moved to the nearer end; otherwise they are refused.
     features
-        How the dictionary of a context becomes a row. Names: these features in this order, 0
-        where one is missing. A number n: hashed to n columns, text too. A function: what it
-        returns. None: the features of the first context. What is not a dictionary, such as None,
-        is handed on.
+        How the dictionary of a context becomes a row, as in `FromRiver`. What is not a dictionary,
+        such as None, is handed on.
     arms
         The arms in the order of actions, where it should not be that of appearance.
     pending
@@ -103,8 +97,11 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self._n_actions = _check_learner(self, learner)
         if pending > 1 and learner.late is not None:
             raise ParameterError(f"pending={pending} takes a learner with decide(): {learner.late}")
-        _check_reward_obj(self, self.reward_obj)
-        self._rewards_in = check_range(self, "reward_range", reward_range)
+        kinds = load("stats.base").Univariate, load("proba.base").Distribution
+        if not isinstance(self.reward_obj, kinds):
+            accepted = "a statistic or distribution of one number"
+            raise refuse(self, "reward_obj", accepted, self.reward_obj)
+        self._rewards_in = check_bounded_range(self, reward_range, "reward_range")
         span = getattr(learner, "loss_range", None)
         self._losses: tuple[float, float] = (0.0, 1.0) if span is None else span
         self._rows = Rows(self, features)
@@ -132,7 +129,9 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self._rows.keep(context)
         self._open.append(_Pull(arm, context, self._made))
         while len(self._open) > self.pending:
-            self._give_up(self._open.popleft())
+            given_up = self._open.popleft().decision
+            if isinstance(given_up, Decision):
+                self.player.forget(given_up)
         return arm
 
     def update(
@@ -205,10 +204,6 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             )
         return numbers
 
-    def _give_up(self, pull: _Pull) -> None:
-        if isinstance(pull.decision, Decision):
-            self.player.forget(pull.decision)
-
 
 @dataclass(eq=False)
 class _Pull:
@@ -238,8 +233,3 @@ def _check_learner(owner: object, learner: Any) -> int:
             f"with bandit feedback and single actions; got {learner!r}."
         )
     return check_integer(owner, "learner", getattr(source, "n_actions", None), 1)
-
-
-def _check_reward_obj(owner: object, given: Any) -> None:
-    if not isinstance(given, (load("stats.base").Univariate, load("proba.base").Distribution)):
-        raise refuse(owner, "reward_obj", "a statistic or distribution of one number", given)

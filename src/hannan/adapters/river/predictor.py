@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from hannan.adapters._ranges import check_range
 from hannan.adapters.river._models import (
     Names,
     as_dict,
@@ -16,6 +15,7 @@ from hannan.adapters.river._models import (
     is_finite,
     takes_weight,
 )
+from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Action, InputTypeError, LossFunction, Predictor
 from hannan.core.validation import FloatArray, refuse
 
@@ -28,8 +28,7 @@ class RiverPredictor(Predictor):
     loss_range = [lo, hi] is taught as the label True with weight
     :math:`v = (\ell - lo)/(hi - lo)` and False with weight 1 - v, and
     :math:`\hat\ell_k(x) = lo + (hi - lo)\, P(\text{True} \mid x)`. Where the classifier takes no
-    weights the label is :math:`v \ge \frac12`, so that the estimate means what it should for
-    losses at the two ends of the range only.
+    weights the label is :math:`v \ge \frac12`, right for losses at the ends of the range only.
 
     The guess is low, so that elements seen seldom are tried:
     :math:`\hat\ell_k(x) - \alpha (hi - lo)/\sqrt{n_k + 1}` after :math:`n_k` losses of element k,
@@ -80,13 +79,12 @@ class RiverPredictor(Predictor):
         self.features = features
         self.loss_range = loss_range
         self._names = check_names(self, features)
-        self._low, self._high = check_range(self, "loss_range", loss_range)
+        self._low, self._high = check_bounded_range(self, loss_range)
         self._weighted = takes_weight(model)
         self._models: list[Any] = []
         self._counts: FloatArray = np.zeros(0)
 
     def prepare(self, n_actions: int) -> None:
-        """A model for each of K elements."""
         self._models = [self.model.clone() for _ in range(n_actions)]
         self._counts = np.zeros(n_actions)
 
@@ -103,7 +101,6 @@ class RiverPredictor(Predictor):
         return self._lower(context, 0.0)
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        """Teach the models of the elements seen."""
         if isinstance(loss, LossFunction):
             raise InputTypeError(
                 f"RiverPredictor learns from one loss for each element; got {loss!r}."

@@ -11,9 +11,7 @@ import numpy as np
 from hannan.adapters.river._rows import Features, Rows
 from hannan.core import Environment, LossError, Oracle, ParameterError, Round
 from hannan.core.validation import check_choice, check_integer, refuse
-from hannan.environments._scaling import RunningStandard, RunningUnit
-
-_SCALES: dict[str, Any] = {"running-unit": RunningUnit, "running-standard": RunningStandard}
+from hannan.environments._scaling import RUNNING
 
 
 class FromRiver(Environment):
@@ -31,8 +29,9 @@ class FromRiver(Environment):
         The classes, in the order of the actions. By default the number `n_classes` that the data
         set declares, in order of appearance.
     features
-        How x becomes a row: names, a number of columns to hash to, a function, or None for the
-        features of the first x.
+        How x becomes a row. Names: these features in this order, 0 where one is missing. A number
+        n: hashed to n columns, text too. A function: what it returns. None: the features of the
+        first x.
     scale
         None, "running-unit" or "running-standard": features as they are, to [0, 1], or to mean 0
         and variance 1, by the rows so far.
@@ -67,7 +66,7 @@ class FromRiver(Environment):
         if getattr(stream, "seed", 0) is None:
             raise refuse(self, "stream", "a generator whose seed= is set", type(stream))
         if scale is not None:
-            check_choice(self, "scale", scale, _SCALES)
+            check_choice(self, "scale", scale, RUNNING)
         self.stream = stream
         self.labels = labels
         self.features = features
@@ -83,18 +82,16 @@ class FromRiver(Environment):
 
     @property
     def horizon(self) -> int | None:
-        """The length of the stream, where it is known."""
         if hasattr(self.stream, "__len__"):
             return len(self.stream)
         length: int | None = getattr(self.stream, "n_samples", None)
         return length
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """The stream from its beginning."""
         if self.horizon is not None and horizon > self.horizon:
             raise _too_short(self.horizon, horizon)
         rows = Rows(self, self.features)
-        scaler = None if self.scale is None else _SCALES[self.scale]()
+        scaler: Any = None if self.scale is None else RUNNING[self.scale]()
         known = {label: k for k, label in enumerate(self._given or ())}
         miss = 1.0 - np.eye(self.n_actions)
         count = 0
@@ -103,17 +100,15 @@ class FromRiver(Environment):
             row = rows(x)
             rows.keep(x)
             if y not in known:
-                self._check_new(y, known)
+                if self._given is not None or len(known) == self.n_actions:
+                    raise LossError(
+                        f"Label {y!r} is not among {list(known)}: declare all of them with "
+                        "labels=[…]."
+                    )
                 known[y] = len(known)
             yield Round(row if scaler is None else scaler(row), miss[known[y]].copy())
         if count < horizon:
             raise _too_short(count, horizon)
-
-    def _check_new(self, label: Any, known: dict[Any, int]) -> None:
-        if self._given is not None or len(known) == self.n_actions:
-            raise LossError(
-                f"Label {label!r} is not among {list(known)}: declare all of them with labels=[…]."
-            )
 
     def _count(self) -> int:
         if self._given is not None:

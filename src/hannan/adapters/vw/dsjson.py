@@ -32,10 +32,8 @@ def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdf
 
     Parameters
     ----------
-    source
-        A path (also of a .gz file), an open file, or an iterable of lines.
-    max_round
-        Characters that a record may have; no more are ever held.
+    source, max_round
+        As in `read_vw`.
 
     Examples
     --------

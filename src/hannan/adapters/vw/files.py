@@ -69,11 +69,8 @@ def _rounds(lines: Lines, format: str) -> Iterator[Round]:
 class FromVW(FromLog):
     r"""The decisions of a VW log, for a learner to play: `FromLog` of a `cb`, `cb_adf` or dsjson.
 
-    The file is read in batches. By *rejection* a learner plays a round for real where it chooses
-    the logged action b and the round is kept, with probability :math:`p_{\min}/p`; by *importance*
-    weighting its feedback is :math:`\hat\ell(a) = c + 1[a = b](\ell - c)/p`, with the loss
-    :math:`\ell = (cost - low)/(high - low)`. Actions are known by their position, from 0, and all
-    of them must be available in every round; for logs where they change see `log_from_vw`.
+    The file is read in batches. Actions are known by their position, from 0, and all of them must
+    be available in every round; for logs where they change see `log_from_vw`.
 
     Parameters
     ----------
@@ -108,10 +105,6 @@ class FromVW(FromLog):
     None 0.0
     0.0 1.0
     >>> folder.cleanup()
-
-    References
-    ----------
-    [li2011], [dudik2011]
     """
 
     def __init__(
@@ -153,15 +146,7 @@ class FromVW(FromLog):
 
 
 class _VWTable(TableFile):
-    """A column for each feature, and the label; the file is read as often as asked.
-
-    Attributes
-    ----------
-    features
-        The columns of the context.
-    n_actions
-        K, as found.
-    """
+    """A column for each feature, and the label; the file is read as often as asked."""
 
     def __init__(
         self,
@@ -195,7 +180,11 @@ class _VWTable(TableFile):
             sets.add(row.size)
             weights.add(row.weight)
             self.n_actions = max(self.n_actions, row.size)
-            self._check_many(len(names) if self._wanted is None else 0, self.n_actions)
+            if max(len(names) if self._wanted is None else 0, self.n_actions) > _MANY:
+                raise ParameterError(
+                    f"{self._Source} has more than {_MANY} features or actions. Name the features "
+                    "that are needed, columns=[…], or hash them, columns=256."
+                )
         if not sets:
             raise ParameterError(f"{self._Source} has no round with a cost.")
         if len(sets) > 1 and self._format != "cb":
@@ -227,30 +216,17 @@ class _VWTable(TableFile):
         decisions = Decisions("position")
         lines = Lines(self.path, MAX_ROUND)
         for row in map(decisions.logged, _rounds(lines, self._format)):
-            if row is not None:
-                self._check_available(row.available)
-                self._check_cost(row.cost, lines.number)
-                yield row
-
-    def _check_many(self, n_features: int, n_actions: int) -> None:
-        if max(n_features, n_actions) > _MANY:
-            raise ParameterError(
-                f"{self._Source} has more than {_MANY} features or actions. Name the features "
-                "that are needed, columns=[…], or hash them, columns=256."
-            )
-
-    def _check_cost(self, cost: float, line: int) -> None:
-        low, high = self._bounds
-        if not low <= cost <= high:
-            where = "The round that ends in line" if self._format == "cb_adf" else "Line"
-            raise LossError(
-                f"{where} {line} of {self.source}: the cost {cost:g} is outside "
-                f"value_range={self._bounds}."
-            )
-
-    def _check_available(self, available: tuple[int, ...] | None) -> None:
-        if self._format == "cb" and available is not None:
-            raise ParameterError(
-                f"The actions in {self.source} are not available in every round, which a replay "
-                "of a file does not know about. Make a log with log_from_vw."
-            )
+            if row is None:
+                continue
+            if self._format == "cb" and row.available is not None:
+                raise ParameterError(
+                    f"The actions in {self.source} are not available in every round, which a "
+                    "replay of a file does not know about. Make a log with log_from_vw."
+                )
+            if not self._bounds[0] <= row.cost <= self._bounds[1]:
+                where = "The round that ends in line" if self._format == "cb_adf" else "Line"
+                raise LossError(
+                    f"{where} {lines.number} of {self.source}: the cost {row.cost:g} is outside "
+                    f"value_range={self._bounds}."
+                )
+            yield row

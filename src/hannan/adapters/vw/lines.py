@@ -62,7 +62,8 @@ class Lines:
             why = getattr(error, "strerror", None) or str(error)
             raise ParameterError(f"The log{self._name} cannot be read: {why}.") from error
         except UnicodeDecodeError as error:
-            raise self._undecodable(error) from None
+            bad = error.object[error.start : error.start + 8]
+            raise self.refuse(bad, "text in UTF-8") from None
 
     def refuse(self, found: Any, accepted: str, first: int | None = None) -> VWFormatError:
         """What was found in the last line, or since the line `first`, and what was expected."""
@@ -98,10 +99,6 @@ class Lines:
             raise self.refuse(text, "one line at a time; split the text at its line ends")
         return text
 
-    def _undecodable(self, error: UnicodeDecodeError) -> VWFormatError:
-        bad = error.object[error.start : error.start + 8]
-        return self.refuse(bad, "text in UTF-8")
-
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
@@ -119,14 +116,8 @@ def write_rounds(
 ) -> int:
     """Write rounds, each only if it reads back as it is; returns how many there were.
 
-    Parameters
-    ----------
-    rounds, target
-        What to write, and where.
-    plain
-        What the format can hold of a round, with features as a reader gives them.
-    write, read
-        From such a round to its lines, and back.
+    `plain` keeps of a round what the format can hold, with features as a reader gives them;
+    `write` and `read` lead from such a round to its lines, and back.
     """
     count = 0
     with _writing(target) as out:

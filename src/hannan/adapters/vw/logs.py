@@ -259,10 +259,7 @@ class Logged(NamedTuple):
 class Decisions:
     """Numbers for actions, by what makes them the same: a kind, or a list of all of them.
 
-    Attributes
-    ----------
-    known
-        The features or the tag of each action, by its number.
+    `known` has the features or the tag of each action, by its number.
     """
 
     def __init__(self, actions: Actions) -> None:

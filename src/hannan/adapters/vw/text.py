@@ -48,10 +48,9 @@ _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
 def read_vw(source: Source, format: str, *, max_round: int = MAX_ROUND) -> Iterator[Round]:
     """The rounds of a text file of Vowpal Wabbit, one at a time.
 
-    What VW would read with a warning, or in another way than it looks, is refused: a probability
-    outside (0, 1], a cost without one, a number that is none, a label that touches the bar and so
-    is a tag. The weight of a namespace is multiplied into its values. Features without names,
-    ``|v :0.5 :2``, have the names "0", "1", …, which for VW are the same.
+    What VW would read with a warning, or in another way than it looks, is refused. The weight of a
+    namespace is multiplied into its values. Features without names, ``|v :0.5 :2``, have the names
+    "0", "1", …, which for VW are the same.
 
     Parameters
     ----------
@@ -91,10 +90,9 @@ def rounds_of_text(lines: Lines, format: str) -> Iterator[Any]:
 def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str) -> int:
     """Write rounds as text that Vowpal Wabbit reads; returns how many there were.
 
-    Every round is read back before it is written, and refused unless it is still the same: names
-    with blanks, colons or bars cannot stand in the text, nor can words that look like numbers.
-    What only dsjson can hold is left out, and decisions that nobody can or should learn from, as
-    their cost is not known or they are marked `skip_learn`, are written without a label.
+    Every round is read back before it is written, and refused unless it is still the same. What
+    only dsjson can hold is left out, and decisions without a cost, or marked `skip_learn`, are
+    written without a label.
 
     Parameters
     ----------
