@@ -13,8 +13,8 @@ from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
 from hannan.predictors._rows import Standardiser, bad_row, check_row
+from hannan.predictors._table import FORGETTING
 
-FORGETTING = 0.999
 BANDWIDTHS = (1.0, 2.0)
 _FEWEST = 10  # Fourier features; fewer are not worth a part of their own
 

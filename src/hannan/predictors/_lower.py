@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ import numpy as np
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import FloatArray
 from hannan.predictors._fits import Rows
 from hannan.predictors._rows import check_seen
 from hannan.predictors._several import Several
@@ -60,10 +58,3 @@ class LowerConfidence(Predictor):
     def _lower(self, context: Any, alpha: float) -> FloatArray:
         means, widths = self._model.look(context, widths=True)
         return np.asarray(means - alpha * self._model.deviation * widths)
-
-
-def check_alpha(owner: object, alpha: Any) -> float:
-    """A width's factor."""
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) < math.inf:
-        raise refuse(owner, "alpha", "a finite number >= 0", alpha)
-    return float(alpha)

@@ -11,7 +11,7 @@ from hannan.core.predictor import adopt, check_guess
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
-from hannan.predictors._fits import FORGETTING
+from hannan.predictors._table import FORGETTING
 
 _LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.predictors._fits import BANDWIDTHS, Rows
-from hannan.predictors._lower import LowerConfidence, check_alpha
+from hannan.predictors._lower import LowerConfidence
 from hannan.predictors._rows import MEMORY
 from hannan.predictors._several import Several
+from hannan.predictors._table import check_alpha
 
 
 class Blend(LowerConfidence):

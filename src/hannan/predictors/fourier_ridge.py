@@ -7,8 +7,9 @@ from typing import Any
 
 from hannan.core.validation import check_integer, check_positive, refuse
 from hannan.predictors._fits import BANDWIDTHS, Rows
-from hannan.predictors._lower import LowerConfidence, check_alpha
+from hannan.predictors._lower import LowerConfidence
 from hannan.predictors._rows import MEMORY
+from hannan.predictors._table import check_alpha
 
 
 class FourierRidge(LowerConfidence):
