@@ -124,8 +124,6 @@ class Ridge(Predictor):
         """A rank-one update for each element seen; a single one while all were always seen."""
         seen, losses = check_seen(self, self._n_actions, action, loss)
         row = self._row(context)
-        if not np.isfinite(row).all():
-            raise bad_row("Ridge", context)
         if self.standardise and self._scaling is None:
             self._scaling = self._unscaled(row)
         self._learn(row, seen, losses)
@@ -158,6 +156,8 @@ class Ridge(Predictor):
     def _row(self, context: Any) -> FloatArray:
         row = self._rows[context] if self._rows is not None else context
         given = check_row("Ridge", row)
+        if not np.isfinite(given).all():
+            raise bad_row("Ridge", context)
         if self._inverse is not None and len(given) + self.intercept != self._moment.shape[1]:
             raise ContextError(
                 f"Ridge has seen contexts with {self._moment.shape[1] - self.intercept} features; "
