@@ -209,7 +209,7 @@ class Rows(Parametrised):
         best = fits.advise(row, available, alpha, estimates)
         if best < 0:
             raise bad_row(self.owner, context)
-        return best, estimates
+        return int(best), estimates
 
     def look(self, context: Any, widths: bool) -> tuple[FloatArray, FloatArray]:
         """The means as they are, and the widths; the latter empty if they are not asked for."""
