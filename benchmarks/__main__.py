@@ -30,6 +30,7 @@ STUDIES = (
     "draws",
     "bandit_regret",
     "predictors",
+    "advice",
     "stumps",
     "formulas",
     "streams",

@@ -9,7 +9,7 @@ from hannan.kernels import finite
 
 
 def games():
-    """Actions, and certificates to the last bit, of one game for each oracle."""
+    """Actions, and certificates or guesses to the last bit, of one game for each part."""
     rng = np.random.default_rng(0)
     oracles = {
         "finite": hn.oracles.FinitePolicies(rng.integers(0, 3, size=(20, 3)), n_actions=3),
@@ -24,6 +24,15 @@ def games():
             certificate = learner.certificate()
             bits = [float(x).hex() for x in (certificate.loss, certificate.a_priori)]
             found[f"{name}, {epsilon}"] = [trace.actions.tolist(), bits]
+    predictors = {"blend": hn.predictors.Blend(), "diagonal": hn.predictors.Blend(memory=1)}
+    for name, predictor in predictors.items():
+        predictor.prepare(3)
+        actions, bits = [], []
+        for row in rng.normal(size=(20, 5)):
+            actions.append(predictor.advise(row)[0])
+            predictor.learn(row, actions[-1], float(rng.random()))
+            bits += [float(x).hex() for x in predictor.lower(row)]
+        found[name] = [actions, bits]
     return found
 
 

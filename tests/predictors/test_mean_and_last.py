@@ -16,8 +16,13 @@ def test_mean_is_the_mean_on_this_context_less_a_width():
     for loss in (0.5, 1.0, 0.75):
         mean.learn("rain", 1, loss)
     mean.learn("sun", 1, 0.0)
-    assert mean.predict("rain").tolist() == [0.0, pytest.approx(0.75 - 0.3 / 2.0), 0.0]
+    # Errors before each loss was counted: 0.5, then 1 - 0.5/2, 0.75 - 1.5/3, and 0 for the sun.
+    squares = ((0.5**2 * 0.999 + 0.75**2) * 0.999 + 0.25**2) * 0.999
+    sigma = np.sqrt((0.25 + squares) / (1.0 + 0.999**3 + 0.999**2 + 0.999 + 1.0))
+    guess = pytest.approx(2.25 / 4.0 - 0.3 * sigma / 2.0)
+    assert mean.predict("rain").tolist() == [0.0, guess, 0.0]
     assert mean.baseline("rain")[1] == pytest.approx(0.75 - 1.0 / 2.0)
+    assert mean.estimate("rain").tolist() == [0.0, 0.75, 0.0]
     assert mean.predict("snow").tolist() == [0.0, 0.0, 0.0]
 
 
@@ -42,8 +47,37 @@ def test_sets_teach_every_chosen_element(kind):
     one.learn(0, np.array([0, 2]), np.array([0.5, 1.0]))
     other.learn(0, 0, 0.5)
     other.learn(0, 2, 1.0)
-    np.testing.assert_array_equal(one.predict(0), other.predict(0))
+    np.testing.assert_array_equal(one.estimate(0), other.estimate(0))
     assert one.predict(0)[2] > 0
+
+
+def test_an_element_is_not_excluded_by_a_bad_first_loss():
+    mean, plain = ready(hn.predictors.Mean(), 2), ready(hn.predictors.Mean(alpha=0.0), 2)
+    for each in (mean, plain):
+        each.learn(0, 0, 1.0)
+        for _ in range(50):
+            each.learn(0, 1, 0.6)
+    assert mean.advise(0)[0] == 0
+    assert plain.advise(0)[0] == 1
+
+
+def test_advice_explores_what_predict_cannot_tell_apart():
+    mean = ready(hn.predictors.Mean(), 3)
+    for _ in range(10):
+        mean.learn(0, 0, 0.0)
+    assert mean.predict(0).tolist() == [0.0, 0.0, 0.0]
+    assert mean.advise(0)[0] == 1
+    assert mean.advise(0, np.array([0, 2]))[0] == 2
+    assert mean.advise(0, np.array([0]))[0] == 0
+    assert mean.advise(0)[1].tolist() == mean.estimate(0).tolist()
+
+
+def test_an_empty_set_teaches_nothing():
+    mean = ready(hn.predictors.Mean())
+    mean.learn(0, 1, 0.5)
+    before = mean.predict(0)
+    mean.learn(0, np.array([], dtype=np.intp), np.array([]))
+    np.testing.assert_array_equal(mean.predict(0), before)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +96,7 @@ def test_a_clone_has_learned_nothing(kind):
     assert not ready(predictor.clone()).predict(0).any()
 
 
-@pytest.mark.parametrize("alpha", [-1.0, np.nan])
+@pytest.mark.parametrize("alpha", [-1.0, np.nan, np.inf, True, "low"])
 def test_a_bad_width_is_refused(alpha):
     with pytest.raises(hn.ParameterError, match="alpha"):
         hn.predictors.Mean(alpha=alpha)

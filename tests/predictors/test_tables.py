@@ -55,12 +55,30 @@ def mean(losses):
     return sum(losses) / len(losses) if losses else 0.0
 
 
-def lower(alpha):
-    def guess(losses):
-        width = alpha / np.sqrt(len(losses) + 1)
-        return mean(losses) if mean(losses) < 0 else max(mean(losses) - width, 0.0)
+def cautious(losses):
+    width = 1.0 / np.sqrt(len(losses) + 1)
+    return mean(losses) if mean(losses) < 0 else max(mean(losses) - width, 0.0)
 
-    return guess
+
+def deviation(history, by_context):
+    """σ of `Mean`: past errors of shrunk means, each round once, faded with every round."""
+    squares, weight = 0.25, 1.0
+    for t, (context, action, loss) in enumerate(history):
+        errors = []
+        for k, one in zip(np.atleast_1d(action), np.atleast_1d(loss), strict=True):
+            past = seen_before(history[:t], context, k, by_context)
+            errors.append(float(one) - sum(past) / (len(past) + 1))
+        age = 0.999 ** (len(history) - 1 - t)
+        squares += age * np.mean(np.square(errors))
+        weight += age
+    return np.sqrt(squares / weight)
+
+
+def lowered(losses, width):
+    """The guess of `Mean`, and its lower confidence value."""
+    shrunk = sum(losses) / (len(losses) + 1)
+    low = shrunk - width / np.sqrt(len(losses) + 1)
+    return shrunk if shrunk < 0 else max(low, 0.0), low
 
 
 def fading(rate):
@@ -74,8 +92,7 @@ def fading(rate):
 
 KINDS = {
     "Last": (hn.predictors.Last, last, last, last),
-    "Mean": (lambda by: hn.predictors.Mean(0.3, by), lower(0.3), lower(1.0), mean),
-    "Mean, plain": (lambda by: hn.predictors.Mean(0.0, by), mean, lower(1.0), mean),
+    "Mean, plain": (lambda by: hn.predictors.Mean(0.0, by), mean, cautious, mean),
     "ExponentialMean": (
         lambda by: hn.predictors.ExponentialMean(0.25, by),
         *[fading(0.25)] * 3,
@@ -99,6 +116,28 @@ def test_guesses_equal_the_definition(kind, by_context, history):
         found = predictor.predict(context), predictor.baseline(context), predictor.estimate(context)
         for guess, define in zip(found, definitions, strict=True):
             np.testing.assert_allclose(guess, [define(losses) for losses in past], atol=1e-9)
+
+
+@pytest.mark.parametrize("by_context", [True, False])
+@settings(deadline=None, max_examples=60)
+@given(history=histories(), alpha=st.sampled_from([0.25, 0.5, 2.0]))
+def test_the_mean_is_shrunk_and_lowered_by_the_size_of_its_errors(by_context, history, alpha):
+    predictor = ready(hn.predictors.Mean(alpha, by_context))
+    for context, action, loss in history:
+        predictor.learn(context, action, loss)
+    width = alpha * deviation(history, by_context)
+    for context in range(3):
+        past = [seen_before(history, context, k, by_context) for k in range(K)]
+        guess, low = np.array([lowered(losses, width) for losses in past]).T
+        np.testing.assert_allclose(predictor.predict(context), guess, atol=1e-9)
+        np.testing.assert_allclose(predictor.baseline(context), [*map(cautious, past)], atol=1e-9)
+        np.testing.assert_allclose(predictor.estimate(context), [*map(mean, past)], atol=1e-9)
+        for some in (None, np.array([0, 2]), np.array([1])):
+            action, estimates = predictor.advise(context, some)
+            among = np.arange(K) if some is None else some
+            assert action in among
+            assert low[action] <= low[among].min() + 1e-9
+            np.testing.assert_array_equal(estimates, predictor.estimate(context))
 
 
 @pytest.mark.parametrize("kind", ["Last", "Mean", "ExponentialMean"])

@@ -89,8 +89,9 @@ PARAMETER_CHECKS = (
 def parts(thing: Parametrised) -> Iterator[Parametrised]:
     yield thing
     for value in thing.params.values():
-        if isinstance(value, Parametrised):
-            yield from parts(value)
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(each, Parametrised):
+                yield from parts(each)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -9,6 +9,7 @@ from hannan.core.arrays import as_floats
 from hannan.core.errors import InputTypeError, LossError
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, LossRange
 from hannan.kernels.losses import extremes
 
@@ -34,6 +35,17 @@ class Predictor(Parametrised, ABC):
     def estimate(self, context: Any) -> FloatArray:
         """The best guess, neither low nor high; drift is looked for in its errors."""
         return self.predict(context)
+
+    def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
+        """What to play, and the best guess for each of K elements; asked once before a round.
+
+        The action has the least lower confidence value, ties to the smallest, among those
+        `available`: a sorted array of indices, or None for all. The guesses are as in `estimate`.
+        """
+        low = np.asarray(self.predict(context))
+        if available is None:
+            return int(low.argmin()), self.estimate(context)
+        return int(available[low[available].argmin()]), self.estimate(context)
 
     @abstractmethod
     def learn(self, context: Any, action: Action, loss: Any) -> None:

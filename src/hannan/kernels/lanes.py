@@ -135,6 +135,20 @@ def smallest(typing_context, a):
     return a.dtype(a), generate
 
 
+@intrinsic
+def total(typing_context, a):
+    """The sum of the sixteen numbers: halves are added until one is left."""
+
+    def generate(context, builder, signature, args):
+        found = args[0]
+        for half in (8, 4, 2, 1):
+            order = _pattern([i ^ half for i in range(WIDTH)])
+            found = builder.fadd(found, builder.shuffle_vector(found, found, order))
+        return builder.extract_element(found, ir.Constant(ir.IntType(32), 0))
+
+    return a.dtype(a), generate
+
+
 def _interleave(start):
     order = [i for k in range(WIDTH // 2) for i in (start + k, WIDTH + start + k)]
 
@@ -152,6 +166,12 @@ zip_low = _interleave(0)  # a0 b0 a1 b1 .. a7 b7
 zip_high = _interleave(WIDTH // 2)  # a8 b8 .. a15 b15
 
 
+def _total(a):
+    for half in (8, 4, 2, 1):
+        a = a[:half] + a[half:]
+    return a[0]
+
+
 if getattr(config, "DISABLE_JIT"):  # noqa: B009
     globals().update(
         load=lambda array, offset: array[offset : offset + WIDTH].copy(),
@@ -163,6 +183,7 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
         widen=lambda a: a.astype(np.float64),
         where_less=lambda a, b, x, y: np.where(a < b, x, y),
         smallest=np.min,
+        total=_total,
         zip_low=lambda a, b: np.stack([a, b], axis=1).ravel()[:WIDTH],
         zip_high=lambda a, b: np.stack([a, b], axis=1).ravel()[WIDTH:],
     )

@@ -9,8 +9,8 @@ from numba import njit
 
 
 @njit(cache=True)
-def lower(inverse, moment, x, alpha, least, most, out):
-    """out[k] = x' R_k b_k - alpha sqrt(x' R_k x) for each of K regressions, clipped."""
+def look(inverse, moment, x, means, widths):
+    """means[k] = x' R_k b_k and widths[k] = sqrt(x' R_k x), as they are."""
     K, p = moment.shape
     projected = np.empty(p)
     for k in range(K):
@@ -27,7 +27,17 @@ def lower(inverse, moment, x, alpha, least, most, out):
         for i in range(p):
             mean += projected[i] * moment[k, i]
             square += projected[i] * x[i]
-        out[k] = min(max(mean - alpha * np.sqrt(max(square, 0.0)), least), most)
+        means[k] = mean
+        widths[k] = np.sqrt(max(square, 0.0))
+
+
+@njit(cache=True)
+def lower(inverse, moment, x, alpha, least, most, out):
+    """out[k] = x' R_k b_k - alpha sqrt(x' R_k x) for each of K regressions, clipped."""
+    widths = np.empty(out.size)
+    look(inverse, moment, x, out, widths)
+    for k in range(out.size):
+        out[k] = min(max(out[k] - alpha * widths[k], least), most)
 
 
 @njit(cache=True)

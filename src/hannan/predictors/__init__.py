@@ -1,8 +1,10 @@
 """Guesses of the next losses, for learners that take `predictor=`."""
 
+from hannan.predictors.blend import Blend
 from hannan.predictors.exponential_mean import ExponentialMean
+from hannan.predictors.fourier_ridge import FourierRidge
 from hannan.predictors.last import Last
 from hannan.predictors.mean import Mean
 from hannan.predictors.ridge import Ridge
 
-__all__ = ["ExponentialMean", "Last", "Mean", "Ridge"]
+__all__ = ["Blend", "ExponentialMean", "FourierRidge", "Last", "Mean", "Ridge"]

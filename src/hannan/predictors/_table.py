@@ -1,6 +1,8 @@
 """A row of numbers for each context seen, or one row for all."""
 
+import math
 from collections.abc import Hashable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from hannan.core.loss import LossFunction
 from hannan.core.params import short
 from hannan.core.predictor import Predictor
 from hannan.core.validation import FloatArray, refuse
+
+FORGETTING = 0.999  # of the sums of squared errors, with every round
 
 
 class TablePredictor(Predictor):
@@ -44,6 +48,13 @@ class TablePredictor(Predictor):
         if row is None:
             row = self._rows[key] = np.zeros((numbers, self._n_actions))
         return row
+
+
+def check_alpha(owner: object, alpha: Any) -> float:
+    """A width's factor."""
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) < math.inf:
+        raise refuse(owner, "alpha", "a finite number >= 0", alpha)
+    return float(alpha)
 
 
 def as_loss(owner: Predictor, loss: Any) -> Any:

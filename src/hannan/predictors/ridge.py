@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from hannan.core.arrays import as_floats
-from hannan.core.errors import ContextError, LossError
+from hannan.core.errors import ContextError
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels import ridge as kernel
-from hannan.predictors._table import as_loss
+from hannan.predictors._rows import MEMORY, Standardiser, bad_row, check_row, check_seen
 
 
 class Ridge(Predictor):
@@ -33,6 +34,9 @@ class Ridge(Predictor):
         Whether a constant feature is added.
     features
         Array or frame [d, p] of feature rows, where contexts are the integers 0..d-1.
+    standardise
+        Whether rows are standardised as they come, as in `FourierRidge`; otherwise they should be
+        about as long as 1.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class Ridge(Predictor):
         ridge: float = 1.0,
         intercept: bool = True,
         features: Any = None,
+        standardise: bool = False,
     ) -> None:
         if not alpha >= 0.0:
             raise refuse(self, "alpha", "a number >= 0", alpha)
@@ -67,6 +72,10 @@ class Ridge(Predictor):
         self.intercept = intercept
         self.features = features
         self._rows = None if features is None else self._check_features(features)
+        if not isinstance(standardise, bool):
+            raise refuse(self, "standardise", "True or False", standardise)
+        self.standardise = standardise
+        self._scaling: Standardiser | None = None
         self._n_actions = 0
         self._inverse: FloatArray | None = None
         self._moment: FloatArray = np.zeros((0, 0))
@@ -100,47 +109,71 @@ class Ridge(Predictor):
         """Lower confidence values as they are, without clipping."""
         return self._lower(context, self.alpha, -np.inf, np.inf)
 
+    def widths(self, context: Any) -> FloatArray:
+        """√(x'R_k x), how far each mean may be off, in units of the size of an error."""
+        return self._look(context)[1]
+
+    def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
+        """The action with the least of the values `lower`, and `estimate`."""
+        means, widths = self._look(context)
+        low = means - self.alpha * widths
+        best = low.argmin() if available is None else available[low[available].argmin()]
+        return int(best), np.clip(means, 0.0, 1.0)
+
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """A rank-one update for each element seen; a single one while all were always seen."""
-        inverse, moment, x = self._ready(context)
-        seen = np.atleast_1d(np.asarray(action, dtype=np.intp))
-        losses = np.atleast_1d(as_loss(self, loss))
-        if len(losses) != len(seen):
-            raise LossError(f"Ridge needs {len(seen)} losses, one for each element; got {loss!r}.")
+        seen, losses = check_seen(self, self._n_actions, action, loss)
+        row = self._row(context)
+        if self.standardise and self._scaling is None:
+            self._scaling = self._unscaled(row)
+        self._learn(row, seen, losses)
+        if self._scaling is not None and self._scaling.keep(row, seen, losses):
+            self._inverse = None
+            for observation in self._scaling.kept():
+                self._learn(*observation)
+
+    def _learn(self, row: FloatArray, seen: IntArray, losses: FloatArray) -> None:
+        inverse, moment, x = self._ready(row)
         if len(seen) < self._n_actions and len(inverse) == 1:
             inverse = np.tile(inverse, (self._n_actions, 1, 1))
         self._inverse, self._moment = inverse, moment
         kernel.learn(inverse, moment, x, seen, losses)
 
+    def _look(self, context: Any) -> tuple[FloatArray, FloatArray]:
+        inverse, moment, x = self._ready(self._row(context))
+        means, widths = np.empty(self._n_actions), np.empty(self._n_actions)
+        kernel.look(inverse, moment, x, means, widths)
+        return means, widths
+
     def _lower(
         self, context: Any, alpha: float, least: float = 0.0, most: float = 1.0
     ) -> FloatArray:
-        inverse, moment, x = self._ready(context)
+        inverse, moment, x = self._ready(self._row(context))
         guess = np.empty(self._n_actions)
         kernel.lower(inverse, moment, x, alpha, least, most, guess)
         return guess
 
-    def _ready(self, context: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _row(self, context: Any) -> FloatArray:
         row = self._rows[context] if self._rows is not None else context
-        plain = type(row) is np.ndarray and row.dtype.kind == "f"
-        given = row.reshape(-1) if plain else _check_row(row)
-        x = np.ones(len(given) + self.intercept)
-        x[: len(given)] = given
-        if self._inverse is None:  # one for all elements until they part
-            return np.eye(len(x))[None] / self.ridge, np.zeros((self._n_actions, len(x))), x
-        if len(x) != self._moment.shape[1]:
+        given = check_row("Ridge", row)
+        if not np.isfinite(given).all():
+            raise bad_row("Ridge", context)
+        if self._inverse is not None and len(given) + self.intercept != self._moment.shape[1]:
             raise ContextError(
                 f"Ridge has seen contexts with {self._moment.shape[1] - self.intercept} features; "
                 f"got {context!r}."
             )
+        return given
+
+    def _ready(self, row: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x = np.ones(len(row) + self.intercept)
+        if self.standardise:
+            (self._scaling or self._unscaled(row)).apply(row, x)
+        else:
+            x[: len(row)] = row
+        if self._inverse is None:  # one for all elements until they part
+            return np.eye(len(x))[None] / self.ridge, np.zeros((self._n_actions, len(x))), x
         return self._inverse, self._moment, x
 
-
-def _check_row(row: Any) -> FloatArray:
-    try:
-        found = as_floats(row).reshape(-1)
-    except (TypeError, ValueError):
-        found = np.full(1, np.nan)
-    if not np.isfinite(found).all():
-        raise ContextError(f"Ridge needs contexts that are rows of finite numbers; got {row!r}.")
-    return found
+    def _unscaled(self, row: FloatArray) -> Standardiser:
+        return Standardiser(self._n_actions, len(row), MEMORY)

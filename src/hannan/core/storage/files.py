@@ -112,8 +112,8 @@ def reread(thing: Stored) -> Any:
     Examples
     --------
     >>> import hannan as hn
-    >>> reread(hn.predictors.Mean(alpha=0.5))
-    Mean(alpha=0.5)
+    >>> reread(hn.predictors.Mean(alpha=0.25))
+    Mean(alpha=0.25)
     """
     encoder = Encoder()
     content = b"".join(packed(thing, encoder))

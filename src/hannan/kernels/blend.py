@@ -1,0 +1,362 @@
+"""Ridge regressions on a row and on its random Fourier features, side by side.
+
+A row becomes v = (z, 1, cosines): z standardised, a constant, and m random Fourier features. Part i
+is a set of K ridge regressions on the first `sizes[i]` entries of v: those without the cosines are
+linear. Their weights w_k and inverses R_k = (λI + Σ v v')^-1 lie one after another in two flat
+arrays. An inverse is the lower triangle of R_k, row by row, or its diagonal alone; there are K of
+them in each part, or one that all actions share, as they have seen the same rows.
+
+`tally` has the faded sum of squared errors of each part, then that of the mixture and its weight.
+`mark` says what is cached: mark[0] whether `v` belongs to `raw`, mark[1 + i] whose product R_k v
+is in `products`, -1 for none. Nothing here sums in an order that depends on the machine.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from hannan.kernels import lanes
+from hannan.kernels.lanes import WIDTH
+
+_LIMIT = 5.0  # standardised entries are clipped here
+_LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
+
+
+@njit(cache=True)
+def shares(errors, out):
+    """out = softmax(-2 errors)."""
+    least = errors.min()
+    total = 0.0
+    for i in range(errors.size):
+        out[i] = math.exp(-2.0 * (errors[i] - least))
+        total += out[i]
+    for i in range(errors.size):
+        out[i] /= total
+
+
+@njit(cache=True)
+def deviation(tally):
+    """σ, the size of an error; 1/2 before any was seen."""
+    return math.sqrt((0.25 + tally[-2]) / (1.0 + tally[-1]))
+
+
+@njit(cache=True)
+def standardise(row, center, scale, out):
+    """out[: p] = the row, centred, scaled, clipped and divided by √p."""
+    p = row.size
+    root = math.sqrt(p)
+    for j in range(p):
+        z = (row[j] - center[j]) / scale[j]
+        out[j] = min(max(z, -_LIMIT), _LIMIT) / root
+
+
+@njit(cache=True)
+def expand(row, center, scale, waves, phases, height, raw, v, mark):
+    """v of a row, unless it is there already; whether the row is finite."""
+    p, m = waves.shape
+    same = mark[0] == 1
+    for j in range(p):
+        if not math.isfinite(row[j]):
+            return False
+        same = same and row[j] == raw[j]
+    if same:
+        return True
+    mark[0] = 1
+    mark[1:] = -1
+    for j in range(p):
+        raw[j] = row[j]
+    if scale.size == p:
+        standardise(row, center, scale, v)
+    else:
+        for j in range(p):
+            v[j] = row[j]
+    v[p] = 1.0
+    angles = v[p + 1 :]
+    for i in range(m):
+        angles[i] = phases[i]
+    for j in range(p):
+        factor = v[j]
+        wave = waves[j]
+        for i in range(m):
+            angles[i] += factor * wave[i]
+    for i in range(m):
+        angles[i] = height * math.cos(angles[i])
+    return True
+
+
+@njit(cache=True)
+def dot(a, b, n):
+    """The inner product of the first n entries."""
+    lane = lanes.splat(0.0)
+    whole = n - n % WIDTH
+    for j in range(0, whole, WIDTH):
+        lane = lanes.add(lane, lanes.mul(lanes.load(a, j), lanes.load(b, j)))
+    found = lanes.total(lane)
+    for j in range(whole, n):
+        found += a[j] * b[j]
+    return found
+
+
+@njit(cache=True)
+def project(inverse, n, x, out):
+    """out = R x."""
+    if inverse.size == n:
+        for i in range(n):
+            out[i] = inverse[i] * x[i]
+        return
+    for i in range(n):
+        out[i] = 0.0
+    start = 0
+    for i in range(n):
+        # The row of the triangle is a row of R and, turned, a column.
+        factor = x[i]
+        factors = lanes.splat(factor)
+        lane = lanes.splat(0.0)
+        whole = i - i % WIDTH
+        for j in range(0, whole, WIDTH):
+            row = lanes.load(inverse, start + j)
+            lane = lanes.add(lane, lanes.mul(row, lanes.load(x, j)))
+            lanes.store(out, j, lanes.add(lanes.load(out, j), lanes.mul(row, factors)))
+        found = lanes.total(lane)
+        for j in range(whole, i):
+            found += inverse[start + j] * x[j]
+            out[j] += inverse[start + j] * factor
+        out[i] += found + inverse[start + i] * factor
+        start += i + 1
+
+
+@njit(cache=True)
+def shrink(inverse, n, product, bottom):
+    """R -= (R x)(R x)' / bottom."""
+    if inverse.size == n:
+        for i in range(n):
+            inverse[i] -= product[i] * product[i] / bottom
+        return
+    start = 0
+    for i in range(n):
+        factor = product[i] / bottom
+        row = inverse[start : start + i + 1]
+        for j in range(i + 1):
+            row[j] -= factor * product[j]
+        start += i + 1
+
+
+@njit(cache=True)
+def length(i, sizes, triangular):
+    """The numbers in an inverse of part i."""
+    n = sizes[i]
+    return n * (n + 1) // 2 if triangular else n
+
+
+@njit(cache=True)
+def copies(K, inverse, sizes, triangular):
+    """How many inverses a part has: K, or one that is shared."""
+    each = 0
+    for i in range(sizes.size):
+        each += length(i, sizes, triangular)
+    return K if inverse.size == K * each else 1
+
+
+@njit(cache=True)
+def means(v, sizes, weights, share, parts, out):
+    """parts[i, k] = <w_k, v> in part i; out = their mixture."""
+    K = out.size
+    start = 0
+    out[:] = 0.0
+    for i in range(sizes.size):
+        n = sizes[i]
+        for k in range(K):
+            parts[i, k] = dot(weights[start + k * n : start + (k + 1) * n], v, n)
+            out[k] += share[i] * parts[i, k]
+        start += K * n
+
+
+@njit(cache=True)
+def width(k, v, K, sizes, inverse, triangular, share, widest, products, at):
+    """The mixture of √(v'R_k v); each product R_k v is left in `products`, `at` says where."""
+    many = copies(K, inverse, sizes, triangular)
+    which = k if many == K else 0
+    found = 0.0
+    start = 0
+    place = 0
+    for i in range(sizes.size):
+        n = sizes[i]
+        each = length(i, sizes, triangular)
+        if share[i] >= _LIGHT:
+            product = products[place : place + n]
+            if at[i] != which:
+                begin = start + which * each
+                project(inverse[begin : begin + each], n, v, product)
+                at[i] = which
+            # No wider than before anything was seen, whatever the rounding.
+            square = max(dot(product, v, n), 0.0)
+            found += share[i] * min(math.sqrt(square), widest[i])
+        start += many * each
+        place += n
+    return found
+
+
+@njit(cache=True)
+def limits(v, sizes, ridge, out):
+    """out[i] = |v|/√λ, the width of part i where nothing was seen."""
+    for i in range(sizes.size):
+        out[i] = math.sqrt(dot(v, v, sizes[i]) / ridge)
+
+
+@njit(cache=True)
+def advise(
+    row, some, alpha, values,
+    center, scale, waves, phases, height, sizes, ridge, triangular,
+    weights, inverse, seen, tally, raw, v, products, mark,
+):  # fmt: skip
+    """The action of least lower confidence value; `values` are the means, clipped to [0, 1].
+
+    Actions are looked at in the order of their means, until no wider interval could help. Those
+    never seen all have mean 0 and the same width, so that the first stands for all. Returns -1
+    for a row that is not finite.
+    """
+    if not expand(row, center, scale, waves, phases, height, raw, v, mark):
+        return -1
+    K = values.size
+    P = sizes.size
+    share = np.empty(P)
+    shares(tally[:P], share)
+    means(v, sizes, weights, share, np.empty((P, K)), values)
+    factor = alpha * deviation(tally)
+    widest = np.empty(P)
+    limits(v, sizes, ridge, widest)
+    most = 0.0
+    for i in range(P):
+        if share[i] >= _LIGHT:
+            most += share[i] * widest[i]
+    best, least = -1, np.inf
+    open_ = np.zeros(K, np.bool_)
+    for k in some:
+        if seen[k]:
+            open_[k] = True
+        elif best < 0:
+            best, least = k, values[k] - factor * most
+    spare = products[1]
+    at = np.empty(P, mark.dtype)
+    while True:
+        k = -1
+        for j in some:
+            if open_[j] and (k < 0 or values[j] < values[k]):
+                k = j
+        if k < 0 or (best >= 0 and values[k] - factor * most > least):
+            break
+        open_[k] = False
+        at[:] = -1
+        reach = 0.0
+        if factor > 0.0:
+            reach = width(k, v, K, sizes, inverse, triangular, share, widest, spare, at)
+        value = values[k] - factor * reach
+        if value < least or (value == least and k < best):
+            best, least = k, value
+            mark[1:] = at
+            products[0, :] = spare
+    for k in range(K):
+        values[k] = min(max(values[k], 0.0), 1.0)
+    return best
+
+
+@njit(cache=True)
+def look(
+    row, values, widths,
+    center, scale, waves, phases, height, sizes, ridge, triangular,
+    weights, inverse, seen, tally, raw, v, products, mark,
+):  # fmt: skip
+    """The means as they are, and all widths unless that array is empty; False as for `advise`."""
+    if not expand(row, center, scale, waves, phases, height, raw, v, mark):
+        return False
+    K = values.size
+    P = sizes.size
+    share = np.empty(P)
+    shares(tally[:P], share)
+    means(v, sizes, weights, share, np.empty((P, K)), values)
+    widest = np.empty(P)
+    limits(v, sizes, ridge, widest)
+    shared = copies(K, inverse, sizes, triangular) < K
+    at = np.full(P, -1, mark.dtype)
+    for k in range(widths.size):
+        if seen[k]:
+            if not shared:
+                at[:] = -1
+            widths[k] = width(k, v, K, sizes, inverse, triangular, share, widest, products[1], at)
+        else:
+            widths[k] = 0.0
+            for i in range(P):
+                if share[i] >= _LIGHT:
+                    widths[k] += share[i] * widest[i]
+    return True
+
+
+@njit(cache=True)
+def learn(
+    row, elements, losses, keep,
+    center, scale, waves, phases, height, sizes, ridge, triangular,
+    weights, inverse, seen, tally, raw, v, products, mark,
+):  # fmt: skip
+    """Count the errors, faded by `keep`, and add the losses of these elements to their fits.
+
+    Shared inverses must have all elements listed. False as for `advise`, and nothing has changed.
+    """
+    if not expand(row, center, scale, waves, phases, height, raw, v, mark):
+        return False
+    K = seen.size
+    P = sizes.size
+    count(v, elements, losses, keep, sizes, weights, K, tally)
+    many = copies(K, inverse, sizes, triangular)
+    start = 0
+    first = 0
+    place = 0
+    for i in range(P):
+        n = sizes[i]
+        each = length(i, sizes, triangular)
+        product = products[0, place : place + n]
+        bottom = 1.0
+        for e in range(elements.size):
+            k = elements[e]
+            if many == K or e == 0:
+                which = k if many == K else 0
+                begin = start + which * each
+                own = inverse[begin : begin + each]
+                if mark[1 + i] != which:
+                    project(own, n, v, product)
+                bottom = 1.0 + dot(product, v, n)
+                shrink(own, n, product, bottom)
+                mark[1 + i] = -1
+            w = weights[first + k * n : first + (k + 1) * n]
+            gain = (losses[e] - dot(w, v, n)) / bottom
+            for j in range(n):
+                w[j] += gain * product[j]
+        start += many * each
+        first += K * n
+        place += n
+    for e in range(elements.size):
+        seen[elements[e]] = True
+    return True
+
+
+@njit(cache=True)
+def count(v, elements, losses, keep, sizes, weights, K, tally):
+    """Add the mean squared errors of a round, of predictions clipped to [0, 1], to the tally."""
+    P = sizes.size
+    share = np.empty(P)
+    shares(tally[:P], share)
+    errors = np.zeros(P + 1)
+    for e in range(elements.size):
+        mixed = 0.0
+        first = 0
+        for i in range(P):
+            n = sizes[i]
+            begin = first + elements[e] * n
+            guess = dot(weights[begin : begin + n], v, n)
+            mixed += share[i] * guess
+            errors[i] += (losses[e] - min(max(guess, 0.0), 1.0)) ** 2
+            first += K * n
+        errors[P] += (losses[e] - min(max(mixed, 0.0), 1.0)) ** 2
+    for i in range(P + 1):
+        tally[i] = keep * tally[i] + errors[i] / max(elements.size, 1)
+    tally[P + 1] = keep * tally[P + 1] + 1.0

@@ -1,0 +1,242 @@
+"""The regressions of `Blend` and `FourierRidge`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hannan.core.errors import ContextError
+from hannan.core.params import Parametrised
+from hannan.core.rounds import IntArray
+from hannan.core.validation import FloatArray
+from hannan.kernels import blend as kernel
+from hannan.predictors._rows import Standardiser, bad_row, check_row
+from hannan.predictors._table import FORGETTING
+
+BANDWIDTHS = (1.0, 2.0)
+_FEWEST = 10  # Fourier features; fewer are not worth a part of their own
+
+
+class Fits(Parametrised):
+    r"""Ridge regressions for K actions, on rows of p features: see `hannan.kernels.blend`.
+
+    The inverses take :math:`\frac12 K n (n+1)` doubles for n entries. Where that would exceed
+    `memory` bytes there are fewer Fourier features; where they would be fewer than ten there are
+    none; and where the rows alone have too many features, only the diagonals are kept.
+    """
+
+    _derived = frozenset({"_sizes", "_triangular", "_height", "_raw", "_v", "_products", "_mark",
+                          "_everyone", "_one", "_parts"})  # fmt: skip
+    _growing = frozenset({"_inverse"})
+
+    def __init__(
+        self,
+        n_actions: int,
+        n_features: int,
+        features: int,
+        linear: bool,
+        standardise: bool,
+        bandwidths: tuple[float, ...],
+        ridge: float,
+        memory: int,
+        seed: int,
+    ) -> None:
+        self.n_actions, self.n_features, self.features = n_actions, n_features, features
+        self.linear, self.standardise, self.bandwidths = linear, standardise, bandwidths
+        self.ridge, self.memory, self.seed = ridge, memory, seed
+        q = n_features + 1
+        each = self._affordable(q)
+        m = each * len(bandwidths)
+        self._sizes = np.array([q, q + m] if linear and m else [q + m])
+        self._triangular = self._bytes(q, m) <= memory
+        rng = np.random.default_rng(seed)
+        waves = [g * rng.standard_normal((n_features, each)) for g in bandwidths]
+        self._waves: FloatArray = np.concatenate(waves, axis=1) if m else np.zeros((n_features, 0))
+        self._phases: FloatArray = rng.uniform(0.0, 2.0 * math.pi, m)
+        self._height = math.sqrt(2.0 / each) if m else 0.0
+        self._scaling = Standardiser(n_actions, n_features, memory)
+        self._weights: FloatArray = np.zeros(0)
+        self._inverse: FloatArray = np.zeros(0)
+        self._seen = np.zeros(n_actions, dtype=np.bool_)
+        self._tally: FloatArray = np.zeros(0)
+        self._forget()
+        self._raw = np.zeros(n_features)
+        self._v = np.zeros(q + m)
+        self._products = np.zeros((2, int(self._sizes.sum())))
+        self._mark = np.zeros(1 + len(self._sizes), dtype=np.int64)
+        self._everyone = np.arange(n_actions)
+        self._restored()
+
+    def _affordable(self, q: int) -> int:
+        """How many Fourier features of each bandwidth fit into the memory."""
+        each = self.features // max(len(self.bandwidths), 1)
+        while each and self._bytes(q, each * len(self.bandwidths)) > self.memory:
+            each -= 1
+        return each if each * len(self.bandwidths) >= min(_FEWEST, self.features) else 0
+
+    def _bytes(self, q: int, m: int) -> int:
+        """What the inverses take once each action has its own."""
+        found = 0
+        for n in [q, q + m] if self.linear and m else [q + m]:
+            found += n * (n + 1) // 2
+        return 8 * self.n_actions * found
+
+    def _forget(self) -> None:
+        """As if nothing had been learned, in the present scaling."""
+        K = self.n_actions
+        parts = []
+        for n in self._sizes.tolist():
+            part = np.zeros(self._length(n))
+            i = np.arange(n)
+            part[i * (i + 3) // 2 if self._triangular else i] = 1.0 / self.ridge
+            parts.append(part)
+        self._inverse = np.concatenate(parts)  # one for all actions until they part
+        self._one = len(self._inverse)
+        self._weights = np.zeros(K * int(self._sizes.sum()))
+        self._seen = np.zeros(K, dtype=np.bool_)
+        self._tally = np.zeros(len(self._sizes) + 2)
+
+    def _restored(self) -> None:
+        """Gather what all kernels take."""
+        scale = self._scaling.scale if self.standardise else np.zeros(0)
+        self._parts = (
+            self._scaling.center, scale, self._waves, self._phases, self._height,
+            self._sizes, self.ridge, self._triangular,
+            self._weights, self._inverse, self._seen, self._tally,
+            self._raw, self._v, self._products, self._mark,
+        )  # fmt: skip
+        self._mark[:] = 0  # nothing is cached
+
+    @property
+    def shares(self) -> FloatArray:
+        """The weight of each part."""
+        found = np.empty(len(self._sizes))
+        kernel.shares(self._tally[:-2], found)
+        return found
+
+    @property
+    def deviation(self) -> float:
+        """σ, the size of an error."""
+        return float(kernel.deviation(self._tally))
+
+    def advise(
+        self, row: FloatArray, some: IntArray | None, alpha: float, estimates: FloatArray
+    ) -> int:
+        """The action of least lower confidence value, -1 for a bad row; fills the estimates."""
+        if some is None:
+            some = self._everyone
+        return kernel.advise(row, some, alpha, estimates, *self._parts)  # type: ignore[no-any-return]
+
+    def look(self, row: FloatArray, values: FloatArray, widths: FloatArray) -> bool:
+        """Fill means and widths; False for a bad row."""
+        return kernel.look(row, values, widths, *self._parts)  # type: ignore[no-any-return]
+
+    def learn(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
+        """Learn an observation; False for a bad row."""
+        if not self._learn(row, elements, losses):
+            return False
+        if self.standardise and self._scaling.keep(row, elements, losses):
+            self._forget()
+            self._restored()
+            for observation in self._scaling.kept():
+                self._learn(*observation)
+        return True
+
+    def _learn(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
+        if len(elements) < self.n_actions and len(self._inverse) == self._one:
+            if not np.isfinite(row).all():
+                return False
+            self._part()
+        known: bool = kernel.learn(row, elements, losses, FORGETTING, *self._parts)
+        return known
+
+    def _part(self) -> None:
+        """An inverse for each action, in place of one for all."""
+        ends = np.cumsum([self._length(n) for n in self._sizes.tolist()])
+        shared = np.split(self._inverse, ends[:-1])
+        self._inverse = np.concatenate([np.tile(each, self.n_actions) for each in shared])
+        self._restored()
+
+    def _length(self, n: int) -> int:
+        """The numbers in an inverse."""
+        return n * (n + 1) // 2 if self._triangular else n
+
+
+class Rows(Parametrised):
+    """The regressions, once it is known how many features a row has; until then none."""
+
+    _derived = frozenset({"_fresh"})
+
+    def __init__(
+        self,
+        owner: str,
+        n_actions: int,
+        features: int,
+        linear: bool,
+        standardise: bool,
+        bandwidths: tuple[float, ...],
+        ridge: float,
+        memory: int,
+        seed: int,
+    ) -> None:
+        self.owner, self.n_actions, self.features = owner, n_actions, features
+        self.linear, self.standardise, self.bandwidths = linear, standardise, bandwidths
+        self.ridge, self.memory, self.seed = ridge, memory, seed
+        self._fits: Fits | None = None
+        self._fresh: Fits | None = None
+
+    @property
+    def shares(self) -> FloatArray:
+        """The weight of each part."""
+        if self._fits is None:
+            parts = 2 if self.linear and self.features else 1
+            return np.full(parts, 1.0 / parts)
+        return self._fits.shares
+
+    @property
+    def deviation(self) -> float:
+        """σ, the size of an error."""
+        return 0.5 if self._fits is None else self._fits.deviation
+
+    def advise(
+        self, context: Any, available: IntArray | None, alpha: float
+    ) -> tuple[int, FloatArray]:
+        """The action of least lower confidence value, and the clipped means."""
+        fits, row = self._ready(context)
+        estimates = np.empty(self.n_actions)
+        best = fits.advise(row, available, alpha, estimates)
+        if best < 0:
+            raise bad_row(self.owner, context)
+        return int(best), estimates
+
+    def look(self, context: Any, widths: bool) -> tuple[FloatArray, FloatArray]:
+        """The means as they are, and the widths; the latter empty if they are not asked for."""
+        fits, row = self._ready(context)
+        found = np.empty(self.n_actions), np.empty(self.n_actions if widths else 0)
+        if not fits.look(row, *found):
+            raise bad_row(self.owner, context)
+        return found
+
+    def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> None:
+        """Learn an observation."""
+        fits, row = self._ready(context)
+        if not fits.learn(row, elements, losses):
+            raise bad_row(self.owner, context)
+        self._fits, self._fresh = fits, None
+
+    def _ready(self, context: Any) -> tuple[Fits, FloatArray]:
+        row = check_row(self.owner, context)
+        fits = self._fits
+        if fits is None:
+            fits = self._fresh
+            if fits is None or fits.n_features != len(row):
+                params = {**self.params, "n_features": len(row)}
+                del params["owner"]
+                fits = self._fresh = Fits(**params)
+        elif fits.n_features != len(row):
+            raise ContextError(
+                f"{self.owner} has seen contexts with {fits.n_features} features; got {context!r}."
+            )
+        return fits, row

@@ -1,0 +1,124 @@
+"""Contexts that are rows of numbers: checks, and running standardisation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hannan.core.arrays import as_floats
+from hannan.core.errors import ContextError, LossError
+from hannan.core.params import Parametrised
+from hannan.core.policy import Action
+from hannan.core.predictor import Predictor
+from hannan.core.rounds import IntArray
+from hannan.core.validation import FloatArray, refuse
+from hannan.kernels import blend as kernel
+from hannan.predictors._table import as_loss
+
+FIRST, LAST = 8, 512
+MEMORY = 2**26
+
+
+class Standardiser(Parametrised):
+    r"""Centres and scales of the features, from the first rows that were learned.
+
+    A row becomes :math:`\mathrm{clip}\bigl((x - c)/s, \pm 5\bigr)/\sqrt p`. Until 8 rows were
+    learned c = 0 and s = 1; when their number reaches 8, 16, …, 512, c and s become the means and
+    standard deviations of all of them (s = 1 for a column that never changed), and then stay. What
+    was fitted in another scaling is useless, so the observations are kept until the last renewal
+    and are to be learned again at each. Where they would take more than `memory` bytes that is
+    earlier: at the last power of two, from 8 on, that fits.
+    """
+
+    _growing = frozenset({"_rows"})
+
+    def __init__(self, n_actions: int, n_features: int, memory: int) -> None:
+        self.n_actions = n_actions
+        self.n_features = n_features
+        self.memory = memory
+        self.center: FloatArray = np.zeros(n_features)
+        self.scale: FloatArray = np.ones(n_features)
+        self._last = LAST
+        while self._last > FIRST and 8 * self._last * (n_features + n_actions) > memory:
+            self._last //= 2
+        self._count = 0
+        self._rows: FloatArray = np.zeros((FIRST, n_features))
+        self._elements: list[IntArray] = []
+        self._losses: list[FloatArray] = []
+
+    def apply(self, row: FloatArray, out: FloatArray) -> None:
+        """Write a standardised row."""
+        kernel.standardise(row, self.center, self.scale, out)
+
+    def keep(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
+        """Count a row; whether the scaling changed, so that `kept` is to be learned anew."""
+        if self._count >= self._last:
+            return False
+        if self._count == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._rows[self._count] = row
+        self._elements.append(elements.copy())
+        self._losses.append(losses.copy())
+        self._count += 1
+        if self._count < FIRST or self._count & (self._count - 1):
+            return False
+        center, spread = self._rows.mean(axis=0), self._rows.std(axis=0)
+        # The mean of equal numbers may differ from them by a rounding error.
+        constant = spread <= 1e-12 * np.abs(self._rows).max(axis=0)
+        self.center[:] = center
+        self.scale[:] = np.where(constant, 1.0, spread)
+        return True
+
+    def kept(self) -> Iterator[tuple[FloatArray, IntArray, FloatArray]]:
+        """All observations so far, oldest first; forgotten after the last renewal."""
+        yield from zip(self._rows, self._elements, self._losses, strict=True)
+        if self._count == self._last:
+            self._rows = np.zeros((0, self.n_features))
+            self._elements, self._losses = [], []
+
+
+def check_row(owner: str, context: Any) -> FloatArray:
+    """A context as a row of numbers; whether an array of floats is finite is left open."""
+    if type(context) is np.ndarray and context.dtype == np.float64:
+        return context.reshape(-1)
+    try:
+        found = as_floats(context).reshape(-1)
+    except (TypeError, ValueError):
+        found = np.full(1, np.nan)
+    if not np.isfinite(found).all():
+        raise bad_row(owner, context)
+    return found
+
+
+def bad_row(owner: str, context: Any) -> ContextError:
+    """What to say of a row with holes."""
+    return ContextError(f"{owner} needs contexts that are rows of finite numbers; got {context!r}.")
+
+
+def check_seen(
+    owner: Predictor, n_actions: int, action: Action, loss: Any
+) -> tuple[IntArray, FloatArray]:
+    """The elements that were seen, and a finite loss for each."""
+    found = as_loss(owner, loss)
+    if type(action) is int and type(found) is float:
+        fine = math.isfinite(found)
+        elements, losses = np.array([action]), np.array([found])
+        inside = 0 <= action < n_actions
+    else:
+        elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
+        losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
+        fine = bool(np.isfinite(losses).all())
+        inside = bool(((elements >= 0) & (elements < n_actions)).all())
+    if not inside:
+        raise refuse(owner, "action", f"below {n_actions}, as many as were prepared for", action)
+    if losses.shape != elements.shape:
+        raise LossError(
+            f"{type(owner).__name__} needs {len(elements)} losses, one for each element; "
+            f"got {loss!r}."
+        )
+    if not fine:
+        raise LossError(f"Losses must be finite; got {loss!r}. Leave out or mend the row.")
+    return elements, losses

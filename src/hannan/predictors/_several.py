@@ -1,0 +1,85 @@
+"""Any predictors side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hannan.core.params import Parametrised
+from hannan.core.predictor import adopt, check_guess
+from hannan.core.rounds import IntArray
+from hannan.core.validation import FloatArray
+from hannan.kernels import blend as kernel
+from hannan.predictors._table import FORGETTING
+
+_LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
+
+
+class Several(Parametrised):
+    """A mixture of predictors by their squared errors, as `Rows` is one of its regressions."""
+
+    def __init__(self, predictors: Any, n_actions: int) -> None:
+        self.predictors = predictors
+        self.n_actions = n_actions
+        self._parts: list[Any] = [adopt(each, "predictors") for each in predictors]
+        for part in self._parts:
+            if hasattr(part, "prepare"):
+                part.prepare(n_actions)
+        self._tally: FloatArray = np.zeros(len(self._parts) + 2)
+
+    @property
+    def shares(self) -> FloatArray:
+        """The weight of each part."""
+        found = np.empty(len(self._parts))
+        kernel.shares(self._tally[:-2], found)
+        return found
+
+    @property
+    def deviation(self) -> float:
+        """σ, the size of an error."""
+        return float(kernel.deviation(self._tally))
+
+    def advise(
+        self, context: Any, available: IntArray | None, alpha: float
+    ) -> tuple[int, FloatArray]:
+        """The action of least lower confidence value, and the means."""
+        means, widths = self.look(context, widths=True)
+        lower = means - alpha * self.deviation * widths
+        best = lower.argmin() if available is None else available[lower[available].argmin()]
+        return int(best), means
+
+    def look(self, context: Any, widths: bool) -> tuple[FloatArray, FloatArray]:
+        """The means, and the widths of those parts that have some."""
+        shares = self.shares
+        means = shares @ self._estimates(context)
+        found = np.zeros(self.n_actions if widths else 0)
+        if widths:
+            for part, share in zip(self._parts, shares, strict=True):
+                if share >= _LIGHT and hasattr(part, "widths"):
+                    found += share * check_guess(
+                        part, part.widths(context), self.n_actions, (0.0, np.inf)
+                    )
+        return means, found
+
+    def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> None:
+        """Count the errors, and let every part learn."""
+        guesses = self._estimates(context)[:, elements]
+        mixed = self.shares @ guesses
+        errors = np.mean((losses - np.vstack([guesses, mixed])) ** 2, axis=1)
+        alone = len(elements) == 1
+        for part in self._parts:
+            if alone:
+                part.learn(context, int(elements[0]), float(losses[0]))
+            else:
+                part.learn(context, elements, losses)
+        # Only now: if the first part fails, nothing has changed.
+        self._tally = FORGETTING * self._tally + np.append(errors, 1.0)
+
+    def _estimates(self, context: Any) -> FloatArray:
+        """What each part expects of each action, [parts, K], in [0, 1]."""
+        found = []
+        for part in self._parts:
+            guess = getattr(part, "estimate", part.predict)(context)
+            found.append(check_guess(part, guess, self.n_actions, (0.0, 1.0)))
+        return np.array(found)
