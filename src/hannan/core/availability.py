@@ -232,6 +232,11 @@ class Availability(Stored):
         unavailable = opened.plays != np.arange(len(opened.plays))
         return unavailable & known, np.clip(guesses, *span)
 
+    def count(self, by_score: bool) -> None:
+        """A restricted round has been learned."""
+        self.restricted += 1
+        self.by_score += by_score
+
     def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
         """Remember what actions cost when they are available, once some have not been."""
         if self.costs is None:

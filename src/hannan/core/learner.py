@@ -202,8 +202,7 @@ class Learner(Parametrised, ABC):
         self.rounds += 1
         self.oracle_calls += opened.calls
         if opened.plays is not None:
-            self._availability.restricted += 1
-            self._availability.by_score += self._scores_actions
+            self._availability.count(self._scores_actions)
 
     # What is to come --------------------------------------------------------------------------
 
