@@ -180,13 +180,20 @@ class Learner(Parametrised, ABC):
 
     # Rounds for learners that play through this one -------------------------------------------
 
+    def prepare_round(self, context: Any, plays: IntArray | None = None) -> Any:
+        """A round whose context has been checked, for questions about its action."""
+        opened = self.Round(context)
+        if plays is not None:
+            opened.plays = plays
+        self._prepare(opened)
+        return opened
+
     def begin_round(self, context: Any, plays: IntArray | None = None) -> OpenRound:
         """A round with its action chosen, for a caller who calls `keep_round` and `end_round`.
 
-        `context` has been checked. Until the round is kept nothing has changed, but for the random
-        numbers that a learner with a generator has drawn.
+        Until it is kept nothing has changed but random numbers that a generator has drawn.
         """
-        opened = self._open(context, plays)
+        opened: OpenRound = self.prepare_round(context, plays)
         self._act(opened)
         return opened
 
@@ -395,14 +402,6 @@ class Learner(Parametrised, ABC):
         opened = self.Round(self.check_context(context))
         if available is not None:
             self._restrict(opened, self._some(available))
-        self._prepare(opened)
-        return opened
-
-    def _open(self, context: Any, plays: IntArray | None) -> Any:
-        """The same where the caller has checked the context and knows what is played."""
-        opened = self.Round(context)
-        if plays is not None:
-            opened.plays = plays
         self._prepare(opened)
         return opened
 

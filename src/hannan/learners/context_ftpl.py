@@ -32,7 +32,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.prediction import TRUST, NoPrediction, Prediction
+from hannan.learners.prediction import TRUST, prediction
 from hannan.learners.restricted import restricted
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -168,11 +168,7 @@ class ContextFTPL(Learner):
         given = oracle, X, total, key, seed, self.noise_memory
         self.leader = PerturbedLeader(*given, nonnegative=nonnegative, fresh=fresh)
         self.step.start(self.leader)
-        self._prediction = NoPrediction()
-        if predictor is not None:
-            self._prediction = Prediction(
-                predictor, self._range, oracle.max_chosen, oracle.n_actions, trust
-            )
+        self._prediction = prediction(predictor, self._range, oracle, trust)
         self._account = Account()
 
     # Algorithm 2 ----------------------------------------------------------------------------

@@ -157,10 +157,10 @@ class Discounted(Learner):
             self._age = 0
 
     def _law(self, opened: Round) -> FloatArray | None:
-        return self._inner._law(self._inner._open(opened.context, opened.plays))
+        return self._inner._law(self._inner.prepare_round(opened.context, opened.plays))
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        inner = self._inner._open(opened.context, opened.plays)
+        inner = self._inner.prepare_round(opened.context, opened.plays)
         return self._inner._replay(inner, copies, rng)
 
     @property
