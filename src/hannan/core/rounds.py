@@ -152,7 +152,7 @@ class Ledger(Stored):
         if decision is None:
             if self.current is None:
                 raise OrderError(
-                    "update() needs a round to answer: call act(context) first, then update(loss)."
+                    "update() needs a round: call act(context) first, then update(loss) once."
                 )
             return self.current
         number = decision.id if isinstance(decision, Decision) else decision
