@@ -67,26 +67,14 @@ def check_available(
 
 
 def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArray:
-    """r: every available action for itself, and the substitute for all others.
-
-    Examples
-    --------
-    >>> substitution(np.array([0, 2]), 2, 4)
-    array([0, 2, 2, 2])
-    """
+    """r: every available action for itself, and the substitute for all others."""
     plays = np.full(n_actions, substitute, dtype=np.intp)
     plays[available] = available
     return plays
 
 
 def complete(losses: Any, plays: IntArray) -> Any:
-    """The losses of what is played for each choice; what cannot be indexed so is left as it is.
-
-    Examples
-    --------
-    >>> complete([0.1, np.nan, 0.3], np.array([0, 2, 2]))
-    array([0.1, 0.3, 0.3])
-    """
+    """The losses of what is played for each choice; what cannot be indexed so is left as it is."""
     try:
         found = as_array(losses)
     except (TypeError, ValueError):
@@ -167,10 +155,8 @@ class AvailableCosts(Stored):
             return np.zeros(self.n_actions), np.zeros(self.n_actions, dtype=bool)
         sums, counts = row
         known = counts > 0.0
-        means = sums / np.maximum(counts, 1.0)
-        # One virtual observation at the best mean, so that a bad first loss does not exclude an
-        # action for good.
-        best = means[known].min()
+        # One virtual observation at the best mean, lest a bad first loss exclude an action.
+        best = (sums / np.maximum(counts, 1.0))[known].min()
         return np.asarray((sums + best) / (counts + 1.0)), known
 
     def cheapest(self, context: Any, available: IntArray) -> tuple[int, bool]:

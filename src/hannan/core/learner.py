@@ -42,8 +42,7 @@ class Propensities(Stored):
 
     probabilities: FloatArray
     standard_errors: FloatArray
-    draws: int
-    """Number of draws behind the estimate; 0 where the probabilities are exact."""
+    draws: int  # behind the estimate; 0 where the probabilities are exact
 
     def given(self, action: int) -> FloatArray:
         """With the action drawn as one more draw: see `off_policy.Recorder`."""
@@ -143,15 +142,10 @@ class Learner(Parametrised, ABC):
         self._ledger.made -= 1
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
-        """Learn the losses of a round.
+        """Learn the losses of the round that `act` opened, or of a decision, given it or its id.
 
-        Parameters
-        ----------
-        loss
-            With full information the losses of all actions; else that of the action, or one for
-            each chosen element in the order of `action`.
-        decision
-            The decision (or its id) that the loss belongs to; None for the round `act` opened.
+        With full information the losses of all actions; else that of the action, or one for each
+        chosen element in the order of `action`.
         """
         ledger, sets = self._ledger, self._availability
         opened = ledger.current
@@ -220,13 +214,6 @@ class Learner(Parametrised, ABC):
 
         Independent draws from the law of the action that `act(context, available)` would return.
         Asking changes nothing, and no `seed` gives the random numbers of the learner itself.
-
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2))
-        >>> learner.would_play(copies=3)
-        [0, 0, 0]
         """
         check_integer("would_play", "copies", copies, 1)
         rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
@@ -239,13 +226,6 @@ class Learner(Parametrised, ABC):
 
         Exact where there is a formula; else from `draws` draws of `would_play`. Asking never
         changes what is played.
-
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
-        >>> learner.propensities().probabilities
-        array([1., 0.])
         """
         check_integer(self, "draws", draws, 2)
         opened = self._begin(context, available)
@@ -270,18 +250,6 @@ class Learner(Parametrised, ABC):
 
         Against the best policy of the class in hindsight (semi-bandit feedback: any fixed one), on
         average over the learner's randomness. Asking changes nothing and counts no calls.
-
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.baselines.Hedge([[0], [1]], learning_rate=0.1, seed=0)
-        >>> for _ in range(100):
-        ...     action = learner.act(0)
-        ...     learner.update([1.0, 0.0])
-        >>> round(learner.regret_bound(), 2)
-        8.18
-        >>> print(hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2)).regret_bound())
-        None
         """
         return None
 
@@ -292,18 +260,21 @@ class Learner(Parametrised, ABC):
         self.__init__(**self.params)  # type: ignore[misc]
 
     def fresh(self, number: int) -> Self:
-        """A new learner like this one; its seed is a function of this one's and of `number`."""
-        seed = self.params.get("seed")
-        if seed is None:
-            return self.clone()
-        state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
-        return self.clone(seed=int(state[0] >> np.uint64(1)))
+        """A new learner like this one; its seed is a function of this one's and of `number`.
+
+        The same goes for a learner that it plays through.
+        """
+        given = self.params
+        changes = {name: v.fresh(number) for name, v in given.items() if isinstance(v, Learner)}
+        if given.get("seed") is not None:
+            state = np.random.SeedSequence([given["seed"], number]).generate_state(1, np.uint64)
+            changes["seed"] = int(state[0] >> np.uint64(1))
+        return self.clone(**changes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file: `hannan.load(path)` plays on bit for bit.
+        """Write everything to one file, in one step: `hannan.load(path)` plays on bit for bit.
 
-        The file holds numbers and names, nothing that could be executed; a file that is there
-        already is replaced in one step.
+        The file holds numbers and names, nothing that could be executed.
         """
         save(self, path)
 
@@ -338,12 +309,10 @@ class Learner(Parametrised, ABC):
 
     def _replay(self, opened: Any, copies: int, rng: np.random.Generator) -> list[Action]:
         """Independent draws of the action of a prepared round, by other random numbers."""
-        actions = []
-        for _ in range(copies):
-            again = copy.copy(opened)
-            self._reseeded(rng)._act(again)
-            actions.append(again.action)
-        return actions
+        again = [copy.copy(opened) for _ in range(copies)]
+        for each in again:
+            self._reseeded(rng)._act(each)
+        return [each.action for each in again]
 
     def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
         """How often each element is chosen among so many draws of `_replay`, as shares."""
@@ -397,7 +366,7 @@ class Learner(Parametrised, ABC):
         ledger = self._ledger
         return self.rounds + len(ledger.waiting) + ledger.forgotten
 
-    def _begin(self, context: Any, available: Any) -> Any:
+    def _begin(self, context: Any, available: Any) -> OpenRound:
         """A round, checked and prepared; nothing else has changed."""
         opened = self.Round(self.check_context(context))
         if available is not None:

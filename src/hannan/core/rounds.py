@@ -73,15 +73,11 @@ class OpenRound(Stored):
     (0, 1, array([1, 2]))
     """
 
-    plays: IntArray | None = None
-    """r: r[b] is played where b is chosen; None where all actions are available."""
+    plays: IntArray | None = None  # r[b] is played where b is chosen; None: all are available
     chosen: Action = -1
-    action: Action = -1
-    """What is played where `chosen` was chosen."""
-    number: int | None = None
-    """The id of its decision; None for the round that `act` opened."""
-    calls: int = 0
-    """Oracle calls of the present call of the learner."""
+    action: Action = -1  # what is played where `chosen` was chosen
+    number: int | None = None  # the id of its decision; None for the round that `act` opened
+    calls: int = 0  # oracle calls of the present call of the learner
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -123,14 +119,11 @@ class OpenRound(Stored):
 class Ledger(Stored):
     """The rounds of a learner that wait for their losses."""
 
-    current: OpenRound | None = None
-    """The round that `act` opened."""
-    waiting: dict[int, OpenRound] = field(default_factory=dict)
-    """The rounds of decisions, by their ids."""
+    current: OpenRound | None = None  # the one that `act` opened
+    waiting: dict[int, OpenRound] = field(default_factory=dict)  # those of decisions, by id
     made: int = 0
     forgotten: int = 0
-    delayed: bool = False
-    """Whether a round was learned while others waited."""
+    delayed: bool = False  # whether a round was learned while others waited
 
     def pending(self, opened: OpenRound) -> int:
         """How many rounds wait while this one is decided; one that it replaces does not."""

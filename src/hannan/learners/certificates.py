@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hannan.bounds import hinted, predictable, self_tuned, semi_bandit
+from hannan.core import Objective
 from hannan.core.availability import Availability
 from hannan.core.rounds import Ledger
 from hannan.core.stored import Stored
@@ -18,6 +19,9 @@ from hannan.learners.hint import Hint, NoHint
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.prediction import NoPrediction
 from hannan.learners.step_size import Anytime, SelfTuned, StepSize
+
+_UNKNOWN = "contexts were not known in advance: no theorem applies"
+_INEXACT = "the oracle is inexact: no theorem applies, true regret may be larger"
 
 
 def _said(certificate: Any, caveat: str, *sentences: tuple[str, str]) -> str:
@@ -131,6 +135,17 @@ def availability_notes(sets: Availability) -> list[str]:
     return ["actions were not always available" + how] if sets.restricted else []
 
 
+def realised(
+    rounds: int, loss: float, total: Objective, sets: Availability, *notes: str, **others: Any
+) -> Certificate:
+    """A certificate with the regret realised so far, and other statements by name."""
+    if not total.oracle.exact:
+        notes += (_INEXACT,)
+    regret = loss - float(total.plain().minima(None, 0, 1, 0.0)[0])
+    notes += tuple(availability_notes(sets))
+    return Certificate(rounds, loss, regret, notes=notes, **others)
+
+
 @dataclass(slots=True)
 class Account(Stored):
     """Sums over the rounds learned so far."""
@@ -168,15 +183,6 @@ class Evidence:
         leader = self.leader
         return leader.X.has_theorem and leader.oracle.exact and not self.sets.by_score
 
-    def obstacles(self) -> list[str]:
-        """Why theorems do not apply, in words."""
-        notes = []
-        if not self.leader.X.has_theorem:
-            notes.append("contexts were not known in advance: no theorem applies")
-        if not self.leader.oracle.exact:
-            notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
-        return notes
-
     @property
     def error(self) -> float:
         """G/ε of the last round, with three standard errors where G is an estimate."""
@@ -194,7 +200,7 @@ class Evidence:
 def full_information(game: Evidence, prediction: NoPrediction, confidence: float) -> Certificate:
     """The certificate of a game in which all losses are shown."""
     account, leader, step, late = game.account, game.leader, game.step, game.ledger.delayed
-    notes = game.obstacles()
+    notes = [] if leader.X.has_theorem else [_UNKNOWN]
     if not game.fresh:
         notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
     if late:
@@ -209,17 +215,18 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
             # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
             widest = game.width if prediction.predictor is None else 1.5 * game.width
             certain = measured + widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
-    return Certificate(
-        rounds=game.rounds,
-        loss=account.loss,
-        realised_regret=account.loss - float(leader.total.plain().minima(None, 0, 1, 0.0)[0]),
+    return realised(
+        game.rounds,
+        account.loss,
+        leader.total,
+        game.sets,
+        *notes,
         measured=measured,
         a_priori=a_priori,
         high_probability=certain,
         confidence=confidence,
         prediction_error=prediction.squared_error,
         theorem_5=printed,
-        notes=tuple(notes + availability_notes(game.sets)),
     )
 
 
@@ -286,7 +293,9 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
     `start` is what D began with.
     """
     account, step, late = game.account, game.step, game.ledger.delayed
-    notes = game.obstacles()
+    notes = [] if game.leader.X.has_theorem else [_UNKNOWN]
+    if not game.leader.oracle.exact:
+        notes.append(_INEXACT)
     if not hint.has_theorem:
         notes.append("a baseline may over-predict, which nobody can observe: estimates void")
     notes += availability_notes(game.sets)

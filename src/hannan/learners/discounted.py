@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -99,9 +99,6 @@ class Discounted(Learner):
     def loss_range(self) -> tuple[float, float] | None:
         """That of the learner."""
         return self.learner.loss_range
-
-    def fresh(self, number: int) -> Self:
-        return self.clone(learner=self.learner.fresh(number))
 
     def best_policy(self) -> Policy:
         """The best policy for the discounted losses so far."""

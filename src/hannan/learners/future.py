@@ -70,9 +70,8 @@ class Future(Stored):
 
     def put_noise(self, size: float, rate: float | None, key: np.uint64) -> None:
         """Fix the law of the noise and its seed."""
-        order, shares = self._order, None
-        if not self._known:
-            order, shares = None, np.bincount(self._order) / len(self._order)
+        order = self._order if self._known else None
+        shares = None if self._known else np.bincount(self._order) / len(self._order)
         K = self.oracle.n_actions or 1
         self._key = key
         self.noise = FuturePlayout(self.points, order, shares, self.horizon, K, size, rate, key)

@@ -13,7 +13,7 @@ from hannan.core import Action, Learner, Objective, Oracle, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
-from hannan.learners.certificates import Certificate, availability_notes
+from hannan.learners.certificates import Certificate, realised
 from hannan.learners.context_set import Pool
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.future import Future, PlayoutRound
@@ -119,18 +119,9 @@ class PlayoutFTPL(Learner):
 
     def certificate(self) -> Certificate:
         """What can be said about regret so far."""
-        notes = availability_notes(self._availability)
-        if not self.oracle.exact:
-            notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
-        notes.append("contexts must be fixed in advance or drawn from the pool given")
-        least = float(self._future.past.plain().minima(None, 0, 1, 0.0)[0])
-        return Certificate(
-            rounds=self.rounds,
-            loss=self._loss,
-            realised_regret=self._loss - least,
-            a_priori=self.regret_bound(),
-            notes=tuple(notes),
-        )
+        note = "contexts must be fixed in advance or drawn from the pool given"
+        given = self.rounds, self._loss, self._future.past, self._availability
+        return realised(*given, note, a_priori=self.regret_bound())
 
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""

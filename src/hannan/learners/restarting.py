@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -134,9 +134,6 @@ class Restarting(Learner):
     def loss_range(self) -> tuple[float, float] | None:
         """That of the learner at work."""
         return getattr(self.learner, "loss_range", None)
-
-    def fresh(self, number: int) -> Self:
-        return self.clone(learner=self.learner.fresh(number))
 
     # The round --------------------------------------------------------------------------------
 

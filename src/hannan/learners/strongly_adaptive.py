@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_integer, check_loss_range, check_seed, refuse
 from hannan.kernels.normalhedge import weights
-from hannan.learners.certificates import Certificate, availability_notes
+from hannan.learners.certificates import Certificate, realised
 from hannan.learners.full_losses import check_full_losses
 from hannan.perturbation import seed_key
 
@@ -141,23 +141,14 @@ class StronglyAdaptive(Learner):
         """That of the learner."""
         return self.learner.loss_range  # type: ignore[attr-defined,no-any-return]
 
-    def fresh(self, number: int) -> Self:
-        return super().fresh(number).clone(learner=self.learner.fresh(number))
-
     def best_policy(self) -> Policy:
         """The best policy for all losses so far; recent ones alone may prefer another."""
         return self._history.leader()
 
     def certificate(self) -> Certificate:
         """The regret realised so far against the best policy for all rounds."""
-        regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
-        notes = ["on every stretch of rounds the bound is that of its copies, plus their mixing"]
-        if not self.oracle.exact:
-            notes.append("the oracle is inexact: true regret may be larger")
-        notes += availability_notes(self._availability)
-        return Certificate(
-            rounds=self.rounds, loss=self._loss, realised_regret=regret, notes=tuple(notes)
-        )
+        note = "on every stretch of rounds the bound is that of its copies, plus their mixing"
+        return realised(self.rounds, self._loss, self._history, self._availability, note)
 
     def regret_bound(self) -> float | None:
         """That of the copy without end, and what the mixture may lose more than this copy."""
@@ -182,8 +173,8 @@ class StronglyAdaptive(Learner):
         """Let all copies act, and follow one of them."""
         inside, x = opened.plays if self._scores_actions else None, opened.context
         opened.inner = tuple(copy.learner.begin_round(x, inside) for copy in opened.awake)
-        drawn = _drawn(opened.mixture, self._uniform(opened))
-        opened.play(opened.inner[drawn[0]].action)
+        (drawn,) = _drawn(opened.mixture, np.array([self._uniform(opened)]))
+        opened.play(opened.inner[drawn].action)
 
     def _played(self, opened: Round) -> None:
         for copy, inner in zip(opened.awake, opened.inner, strict=True):
@@ -302,10 +293,10 @@ class StronglyAdaptive(Learner):
     def _count_calls(self) -> None:
         self.oracle_calls = self._retired_calls + sum(c.learner.oracle_calls for c in self._awake)
 
-    def _uniform(self, opened: Round) -> FloatArray:
+    def _uniform(self, opened: Round) -> float:
         """A number in [0, 1) for the round, or for the one that replaces a dropped round."""
         counter = [0, self._dropped + self._ledger.replaces(opened), 0, self.rounds]
-        return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter)).random(1)
+        return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter)).random()
 
     @property
     def _width(self) -> float:
