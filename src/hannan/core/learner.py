@@ -97,7 +97,11 @@ class Learner(Parametrised, ABC):
         >>> learner.act(available=[1, 2])
         2
         """
-        opened = self._begin(context, available)
+        # As `_begin` and `keep_round`; and `update` as `end_round`: calls cost time in every round.
+        opened = self.Round(self.check_context(context))
+        if available is not None:
+            self._restrict(opened, self._some(available))
+        self._prepare(opened)
         self._act(opened)
         self._played(opened)
         self.oracle_calls += opened.calls
@@ -153,7 +157,12 @@ class Learner(Parametrised, ABC):
             opened = ledger.find(decision, self._context_key)
         if opened.plays is not None and self.feedback is Feedback.FULL:
             loss = sets.complete(opened, loss, self._span() if self._scores_actions else None)
-        self.end_round(opened, loss)
+        opened.calls = 0
+        self._update(opened, loss)
+        self.rounds += 1
+        self.oracle_calls += opened.calls
+        if opened.plays is not None:
+            sets.count(self._scores_actions)
         if self.learns and (opened.plays is not None or sets.costs is not None):
             sets.note(opened, loss, self.feedback is Feedback.FULL)
         ledger.close(opened)
@@ -265,7 +274,8 @@ class Learner(Parametrised, ABC):
         The same goes for a learner that it plays through.
         """
         given = self.params
-        changes = {name: v.fresh(number) for name, v in given.items() if isinstance(v, Learner)}
+        inside = {name: value for name, value in given.items() if isinstance(value, Learner)}
+        changes: dict[str, Any] = {name: value.fresh(number) for name, value in inside.items()}
         if given.get("seed") is not None:
             state = np.random.SeedSequence([given["seed"], number]).generate_state(1, np.uint64)
             changes["seed"] = int(state[0] >> np.uint64(1))
