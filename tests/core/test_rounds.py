@@ -144,7 +144,7 @@ def test_losses_are_learned_in_the_order_they_come(name, most):
 
 def test_noise_of_the_anytime_schedule_grows_with_what_is_pending():
     learner = LATE["ContextFTPL, anytime"].clone()
-    schedule, kappa = learner._step, learner._leader.kappa  # losses range over [0, 1]
+    schedule, kappa = learner.step, learner.leader.kappa  # losses range over [0, 1]
     learner.decide_many([0, 1, 2])
     assert schedule.W == pytest.approx(kappa * (1 + 2 + 3))  # noqa: SIM300
     learner.act(3)
@@ -157,7 +157,7 @@ RANDOM = [name for name, learner in LATE.items() if getattr(learner, "seed", Non
 RANDOM.remove("ContextFTPL, once")
 NUMBERED = {
     "KalaiVempala": lambda learner: learner._draws,
-    "ContextFTPL": lambda learner: learner._leader.number,
+    "ContextFTPL": lambda learner: learner.leader.number,
 }
 
 

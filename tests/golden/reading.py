@@ -11,9 +11,9 @@ def state(learner: Any) -> dict[str, Any]:
     """What a learner has measured so far; of a wrapper also what the learners inside have."""
     found: dict[str, Any] = {"rounds": learner.rounds}
     if isinstance(learner, hn.ContextFTPL | hn.ContextSemiBanditFTPL):
-        found["D"] = getattr(learner._step, "D", 0.0)
-        found["scale"] = learner._step.scale
-        found["draws"] = learner._leader.number
+        found["D"] = getattr(learner.step, "D", 0.0)
+        found["scale"] = learner.step.scale
+        found["draws"] = learner.leader.number
         found["loss"] = learner._account.loss
         found["last"] = learner._account.last_scale
     elif isinstance(learner, hn.PlayoutFTPL | hn.PlayoutBandit):
@@ -23,7 +23,7 @@ def state(learner: Any) -> dict[str, Any]:
         found |= {"draws": learner._draw, "loss": learner._loss}
     elif isinstance(learner, hn.Restarting):
         found |= {"restarts": learner.restarts, "late": learner._late, "lost": learner._late_loss}
-        found["inside"] = state(learner._player)
+        found["inside"] = state(learner.player)
     elif isinstance(learner, hn.Discounted):
         found |= {"age": learner._age, "inside": state(learner._inner)}
     elif isinstance(learner, hn.StronglyAdaptive):

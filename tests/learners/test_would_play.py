@@ -91,7 +91,7 @@ def reseed(learner, rng):
         for each in learner._awake:
             reseed(each.learner, rng)
     elif isinstance(learner, hn.Restarting):
-        reseed(learner._player, rng)
+        reseed(learner.player, rng)
     elif isinstance(learner, hn.Discounted):
         reseed(learner._inner, rng)
     elif isinstance(learner, hn.FTPL):

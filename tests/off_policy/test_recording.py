@@ -269,7 +269,7 @@ def test_inverse_shares_are_nearly_unbiased_in_play_and_weights_too():
     truth = learner.propensities(0, draws=200_000).probabilities
     for _ in range(3000):
         recorder.decide(0)
-    entries = recorder._ledger.rounds()
+    entries = list(recorder._ledger.waiting.values())
     actions = np.array([entry.action for entry in entries])
     counted = np.array([1.0 / entry.known.given(entry.action)[entry.action] for entry in entries])
     weights = np.array([entry.weight for entry in entries])

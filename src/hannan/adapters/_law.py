@@ -34,9 +34,7 @@ def chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:
 def law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
     """The probability of each action on each row, were it the context of the round to come.
 
-    Exact where the class can compute it, else frequencies under `draws` draws of noise. Where the
-    leaders do not depend on the row, because nothing is guessed, they are the same for all rows: a
-    leader of a slow class is found once. Asking changes nothing.
+    Where nothing is guessed leaders do not depend on the row: those of slow classes are found once.
     """
     player = at_work(learner)
     if getattr(player, "predictor_", None) is None and hasattr(player, "outlook"):

@@ -1,8 +1,7 @@
 """Action sets that change: which actions are available, and what is played for the others.
 
-A restricted round is described by one array, r: r[b] is the action played where b is chosen. So
-r[b] = b for the actions that are available, and all others share one substitute. What feedback
-says of actions that were not available does not matter.
+A restricted round has one array, r: r[b] is the action played where b is chosen. So r[b] = b for
+the available actions, and all others share one substitute.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ _WALLS = (1e9, 1e15)
 def check_available(
     owner: object, available: Any, n_actions: int, name: str = "available"
 ) -> IntArray | None:
-    """The actions that are available, sorted; None where all of them are.
-
-    Distinct integers below K, or K booleans.
+    """Distinct integers below K, or K booleans, as sorted actions; None where all are available.
 
     Examples
     --------
@@ -47,8 +44,13 @@ def check_available(
     except (TypeError, ValueError):
         found = np.empty((), dtype=object)
     mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
+    accepted = (
+        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
+        "one of them true"
+    )
+    if found.shape == (n_actions,) and found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all():
+        accepted += " (for a mask use booleans, True and False: 0 and 1 are actions)"
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iub") or mixed:
-        accepted = _accepted(found, n_actions)
         raise InputTypeError(
             f"{name}= takes {accepted}, or None for all actions; got {available!r}."
         )
@@ -60,45 +62,19 @@ def check_available(
         valid = some.size > 0 and some[0] >= 0 and some[-1] < n_actions
         valid = valid and not (some[1:] == some[:-1]).any()
     if not valid:
-        raise refuse(owner, name, _accepted(found, n_actions), available)
+        raise refuse(owner, name, accepted, available)
     return None if some.size == n_actions else some
 
 
-def _accepted(found: NDArray[Any], n_actions: int) -> str:
-    """What would have been taken in place of this."""
-    accepted = (
-        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
-        "one of them true"
-    )
-    like_a_mask = found.shape == (n_actions,) and np.isin(found, (0, 1)).all()
-    if like_a_mask and found.dtype.kind in "iuf":
-        accepted += " (for a mask use booleans, True and False: 0 and 1 are actions)"
-    return accepted
-
-
 def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArray:
-    """r: every available action for itself, and the substitute for all others.
-
-    Examples
-    --------
-    >>> substitution(np.array([0, 2]), 2, 4)
-    array([0, 2, 2, 2])
-    """
+    """r: every available action for itself, and the substitute for all others."""
     plays = np.full(n_actions, substitute, dtype=np.intp)
     plays[available] = available
     return plays
 
 
 def complete(losses: Any, plays: IntArray) -> Any:
-    """The losses of what is played for each choice; what cannot be indexed so is left as it is.
-
-    Only here is it known which numbers count, so those that are not finite are refused here.
-
-    Examples
-    --------
-    >>> complete([0.1, np.nan, 0.3], np.array([0, 2, 2]))
-    array([0.1, 0.3, 0.3])
-    """
+    """The losses of what is played for each choice; what cannot be indexed so is left as it is."""
     try:
         found = as_array(losses)
     except (TypeError, ValueError):
@@ -119,10 +95,9 @@ def complete(losses: Any, plays: IntArray) -> Any:
 def best_among(
     total: Objective, context: Any, available: IntArray, largest: float = 1.0
 ) -> int | None:
-    """What the best policy does among those whose action on a context is available.
+    """What the best policy does among those whose action is available, or None without such.
 
-    It is the leader once a round is added in which all other actions cost more than anything so
-    far. None where there is no such policy.
+    It leads once a round is added in which all other actions cost more than anything so far.
     """
     for wall in _WALLS:
         losses = np.full(total.n_actions, wall * largest)
@@ -136,8 +111,7 @@ def best_among(
 class AvailableCosts(Stored):
     """Mean losses of actions over the rounds in which they were available and seen.
 
-    By context where contexts are discrete; where they are rows of features, by a ridge regression
-    for each action.
+    By context; where contexts are rows of features, by a ridge regression for each action.
     """
 
     _growing = frozenset({"_inverse", "_moment"})
@@ -181,17 +155,12 @@ class AvailableCosts(Stored):
             return np.zeros(self.n_actions), np.zeros(self.n_actions, dtype=bool)
         sums, counts = row
         known = counts > 0.0
-        means = sums / np.maximum(counts, 1.0)
-        # One virtual observation at the best mean, so that a bad first loss does not exclude an
-        # action for good.
-        best = means[known].min()
+        # One virtual observation at the best mean, lest a bad first loss exclude an action.
+        best = (sums / np.maximum(counts, 1.0))[known].min()
         return np.asarray((sums + best) / (counts + 1.0)), known
 
     def cheapest(self, context: Any, available: IntArray) -> tuple[int, bool]:
-        """The available action that costs least, unseen ones first; whether all were seen.
-
-        Ties go to the smallest.
-        """
+        """The available action that costs least, unseen ones first; whether all were seen."""
         values, known = self.guess(context)
         values = np.where(known, values, -np.inf)[available]
         return int(available[values.argmin()]), bool(known[available].all())
@@ -211,9 +180,7 @@ class Availability(Stored):
         """Fix what is played for each choice: a function of the past alone.
 
         The substitute is the available action with the smallest mean loss on this context. If one
-        was not seen yet: the action of the best score so far, where there are scores, or what the
-        best policy so far does among those whose action is available. If there is no such policy,
-        an action not seen yet.
+        was not seen yet: that of the best score, or of the best policy whose action is available.
         """
         found, known = int(some[0]), False
         if self.costs is not None:
@@ -228,11 +195,10 @@ class Availability(Stored):
         opened.plays = substitution(some, found, n_actions)
 
     def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
-        """All losses, where those of unavailable actions may be anything.
+        """All losses: an unavailable action gets that of its substitute, whatever was given.
 
-        An unavailable action gets the loss of its substitute. Where scores decide (`span` is
-        given) that would move its score with the substitute's, so it is charged what it costs
-        when it is available, if that is known.
+        Where scores decide (`span` is given) its score would move with the substitute's, so it is
+        charged what it costs when it is available, if that is known.
         """
         assert opened.plays is not None
         losses = complete(losses, opened.plays)
@@ -296,12 +262,10 @@ class PassedOn(Availability):
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
     ) -> None:
-        """Only note what is available."""
         opened.plays = substitution(some, int(some[0]), n_actions)
 
     def complete(self, opened: OpenRound, losses: Any, span: LossRange | None) -> Any:
-        """Losses as they come."""
         return losses
 
     def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
-        """Nothing to remember."""
+        pass

@@ -29,10 +29,9 @@ _REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
 
 
 def learner_rng(seed: int | None) -> np.random.Generator:
-    """The generator of a learner.
+    """The generator of a learner: not `default_rng(seed)`, which is that of many environments.
 
-    Environments draw from `default_rng(seed)`, and are often given the same number: sharing the
-    stream would let the learner see the adversary's next draw.
+    Sharing the stream would let the learner see the adversary's next draw.
     """
     return np.random.default_rng(None if seed is None else [_OWN, seed])
 
@@ -43,14 +42,10 @@ class Propensities(Stored):
 
     probabilities: FloatArray
     standard_errors: FloatArray
-    draws: int
-    """Number of draws behind the estimate; 0 where the probabilities are exact."""
+    draws: int  # behind the estimate; 0 where the probabilities are exact
 
     def given(self, action: int) -> FloatArray:
-        """The probabilities once an action was drawn, which counts as one more draw.
-
-        That makes one over its probability nearly unbiased: see `off_policy.Recorder`.
-        """
+        """With the action drawn as one more draw: see `off_policy.Recorder`."""
         if not self.draws:
             return self.probabilities
         counts = np.rint(self.probabilities * self.draws)
@@ -64,10 +59,6 @@ class Learner(Parametrised, ABC):
     Subclasses write `_act` and `_update` on an `OpenRound`; here are only the order of calls, late
     feedback and action sets that change. A refused or failed call changes nothing. A second `act`
     before `update` opens a new round with randomness of its own: the unanswered one is dropped.
-
-    Where only some actions are available, a learner that scores actions (`_scores_actions`) plays
-    the best of `opened.available`. All others play as if every action were available; an
-    unavailable choice is replaced by a substitute that is fixed before any random number is drawn.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
@@ -106,6 +97,7 @@ class Learner(Parametrised, ABC):
         >>> learner.act(available=[1, 2])
         2
         """
+        # As `_begin` and `keep_round`; and `update` as `end_round`: calls cost time in every round.
         opened = self.Round(self.check_context(context))
         if available is not None:
             self._restrict(opened, self._some(available))
@@ -117,14 +109,9 @@ class Learner(Parametrised, ABC):
         return opened.action
 
     def decide(self, context: Any = None, available: Any = None) -> Decision:
-        """A decision, to be answered by `update(loss, decision=…)` at any time.
+        """Like `act`, but a decision, to be answered by `update(loss, decision=…)` at any time.
 
         Its weights and its propensity belong to the state it was made from.
-
-        Parameters
-        ----------
-        context, available
-            As for `act`.
 
         Examples
         --------
@@ -135,41 +122,23 @@ class Learner(Parametrised, ABC):
         >>> learner.open_decisions, first.propensity
         ([0], 0.5)
         """
-        self._check_late()
-        ahead = int(self._ledger.current is not None)
-        return self._decide(self.check_context(context, ahead), self._some(available))
+        return self._decide_all([context], [available])[0]
 
     def decide_many(
         self, contexts: Iterable[Any], available: Iterable[Any] | None = None
     ) -> list[Decision]:
         """A decision for each of several contexts, all from the same state.
 
-        Parameters
-        ----------
-        contexts
-            As for `act`.
-        available
-            For each of them what is available, or None.
+        `available` has one entry for each of them: what is available, or None.
         """
-        self._check_late()
-        first = int(self._ledger.current is not None)
-        checked = [self.check_context(x, i) for i, x in enumerate(as_rows(contexts), first)]
-        given = [None] * len(checked) if available is None else list(available)
-        if len(given) != len(checked):
+        rows = list(as_rows(contexts))
+        given = [None] * len(rows) if available is None else list(available)
+        if len(given) != len(rows):
             raise ParameterError(
-                f"decide_many needs available= for each of {len(checked)} contexts, a list with "
-                f"None where all actions are available; got {len(given)}."
+                f"decide_many needs available= for each of {len(rows)} contexts, a list with None "
+                f"where all actions are available; got {len(given)}."
             )
-        some = [self._some(each) for each in given]
-        made: list[Decision] = []
-        try:
-            for context, each in zip(checked, some, strict=True):
-                made.append(self._decide(context, each))
-        except BaseException:
-            for decision in reversed(made):  # nobody has seen them
-                self.withdraw(decision)
-            raise
-        return made
+        return self._decide_all(rows, given)
 
     def withdraw(self, decision: Decision) -> None:
         """Take back the latest decision, which nobody has seen; it does not count as forgotten."""
@@ -177,15 +146,10 @@ class Learner(Parametrised, ABC):
         self._ledger.made -= 1
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
-        """Learn the losses of a round.
+        """Learn the losses of the round that `act` opened, or of a decision, given it or its id.
 
-        Parameters
-        ----------
-        loss
-            With full information the losses of all actions; else that of the action, or one for
-            each chosen element in the order of `action`.
-        decision
-            The decision (or its id) that the loss belongs to; None for the round `act` opened.
+        With full information the losses of all actions; else that of the action, or one for each
+        chosen element in the order of `action`.
         """
         ledger, sets = self._ledger, self._availability
         opened = ledger.current
@@ -219,17 +183,20 @@ class Learner(Parametrised, ABC):
 
     # Rounds for learners that play through this one -------------------------------------------
 
-    def begin_round(self, context: Any, plays: IntArray | None = None) -> OpenRound:
-        """A round with its action chosen, for a caller who calls `keep_round` and `end_round`.
-
-        `context` has been checked. `plays` says what is played for each choice where some actions
-        are not available. Until the round is kept nothing has changed, but for the random numbers
-        that a learner with a generator has drawn.
-        """
+    def prepare_round(self, context: Any, plays: IntArray | None = None) -> Any:
+        """A round whose context has been checked, for questions about its action."""
         opened = self.Round(context)
         if plays is not None:
             opened.plays = plays
         self._prepare(opened)
+        return opened
+
+    def begin_round(self, context: Any, plays: IntArray | None = None) -> OpenRound:
+        """A round with its action chosen, for a caller who calls `keep_round` and `end_round`.
+
+        Until it is kept nothing has changed but random numbers that a generator has drawn.
+        """
+        opened: OpenRound = self.prepare_round(context, plays)
         self._act(opened)
         return opened
 
@@ -252,30 +219,10 @@ class Learner(Parametrised, ABC):
     def would_play(
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
-        """What copies of this learner would play on a context now: same past, other randomness.
+        """What so many copies of this learner would play now: same past, other randomness.
 
-        Independent draws from the law of the action that `act(context)` would return, given all
-        that was learned so far. Asking changes nothing. A deterministic learner gives its own
-        action each time.
-
-        Parameters
-        ----------
-        context
-            As for `act`.
-        copies
-            How many to ask.
-        seed
-            Of the copies' random numbers, which are never those of the learner, whatever its own
-            seed.
-        available
-            As for `act`.
-
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2))
-        >>> learner.would_play(copies=3)
-        [0, 0, 0]
+        Independent draws from the law of the action that `act(context, available)` would return.
+        Asking changes nothing, and no `seed` gives the random numbers of the learner itself.
         """
         check_integer("would_play", "copies", copies, 1)
         rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
@@ -284,24 +231,10 @@ class Learner(Parametrised, ABC):
     def propensities(
         self, context: Any = None, draws: int = 1000, available: Any = None
     ) -> Propensities:
-        """The probability of each element to be chosen on a context now.
+        """The probability of each element to be chosen by `act(context, available)` now.
 
         Exact where there is a formula; else from `draws` draws of `would_play`. Asking never
         changes what is played.
-
-        Parameters
-        ----------
-        context, available
-            As for `act`.
-        draws
-            How many, where the law can only be sampled.
-
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), seed=0)
-        >>> learner.propensities().probabilities
-        array([1., 0.])
         """
         check_integer(self, "draws", draws, 2)
         opened = self._begin(context, available)
@@ -318,30 +251,14 @@ class Learner(Parametrised, ABC):
         return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
 
     def worst_case(self, rounds: int, restarts: int) -> float | None:
-        """What theory promises after so many rounds with so many restarts; None if nothing.
-
-        For bounds that are no sums over rounds, so that those of restarted games do not add up.
-        """
+        """What theory promises after so many restarts, where bounds of segments do not add up."""
         return None
 
     def regret_bound(self) -> float | None:
-        """What theory promises for expected regret after the rounds so far.
+        """What theory promises for expected regret so far, whatever the adversary; None if nothing.
 
-        Against the best policy of the class in hindsight (semi-bandit feedback: any fixed one),
-        whatever the adversary, on average over the learner's randomness. None where nothing is
-        promised. Asking changes nothing, and the calls it may take are not counted.
-
-        Examples
-        --------
-        >>> import hannan as hn
-        >>> learner = hn.baselines.Hedge([[0], [1]], learning_rate=0.1, seed=0)
-        >>> for _ in range(100):
-        ...     action = learner.act(0)
-        ...     learner.update([1.0, 0.0])
-        >>> round(learner.regret_bound(), 2)
-        8.18
-        >>> print(hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 2)).regret_bound())
-        None
+        Against the best policy of the class in hindsight (semi-bandit feedback: any fixed one), on
+        average over the learner's randomness. Asking changes nothing and counts no calls.
         """
         return None
 
@@ -352,27 +269,22 @@ class Learner(Parametrised, ABC):
         self.__init__(**self.params)  # type: ignore[misc]
 
     def fresh(self, number: int) -> Self:
-        """A new learner like this one, with nothing learned and randomness of its own.
+        """A new learner like this one; its seed is a function of this one's and of `number`.
 
-        Its seed is a function of this one's and of `number`.
+        The same goes for a learner that it plays through.
         """
-        seed = self.params.get("seed")
-        if seed is None:
-            return self.clone()
-        state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
-        return self.clone(seed=int(state[0] >> np.uint64(1)))
+        given = self.params
+        inside = {name: value for name, value in given.items() if isinstance(value, Learner)}
+        changes: dict[str, Any] = {name: value.fresh(number) for name, value in inside.items()}
+        if given.get("seed") is not None:
+            state = np.random.SeedSequence([given["seed"], number]).generate_state(1, np.uint64)
+            changes["seed"] = int(state[0] >> np.uint64(1))
+        return self.clone(**changes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file: parameters, totals, position in the noise, open rounds.
+        """Write everything to one file, in one step: `hannan.load(path)` plays on bit for bit.
 
-        `hannan.load(path)` gives a learner that plays on bit for bit as this one would have. The
-        file holds numbers and names, nothing that could be executed; a file that is there already
-        is replaced in one step.
-
-        Parameters
-        ----------
-        path
-            Where to; "….hannan" is a good name.
+        The file holds numbers and names, nothing that could be executed.
         """
         save(self, path)
 
@@ -387,16 +299,12 @@ class Learner(Parametrised, ABC):
     def _prepare(self, opened: Any) -> None:
         """Note in the round what its law depends on: functions of the context and the past.
 
-        Called before `_act`, and alone where only the law is asked for, so it changes nothing
-        but the round.
+        Nothing but the round changes: `_act` need not follow.
         """
 
     @abstractmethod
     def _act(self, opened: Any) -> None:
-        """Choose: `opened.play(choice)`, and note what `_update` will need.
-
-        What can fail belongs here, and what changes the learner to `_played`.
-        """
+        """Choose: `opened.play(choice)`. What can fail belongs here, what changes to `_played`."""
 
     def _played(self, opened: Any) -> None:
         """The action is played: go on to fresh noise and the like. Must not fail."""
@@ -411,12 +319,10 @@ class Learner(Parametrised, ABC):
 
     def _replay(self, opened: Any, copies: int, rng: np.random.Generator) -> list[Action]:
         """Independent draws of the action of a prepared round, by other random numbers."""
-        actions = []
-        for _ in range(copies):
-            again = copy.copy(opened)
-            self._reseeded(rng)._act(again)
-            actions.append(again.action)
-        return actions
+        again = [copy.copy(opened) for _ in range(copies)]
+        for each in again:
+            self._reseeded(rng)._act(each)
+        return [each.action for each in again]
 
     def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
         """How often each element is chosen among so many draws of `_replay`, as shares."""
@@ -427,11 +333,7 @@ class Learner(Parametrised, ABC):
         return counts / draws
 
     def _reseeded(self, rng: np.random.Generator) -> Self:
-        """A copy for one `_act`, which draws from `rng` whatever it draws.
-
-        Here a deep one with all generators and learners among its attributes replaced. Where that
-        is wasteful a subclass shares what `_act` does not change.
-        """
+        """A copy for one `_act`, with `rng` for its generators; others may share what stays."""
         known: dict[int, Any] = {id(self.oracle): self.oracle}
         for value in vars(self).values():
             if isinstance(value, np.random.Generator):
@@ -450,15 +352,17 @@ class Learner(Parametrised, ABC):
 
     @property
     def _scores_actions(self) -> bool:
-        """Whether `_act` plays the best of `opened.available` by scores of its own."""
+        """Whether `_act` plays the best of `opened.available` by scores of its own.
+
+        All others play as if every action were available; a choice that is not is then replaced by
+        a substitute that was fixed before any random number was drawn.
+        """
         return False
 
     @property
     def action_count(self) -> int | None:
         """K, where it is known."""
-        source = self if self.oracle is None else self.oracle
-        known: int | None = getattr(source, "n_actions", None)
-        return known
+        return getattr(self if self.oracle is None else self.oracle, "n_actions", None)
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
@@ -479,6 +383,22 @@ class Learner(Parametrised, ABC):
             self._restrict(opened, self._some(available))
         self._prepare(opened)
         return opened
+
+    def _decide_all(self, contexts: list[Any], available: list[Any]) -> list[Decision]:
+        if self.late is not None:
+            raise ParameterError(self.late)
+        ahead = int(self._ledger.current is not None)
+        checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
+        some = [self._some(each) for each in available]
+        made: list[Decision] = []
+        try:
+            for context, each in zip(checked, some, strict=True):
+                made.append(self._decide(context, each))
+        except BaseException:
+            for decision in reversed(made):  # nobody has seen them
+                self.withdraw(decision)
+            raise
+        return made
 
     def _decide(self, context: Any, some: IntArray | None) -> Decision:
         opened = self.Round(context)
@@ -527,10 +447,6 @@ class Learner(Parametrised, ABC):
         """The range of the losses."""
         found = getattr(self, "_range", None) or getattr(self, "loss_range", None)
         return found or (-math.inf, math.inf)
-
-    def _check_late(self) -> None:
-        if self.late is not None:
-            raise ParameterError(self.late)
 
     def _context_key(self, context: Any) -> Hashable:
         return context_key(context) if self.oracle is None else self.oracle.key(context)

@@ -1,8 +1,7 @@
 """Rounds between `act` and `update`: what was decided, and what its feedback will need.
 
-A round is a value that travels: `act` and `decide` open one, a `Ledger` keeps it while its loss is
-awaited, and `update` hands it back to the learner. So feedback that is late, out of order or
-missing needs nothing else.
+`act` and `decide` open one, a `Ledger` keeps it while its loss is awaited, and `update` hands it
+back. So feedback that is late, out of order or missing needs nothing else.
 """
 
 from __future__ import annotations
@@ -23,10 +22,6 @@ from hannan.core.validation import FloatArray
 IntArray = NDArray[np.intp]
 
 _NO_WEIGHTS: FloatArray = np.empty(0)
-
-
-class _Missing:
-    """In place of a default."""
 
 
 class Draw(NamedTuple):
@@ -61,9 +56,8 @@ class Decision(Stored):
 class OpenRound(Stored):
     """A round that waits for its loss.
 
-    Learners add the attributes that they need of the moment of decision, with a default in the
-    class. Whatever a call computes is kept here until nothing can fail any more, so that a call
-    that fails leaves the learner as it was.
+    Learners add what they need of the moment of decision, with a default in the class. Whatever a
+    call computes is kept here until nothing can fail any more.
 
     Parameters
     ----------
@@ -79,16 +73,11 @@ class OpenRound(Stored):
     (0, 1, array([1, 2]))
     """
 
-    plays: IntArray | None = None
-    """r: r[b] is played where b is chosen; None where all actions are available."""
-    action: Action = -1
-    """What is played."""
+    plays: IntArray | None = None  # r[b] is played where b is chosen; None: all are available
     chosen: Action = -1
-    """What was chosen, for which `action` is played."""
-    number: int | None = None
-    """The id of its decision; None for the round that `act` opened."""
-    calls: int = 0
-    """Oracle calls of the present call of the learner."""
+    action: Action = -1  # what is played where `chosen` was chosen
+    number: int | None = None  # the id of its decision; None for the round that `act` opened
+    calls: int = 0  # oracle calls of the present call of the learner
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -96,12 +85,11 @@ class OpenRound(Stored):
     def play(self, choice: Action) -> None:
         """Play a choice, or its substitute where it is not available."""
         self.chosen = choice
-        plays = self.plays
-        self.action = choice if plays is None else int(plays[choice])
+        self.action = choice if self.plays is None else int(self.plays[choice])
 
     @property
     def available(self) -> IntArray | None:
-        """The actions that are available, or None where all are."""
+        """The available actions, or None where all are."""
         return None if self.plays is None else available_in(self.plays)
 
     @property
@@ -119,8 +107,9 @@ class OpenRound(Stored):
     def _rebuild(cls, **makings: Any) -> Self:
         opened = cls(makings.pop("context"))
         for name, value in makings.items():
-            default = getattr(cls, name, _Missing)
-            if name.startswith("_") or callable(default) or isinstance(default, property):
+            default = getattr(cls, name, None)
+            fixed = callable(default) or isinstance(default, property)
+            if fixed or name.startswith("_") or not hasattr(cls, name):
                 raise DamagedFileError(f"A {cls.__qualname__} has no {name!r:.100}.")
             setattr(opened, name, value)
         return opened
@@ -130,14 +119,11 @@ class OpenRound(Stored):
 class Ledger(Stored):
     """The rounds of a learner that wait for their losses."""
 
-    current: OpenRound | None = None
-    """The round that `act` opened."""
-    waiting: dict[int, OpenRound] = field(default_factory=dict)
-    """The rounds of decisions, by their ids."""
+    current: OpenRound | None = None  # the one that `act` opened
+    waiting: dict[int, OpenRound] = field(default_factory=dict)  # those of decisions, by id
     made: int = 0
     forgotten: int = 0
-    delayed: bool = False
-    """Whether a round was learned while others waited."""
+    delayed: bool = False  # whether a round was learned while others waited
 
     def pending(self, opened: OpenRound) -> int:
         """How many rounds wait while this one is decided; one that it replaces does not."""
@@ -151,23 +137,15 @@ class Ledger(Stored):
         """Keep a round until its loss comes; the decision that refers to it."""
         number, self.made = self.made, self.made + 1
         self.waiting[number] = opened
-        return Decision(
-            number,
-            opened.context,
-            opened.action,
-            opened.inverse,
-            opened.available,
-            propensity,
-            error,
-        )
+        seen = opened.context, opened.action, opened.inverse, opened.available
+        return Decision(number, *seen, propensity, error)
 
     def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
         """The round that a loss belongs to, or an error that says why there is none."""
         if decision is None:
             if self.current is None:
                 raise OrderError(
-                    "update() needs a round to answer: call act(context) first, then update(loss) "
-                    "once."
+                    "update() needs a round: call act(context) first, then update(loss) once."
                 )
             return self.current
         number = decision.id if isinstance(decision, Decision) else decision
@@ -198,11 +176,6 @@ class Ledger(Stored):
         assert opened.number is not None
         del self.waiting[opened.number]
         self.forgotten += 1
-
-    def rounds(self) -> list[OpenRound]:
-        """All rounds that wait."""
-        rounds = list(self.waiting.values())
-        return rounds if self.current is None else [*rounds, self.current]
 
 
 def available_in(plays: IntArray) -> IntArray:

@@ -1,8 +1,7 @@
 """What can be said about regret so far.
 
-Some bounds are sums over the rounds of what each may cost, given the past; they hold at stopping
-times, so those of restarted games add up. The worst case of self-tuning is no such sum, and has a
-form of its own for restarted games.
+Bounds that are sums over rounds of what each may cost, given the past, hold at stopping times, so
+those of restarted games add up. The worst case of self-tuning is no such sum.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hannan.bounds import hinted, predictable, self_tuned, semi_bandit
+from hannan.core import Objective
 from hannan.core.availability import Availability
 from hannan.core.rounds import Ledger
 from hannan.core.stored import Stored
@@ -19,6 +19,25 @@ from hannan.learners.hint import Hint, NoHint
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.prediction import NoPrediction
 from hannan.learners.step_size import Anytime, SelfTuned, StepSize
+
+_UNKNOWN = "contexts were not known in advance: no theorem applies"
+_INEXACT = "the oracle is inexact: no theorem applies, true regret may be larger"
+
+
+def _said(certificate: Any, caveat: str, *sentences: tuple[str, str]) -> str:
+    """A certificate in words: those sentences, each with its number, that are not void."""
+    rounds = f"{certificate.rounds} round{'' if certificate.rounds == 1 else 's'}"
+    lines = [f"After {rounds} with total loss {certificate.loss:.6g}{caveat}:"]
+    for name, sentence in sentences:
+        value = getattr(certificate, name)
+        if value is not None:
+            lines.append("- " + sentence.format(value))
+    return "\n".join(lines + [f"- note: {note}" for note in certificate.notes])
+
+
+def _first(*values: float | None) -> float:
+    """The first that is not void, else NaN."""
+    return next((float(value) for value in values if value is not None), math.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +67,22 @@ class Certificate(Stored):
     notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
-        for value in (self.measured, self.a_priori, self.realised_regret):
-            if value is not None:
-                return float(value)
-        return float("nan")
+        return _first(self.measured, self.a_priori, self.realised_regret)
 
     def __str__(self) -> str:
-        lines = [f"{_after(self.rounds)} with total loss {self.loss:.6g}:"]
-        sentences = (
-            (self.realised_regret, "regret against the best policy in hindsight is {:.6g}"),
-            (self.measured, "expected regret is estimated to be at most {:.6g} (measured)"),
-            (self.a_priori, "expected regret is at most {:.6g} (from the losses' ranges)"),
+        return _said(
+            self,
+            "",
+            ("realised_regret", "regret against the best policy in hindsight is {:.6g}"),
+            ("measured", "expected regret is estimated to be at most {:.6g} (measured)"),
+            ("a_priori", "expected regret is at most {:.6g} (from the losses' ranges)"),
             (
-                self.high_probability,
+                "high_probability",
                 f"with probability {self.confidence:g} regret is at most {{:.6g}}",
             ),
-            (self.prediction_error, "the predictor's squared errors add up to {:.6g}"),
-            (self.theorem_5, "Theorem 5, best tuned for these errors, promises {:.6g}"),
+            ("prediction_error", "the predictor's squared errors add up to {:.6g}"),
+            ("theorem_5", "Theorem 5, best tuned for these errors, promises {:.6g}"),
         )
-        lines += ["- " + text.format(value) for value, text in sentences if value is not None]
-        lines += [f"- note: {note}" for note in self.notes]
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,44 +110,40 @@ class SemiBanditCertificate(Stored):
     notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
-        for value in (self.stability_estimate, self.variance_estimate, self.a_priori):
-            if value is not None:
-                return float(value)
-        return float("nan")
+        return _first(self.stability_estimate, self.variance_estimate, self.a_priori)
 
     def __str__(self) -> str:
-        lines = [f"{_after(self.rounds)} with total loss {self.loss:.6g} (estimates only):"]
-        for value, what in (
-            (self.stability_estimate, "from measured instability"),
-            (self.variance_estimate, "from the variance of the loss estimates"),
-            (self.comparator_estimate, "from the best policy's estimated loss"),
-        ):
-            if value is not None:
-                lines.append(f"- expected regret is estimated to be at most {value:.6g}, {what}")
-        if self.a_priori is not None:
-            lines.append(f"- expected regret over the whole horizon is at most {self.a_priori:.6g}")
-        lines += [f"- note: {note}" for note in self.notes]
-        return "\n".join(lines)
-
-
-def _after(rounds: int) -> str:
-    return f"After {rounds} round{'' if rounds == 1 else 's'}"
+        most = "expected regret is estimated to be at most {:.6g}, from "
+        return _said(
+            self,
+            " (estimates only)",
+            ("stability_estimate", most + "measured instability"),
+            ("variance_estimate", most + "the variance of the loss estimates"),
+            ("comparator_estimate", most + "the best policy's estimated loss"),
+            ("a_priori", "expected regret over the whole horizon is at most {:.6g}"),
+        )
 
 
 def availability_notes(sets: Availability) -> list[str]:
     """What regret means where not all actions were always available."""
-    if sets.by_score:
-        return [
-            "actions were not always available, and the best-scored of those available was played: "
-            "no theorem applies, and a policy whose action was not available is charged its "
-            "substitute"
-        ]
-    if sets.restricted:
-        return [
-            "actions were not always available: a policy whose action was not is charged its "
-            "substitute"
-        ]
-    return []
+    by_score = (
+        ", and the best-scored of those available was played: no theorem applies, and a policy "
+        "whose action was not available is charged its substitute"
+    )
+    replaced = ": a policy whose action was not is charged its substitute"
+    how = by_score if sets.by_score else replaced
+    return ["actions were not always available" + how] if sets.restricted else []
+
+
+def realised(
+    rounds: int, loss: float, total: Objective, sets: Availability, *notes: str, **others: Any
+) -> Certificate:
+    """A certificate with the regret realised so far, and other statements by name."""
+    if not total.oracle.exact:
+        notes += (_INEXACT,)
+    regret = loss - float(total.plain().minima(None, 0, 1, 0.0)[0])
+    notes += tuple(availability_notes(sets))
+    return Certificate(rounds, loss, regret, notes=notes, **others)
 
 
 @dataclass(slots=True)
@@ -141,14 +151,10 @@ class Account(Stored):
     """Sums over the rounds learned so far."""
 
     loss: float = 0.0
-    stability: float = 0.0
-    """At most what instability can have cost, by the ranges of the losses or the variances."""
-    truncation: float = 0.0
-    """What limiting the resampling may have cost."""
-    scheduled: float = 0.0
-    """What the anytime schedule allows instability to cost."""
-    last_scale: float = 0.0
-    """1/ε of the last round."""
+    stability: float = 0.0  # what instability can have cost, by ranges of losses or variances
+    truncation: float = 0.0  # what limiting the resampling may have cost
+    scheduled: float = 0.0  # what the anytime schedule allows instability to cost
+    last_scale: float = 0.0  # 1/ε of the last round
 
     def rescale(self, factor: float) -> None:
         """Losses are measured in another unit from now on."""
@@ -169,23 +175,13 @@ class Evidence:
     sets: Availability
     width: float
     """How much more than another an action can lose in a round, beyond what was guessed."""
-    fresh: bool = True
-    """Whether noise was drawn anew in every round."""
+    fresh: bool = True  # whether noise was drawn anew in every round
 
     @property
     def has_theorem(self) -> bool:
         """Whether a theorem speaks of the game at all, whatever the adversary does."""
         leader = self.leader
         return leader.X.has_theorem and leader.oracle.exact and not self.sets.by_score
-
-    def obstacles(self) -> list[str]:
-        """Why theorems do not apply, in words."""
-        notes = []
-        if not self.leader.X.has_theorem:
-            notes.append("contexts were not known in advance: no theorem applies")
-        if not self.leader.oracle.exact:
-            notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
-        return notes
 
     @property
     def error(self) -> float:
@@ -203,37 +199,34 @@ class Evidence:
 
 def full_information(game: Evidence, prediction: NoPrediction, confidence: float) -> Certificate:
     """The certificate of a game in which all losses are shown."""
-    account, leader, step = game.account, game.leader, game.step
-    notes = game.obstacles()
+    account, leader, step, late = game.account, game.leader, game.step, game.ledger.delayed
+    notes = [] if leader.X.has_theorem else [_UNKNOWN]
     if not game.fresh:
         notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
-    if game.ledger.delayed:
+    if late:
         notes.append("losses came late: no bound is kept for that")
-    notes += availability_notes(game.sets)
-    known: dict[str, Any] = {
-        "rounds": game.rounds,
-        "loss": account.loss,
-        "realised_regret": account.loss - float(leader.total.plain().minima(None, 0, 1, 0.0)[0]),
-        "prediction_error": prediction.squared_error,
-        "notes": tuple(notes),
-    }
-    tuned = isinstance(step, SelfTuned)
-    if not game.has_theorem or game.ledger.delayed or (tuned and not game.fresh):
-        return Certificate(**known)
-    error = game.error + leader.total.preference
-    measured = step.D + error if isinstance(step, SelfTuned) else None
-    certain = None
-    if measured is not None and math.isfinite(game.width) and confidence < 1.0:
-        # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
-        widest = game.width if prediction.predictor is None else 1.5 * game.width
-        certain = measured + widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
-    return Certificate(
-        **known,
+    measured = a_priori = certain = printed = None
+    if game.has_theorem and not late and (game.fresh or not isinstance(step, SelfTuned)):
+        error = game.error + leader.total.preference
+        a_priori = account.stability + error
+        printed = _theorem_5(leader, prediction)
+        measured = step.D + error if isinstance(step, SelfTuned) else None
+        if measured is not None and math.isfinite(game.width) and confidence < 1.0:
+            # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
+            widest = game.width if prediction.predictor is None else 1.5 * game.width
+            certain = measured + widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
+    return realised(
+        game.rounds,
+        account.loss,
+        leader.total,
+        game.sets,
+        *notes,
         measured=measured,
-        a_priori=account.stability + error,
+        a_priori=a_priori,
         high_probability=certain,
         confidence=confidence,
-        theorem_5=_theorem_5(leader, prediction),
+        prediction_error=prediction.squared_error,
+        theorem_5=printed,
     )
 
 
@@ -255,7 +248,7 @@ def full_information_worst_case(
     """That of self-tuning, where the range of the losses is known and none is foreseen."""
     leader, step = game.leader, game.step
     known = math.isfinite(game.width) and prediction.predictor is None
-    if not (isinstance(step, SelfTuned) and known):
+    if not isinstance(step, SelfTuned) or not known:
         return None
     if leader.n_actions is None:
         return math.inf  # before the first round K need not be known
@@ -299,32 +292,29 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
 
     `start` is what D began with.
     """
-    account, step = game.account, game.step
-    known: dict[str, Any] = {
-        "rounds": game.rounds,
-        "loss": account.loss,
-        "truncation": account.truncation,
-    }
-    notes = game.obstacles()
+    account, step, late = game.account, game.step, game.ledger.delayed
+    notes = [] if game.leader.X.has_theorem else [_UNKNOWN]
+    if not game.leader.oracle.exact:
+        notes.append(_INEXACT)
     if not hint.has_theorem:
         notes.append("a baseline may over-predict, which nobody can observe: estimates void")
     notes += [*hint.notes, *availability_notes(game.sets)]
-    if not game.has_theorem or not hint.has_theorem:
-        return SemiBanditCertificate(**known, notes=tuple(notes))
-    comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0])
-    stability = variance = None
-    if game.ledger.delayed and not isinstance(step, Anytime):
-        notes.append("feedback was delayed: only epsilon='anytime' is analysed then")
-    else:
-        if isinstance(step, SelfTuned):
+    stability = variance = comparator = None
+    if game.has_theorem and hint.has_theorem:
+        comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0])
+        if late and not isinstance(step, Anytime):
+            notes.append("feedback was delayed: only epsilon='anytime' is analysed then")
+        elif isinstance(step, SelfTuned):
             stability = hint.S + step.D - start + game.error + account.truncation
-        if hint.predictor is None and not game.ledger.delayed:
+        if hint.predictor is None and not late:
             variance = account.stability + game.error + account.truncation
     return SemiBanditCertificate(
-        **known,
+        rounds=game.rounds,
+        loss=account.loss,
         stability_estimate=stability,
         variance_estimate=variance,
         comparator_estimate=comparator,
+        truncation=account.truncation,
         notes=tuple(notes),
     )
 
@@ -369,9 +359,8 @@ def semi_bandit_worst_case(
     G = leader.complexity()
     if G.value <= 0.0:
         return 0.0
-    eager = step.factor * G.value
+    eager, sizes = step.factor * G.value, leader.sizes
     share = game.share(eager)
-    sizes = leader.sizes
     if not isinstance(hint, Hint):
         terms = self_tuned(
             rounds,
@@ -384,16 +373,23 @@ def semi_bandit_worst_case(
             restarts=restarts,
         ).terms
         return share * terms["instability"] + terms["truncation"]
+    trust = hint.trust
+    if trust.budget is None or trust.share == 1.0:
+        return None
     del sizes["m"], sizes["antichain"]
-    options: dict[str, Any] = {**sizes, "loss_bound": B, "restarts": restarts}
-    budget = hinted(rounds, **options, start=plan.start, complexity=G.value).terms
+    options: dict[str, Any] = {
+        **sizes,
+        "loss_bound": B,
+        "restarts": restarts,
+        "budget": trust.budget,
+        "share": trust.share,
+        "known_law": plan.second_moment == 1.0,
+        "max_resamples": plan.limit,
+    }
+    terms = hinted(rounds, **options, start=plan.start, complexity=G.value).terms
     unrest = hinted(rounds, **options, complexity=eager).terms["instability"]
-    hints, truncation = budget["hints"], budget["truncation"]
-    if plan.limit is not None:  # what one hint may cost goes with L
-        hints += 2.0 * B * (restarts + 1) * plan.limit
-        truncation = B * leader.total.n_actions * rounds / (math.e * plan.limit)
     most = max(1.0, 2.0 * share - 1.0)
-    return max(1.0, share) * hints + share * unrest + most * budget["start"] + truncation
+    return terms["hints"] + share * unrest + most * terms["start"] + terms["truncation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +398,5 @@ class SemiBanditPlan:
 
     loss_bound: float
     second_moment: float
-    limit: int | None
-    """L, or None where it grows with the rounds."""
-    start: float
-    """What D began with."""
+    limit: int | None  # L, or None where it grows with the rounds
+    start: float  # what D began with

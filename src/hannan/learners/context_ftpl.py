@@ -8,14 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hannan.bounds import Complexity, complete_information
-from hannan.core import (
-    Action,
-    Learner,
-    Objective,
-    Oracle,
-    Policy,
-    Predictor,
-)
+from hannan.core import Action, Learner, Objective, Oracle, Policy, Predictor
 from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
@@ -39,7 +32,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.prediction import TRUST, NoPrediction, Prediction
+from hannan.learners.prediction import TRUST, prediction
 from hannan.learners.restricted import restricted
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -129,12 +122,9 @@ class ContextFTPL(Learner):
     """
 
     oracle: Oracle
-    noise_memory: ClassVar[int] = 2**26
-    """Bytes of noise made ready ahead of time. It never changes what is played."""
+    noise_memory: ClassVar[int] = 2**26  # bytes made ready; it never changes what is played
 
     class Round(NoisyRound):
-        """A round of Algorithm 2."""
-
         guess: Any = None  # Q_t
         offered: Any = None  # what the predictor said, whether or not it is trusted
         variance: float = 0.0  # what the anytime schedule counts the round for
@@ -170,33 +160,22 @@ class ContextFTPL(Learner):
         nonnegative = linear and self._range[0] >= 0.0
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
-        self._step = step_size(
+        self.step = step_size(
             self, epsilon, self.horizon, lambda: self._theorem(X, nonnegative), oracle.eagerness
         )
-        total = starting_total(oracle, X, self._spread if self._step.measures else None)
-        self._leader = PerturbedLeader(
-            oracle,
-            X,
-            total,
-            key,
-            seed,
-            self.noise_memory,
-            nonnegative=nonnegative,
-            fresh=noise == "fresh",
-        )
-        self._step.start(self._leader)
-        self._prediction = NoPrediction()
-        if predictor is not None:
-            self._prediction = Prediction(
-                predictor, self._range, oracle.max_chosen, oracle.n_actions, trust
-            )
+        spread = oracle.spread(*self._range) if self.step.measures else None
+        total, fresh = starting_total(oracle, X, spread), noise == "fresh"
+        given = oracle, X, total, key, seed, self.noise_memory
+        self.leader = PerturbedLeader(*given, nonnegative=nonnegative, fresh=fresh)
+        self.step.start(self.leader)
+        self._prediction = prediction(predictor, self._range, oracle, trust)
         self._account = Account()
 
     # Algorithm 2 ----------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
         """ε_t, {z} and the guess Q_t: functions of x_t and the past."""
-        leader, step = self._leader, self._step
+        leader, step = self.leader, self.step
         scale = step.scale
         if step.schedules:
             if not self._ledger.replaces(opened):
@@ -214,23 +193,23 @@ class ContextFTPL(Learner):
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
-        leader = self._leader
+        leader = self.leader
         leader.advance(1)
-        if self._step.schedules:
-            self._step.played(leader, opened.draw.scale, opened.variance)
+        if self.step.schedules:
+            self.step.played(leader, opened.draw.scale, opened.variance)
         if leader.owed:
             opened.calls += leader.collect()
 
     def _past(self, opened: Round) -> Objective:
         """y_1..t-1, and Q_t as one more round (Theorem 5), among what is available."""
-        past = self._leader.total
+        past = self.leader.total
         if opened.guess is not None:
             past = past.tilted(opened.context, opened.guess)
         return restricted(past, opened) if past.scored else past
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""
-        Q, step, leader, context = self._prediction, self._step, self._leader, opened.context
+        Q, step, leader, context = self._prediction, self.step, self.leader, opened.context
         f, low, high = check_full_losses(self.oracle, loss, leader.n_actions, self._range)
         if leader.n_actions is None:
             leader = leader.sized(len(f))
@@ -242,7 +221,7 @@ class ContextFTPL(Learner):
             surprise, least, most = self._beyond_the_guess(opened, f, low, high)
         # `settle` finds the new leader and adds the round in one pass. Where something may still
         # fail after that, the round is added last instead.
-        last = later is not None or leader is not self._leader or Q.predictor is not None
+        last = later is not None or leader is not self.leader or Q.predictor is not None
         instability = 0.0
         if step.measures:
             if surprise > least:
@@ -270,42 +249,33 @@ class ContextFTPL(Learner):
             self._replace_leader(later or leader)
         if leader.owed:
             opened.calls += leader.collect()
-        if self._leader.owed:
-            opened.calls += self._leader.collect()
+        if self.leader.owed:
+            opened.calls += self.leader.collect()
 
     # What is said -----------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
         """The leader without noise: the best policy for the losses so far."""
-        return self._leader.total.plain().leader()
+        return self.leader.total.plain().leader()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What can be said about regret so far.
-
-        Parameters
-        ----------
-        confidence
-            Probability of the high-probability statement.
-        """
+        """What can be said about regret so far; one statement has this probability."""
         check_probability(self, "confidence", confidence)
         return certificates.full_information(self._evidence(), self._prediction, confidence)
 
     def regret_bound(self) -> float | None:
-        """What theory promises for expected regret so far, for any adversary; None if nothing."""
         return certificates.full_information_bound(self._evidence(), self._prediction)
 
     def worst_case(self, rounds: int, restarts: int) -> float | None:
-        """That of self-tuning, for a game with restarts."""
-        return certificates.full_information_worst_case(
-            self._evidence(), self._prediction, rounds, restarts
-        )
+        game, Q = self._evidence(), self._prediction
+        return certificates.full_information_worst_case(game, Q, rounds, restarts)
 
     @property
     def complexity(self) -> Complexity:
         """G of the policy class on X; finding it counts as oracle calls."""
-        _ = self._leader.G
-        self.oracle_calls += self._leader.collect()
-        return self._leader.complexity()
+        _ = self.leader.G
+        self.oracle_calls += self.leader.collect()
+        return self.leader.complexity()
 
     @property
     def predictor_(self) -> Any:
@@ -314,11 +284,8 @@ class ContextFTPL(Learner):
 
     @property
     def late(self) -> str | None:
-        """Self-tuning settles a round under its own noise and the losses before it.
-
-        It means nothing if other losses came in between.
-        """
-        if not self._step.measures and self.predictor is None:
+        """Self-tuning settles a round under its own noise and the losses before it."""
+        if not self.step.measures and self.predictor is None:
             return None
         return (
             f"{type(self).__name__} cannot learn late with epsilon='adaptive', which measures "
@@ -331,41 +298,30 @@ class ContextFTPL(Learner):
         opened: Any = self._begin(context, None)
         return Outlook(opened.context, self._past(opened), opened.draw)
 
-    @property
-    def leader(self) -> PerturbedLeader:
-        """The past and the noise on X."""
-        return self._leader
-
-    @property
-    def step(self) -> StepSize:
-        """The rule behind ε."""
-        return self._step
-
     def fresh(self, number: int) -> Self:
-        """A new learner like this one, which keeps what is known of the class itself: its G."""
         twin = super().fresh(number)
         twin.share_complexity(self)
         return twin
 
     def share_complexity(self, other: ContextFTPL) -> None:
         """Take over G from a learner of the same class on the same contexts, where it is known."""
-        self._leader.share_complexity(other._leader)
+        self.leader.share_complexity(other.leader)
 
     def inside_discounts(self) -> Self:
         """A new learner like this one for losses of any size, as `Discounted` shows it."""
         twin = self.clone(loss_range=None)
         twin.share_complexity(self)
         if self._range[0] >= 0.0:
-            twin._leader.expect_nonnegative()  # growth keeps the sign, and κ with it
+            twin.leader.expect_nonnegative()  # growth keeps the sign, and κ with it
         return twin
 
     def renew(self, history: Iterable[tuple[Any, FloatArray]], factor: float) -> None:
         """Replace the past by these rounds, and measure everything in units of another size."""
-        total = starting_total(self.oracle, self._leader.X)
+        total = starting_total(self.oracle, self.leader.X)
         for context, losses in history:
             total.add(context, losses)
-        self._leader.total = total
-        self._step.rescale(factor)
+        self.leader.total = total
+        self.step.rescale(factor)
         self._account.rescale(factor)
 
     # Parts ------------------------------------------------------------------------------------
@@ -373,81 +329,59 @@ class ContextFTPL(Learner):
     def _law(self, opened: Round) -> FloatArray | None:
         return law_of(self._past(opened), opened)
 
-    def _propensity(self, opened: Round) -> tuple[Any, Any]:
-        if opened.draw.scale:
-            return super()._propensity(opened)
-        if isinstance(opened.action, int):
-            return 1.0, 0.0
-        return np.ones(len(opened.action)), np.zeros(len(opened.action))
-
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return replay(self._leader, self._past(opened), opened, copies, rng)
+        return replay(self.leader, self._past(opened), opened, copies, rng)
 
     def _shares(self, opened: Round, draws: int, rng: np.random.Generator) -> FloatArray:
-        return shares(self._leader, self._past(opened), opened, draws, rng)
+        return shares(self.leader, self._past(opened), opened, draws, rng)
 
     def _beyond_the_guess(
         self, opened: Round, f: Any, low: float, high: float
     ) -> tuple[float, float, float]:
         """(f_t - Q_t)(π_t), and the range of f_t - Q_t over all actions."""
         Q, plays = self._prediction, opened.plays
-        if plays is not None and self._leader.total.scored:
+        if plays is not None and self.leader.total.scored:
             opened.offered = opened.offered[plays]
             opened.guess = None if opened.guess is None else opened.guess[plays]
         return Q.surprise(opened, f, opened.chosen), *Q.surprises(opened, f, low, high)
 
     def _replace_leader(self, leader: PerturbedLeader) -> None:
         """Follow a leader on a renewed X, or one that knows K."""
-        if leader is not self._leader:
-            leader.owed += self._leader.collect()
-            self._leader = leader
-            self._step.start(leader)
+        if leader is not self.leader:
+            leader.owed += self.leader.collect()
+            self.leader = leader
+            self.step.start(leader)
 
     def _total(self) -> Objective:
-        return self._leader.total
+        return self.leader.total
 
     @property
     def _scores_actions(self) -> bool:
-        return self._leader.total.scored
+        return self.leader.total.scored
 
     @property
     def action_count(self) -> int | None:
-        return self._leader.oracle.n_actions
-
-    @property
-    def _spread(self) -> float:
-        """How much more than another an action can lose in a round."""
-        return self.oracle.spread(*self._range)
+        return self.leader.oracle.n_actions
 
     @property
     def _width(self) -> float:
-        """The same beyond what was guessed, where losses and guesses share a range."""
-        return self._spread if self.predictor is None else 2.0 * self._spread
+        """How much more than another an action can lose in a round, beyond what was guessed."""
+        spread = self.oracle.spread(*self._range)
+        return spread if self.predictor is None else 2.0 * spread
 
     def _evidence(self) -> Evidence:
-        return Evidence(
-            self.rounds,
-            self._account,
-            self._leader,
-            self._step,
-            self._ledger,
-            self._availability,
-            self._width,
-            self.noise == "fresh",
-        )
+        parts = self._account, self.leader, self.step, self._ledger, self._availability
+        return Evidence(self.rounds, *parts, self._width, self.noise == "fresh")
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked, if it may arrive."""
-        X = self._leader.X
+        X = self.leader.X
         return X.admit(context, self.clock + ahead if X.timed else 0)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
-        losses, _, _ = check_full_losses(self.oracle, loss, self.action_count, self._range)
+        losses = check_full_losses(self.oracle, loss, self.action_count, self._range)[0]
         return loss_of(losses, action)
 
     def _theorem(self, X: ContextSet, nonnegative: bool) -> float:
-        """The paper's ε."""
         assert self.horizon is not None
         low, high = self._range
         m = self.oracle.max_chosen
@@ -464,4 +398,4 @@ class ContextFTPL(Learner):
         ).epsilon
 
     def _restored(self) -> None:
-        self._step.restore(self._leader)
+        self.step.restore(self.leader)

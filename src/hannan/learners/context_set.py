@@ -41,21 +41,7 @@ class Pool(Stored):
 
 
 class ContextSet(Stored):
-    """All contexts that may arrive, a separator, a pool, or in an open world those seen so far.
-
-    Attributes
-    ----------
-    points
-        The contexts, checked and without repetition.
-    setting
-        "transductive" where all contexts that may arrive are known, else "separator".
-    open_world
-        Whether X follows the contexts that arrive: `seen` holds a sample of them.
-    timed
-        Whether the class changes with time; most do not care when a context arrives.
-    has_theorem
-        Whether a theorem speaks of X: not for a pool, nor in an open world.
-    """
+    """All contexts that may arrive, a separator, a pool, or in an open world those seen so far."""
 
     _derived = frozenset(
         {"points", "setting", "open_world", "has_theorem", "_allowed", "_oracle", "timed"}
@@ -79,12 +65,12 @@ class ContextSet(Stored):
             name, given = "separator", separator
         pool = isinstance(given, Pool)
         self._oracle = oracle
-        self.timed = type(oracle).at is not Oracle.at
+        self.timed = type(oracle).at is not Oracle.at  # most do not care when a context arrives
         self._allowed: frozenset[Any] | None = None
-        self.points: list[Any] = []
-        self.setting = "separator"
+        self.points: list[Any] = []  # checked and without repetition
+        self.setting = "separator"  # or "transductive"
         self.has_theorem = given is not None and not pool
-        self.seen: Reservoir | None = None
+        self.seen: Reservoir | None = None  # a sample of what has arrived, in an open world
         self.open_world = given is None
         if given is None:
             if not oracle.open_world:

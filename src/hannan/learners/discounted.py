@@ -7,22 +7,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from hannan.core import (
-    Action,
-    Learner,
-    LossError,
-    LossFunction,
-    Objective,
-    OpenRound,
-    Oracle,
-    ParameterError,
-    Policy,
-)
-from hannan.core.validation import FloatArray, check_probability, refuse
+from hannan.core import Action, Learner, LossError, LossFunction, Objective, Oracle, ParameterError
+from hannan.core.policy import Policy
+from hannan.core.rounds import OpenRound
+from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
 from hannan.learners.certificates import Certificate
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.full_losses import check_full_losses
@@ -88,15 +80,14 @@ class Discounted(Learner):
     oracle: Oracle
 
     class Round(OpenRound):
-        """A round, and that of the learner inside."""
-
-        inner: Any = None
+        inner: Any = None  # that of the learner inside
 
     def __init__(self, learner: ContextFTPL, discount: float = 0.999) -> None:
         super().__init__()
         self.learner = self._check_learner(learner)
         self.discount = self._check_discount(discount)
         self.oracle = learner.oracle
+        self._range = check_loss_range(self, learner.loss_range)
         self._rate = -math.log(self.discount)
         kept = math.ceil(math.log(_LIGHTEST) / -self._rate) if self._rate else 0
         self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=kept)
@@ -109,37 +100,27 @@ class Discounted(Learner):
         """That of the learner."""
         return self.learner.loss_range
 
-    def fresh(self, number: int) -> Self:
-        """A new learner like this one, with nothing learned and randomness of its own."""
-        return self.clone(learner=self.learner.fresh(number))
-
     def best_policy(self) -> Policy:
         """The best policy for the discounted losses so far."""
         return self._inner.best_policy()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What can be said about discounted regret so far, all numbers being discounted.
-
-        Parameters
-        ----------
-        confidence
-            Probability of the high-probability statement.
-        """
+        """What can be said about discounted regret so far, all numbers being discounted."""
         check_probability(self, "confidence", confidence)
         found = self._inner.certificate(confidence)
         unit = self.discount ** (self._age - 1) if self.rounds else 1.0
-        values = ("loss", "realised_regret", "measured", "a_priori")
-        scaled = {name: getattr(found, name) for name in values}
+        names = ("loss", "realised_regret", "measured", "a_priori")
+        scaled = {name: getattr(found, name) for name in names}
         scaled = {name: None if v is None else unit * v for name, v in scaled.items()}
-        notes = found.notes
-        if self._rate:
-            notes += (
-                f"losses and regrets are discounted: k rounds ago counts {self.discount:g}^k",
+        note = f"losses and regrets are discounted: k rounds ago counts {self.discount:g}^k"
+        width, weights, certain = self.oracle.spread(*self._range), float(self.rounds), None
+        if self._rate:  # the sum of γ^2k over the rounds so far
+            weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
+        if found.measured is not None and math.isfinite(width) and confidence < 1.0:
+            certain = scaled["measured"] + width * math.sqrt(
+                weights * -math.log1p(-confidence) / 2.0
             )
-        certain = None
-        if found.measured is not None and math.isfinite(self._width) and confidence < 1.0:
-            squares = math.sqrt(self._squared_weights() * -math.log1p(-confidence) / 2.0)
-            certain = scaled["measured"] + self._width * squares
+        notes = (*found.notes, note) if self._rate else found.notes
         return replace(found, **scaled, high_probability=certain, notes=notes)
 
     def regret_bound(self) -> float | None:
@@ -147,7 +128,6 @@ class Discounted(Learner):
         return None if self._rate else self._inner.regret_bound()
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context as the learner takes it."""
         return self._inner.check_context(context, ahead)
 
     def _act(self, opened: Round) -> None:
@@ -163,8 +143,7 @@ class Discounted(Learner):
         """Let the learner see the loss times γ^-t."""
         if isinstance(loss, LossFunction):
             raise LossError(f"Discounted takes a loss for each element; got {loss!r}.")
-        low, high = self.learner.loss_range or (-math.inf, math.inf)
-        losses = check_full_losses(self.oracle, loss, self.action_count, (low, high))[0]
+        losses = check_full_losses(self.oracle, loss, self.action_count, self._range)[0]
         self._inner.end_round(opened.inner, losses * self.discount**-self._age)
         self._recent.append((opened.context, losses.copy()))
         self._age += 1
@@ -175,17 +154,11 @@ class Discounted(Learner):
             self._age = 0
 
     def _law(self, opened: Round) -> FloatArray | None:
-        return self._inner._law(self._prepared(opened))
+        return self._inner._law(self._inner.prepare_round(opened.context, opened.plays))
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return self._inner._replay(self._prepared(opened), copies, rng)
-
-    def _prepared(self, opened: Round) -> Any:
-        """The round of the learner inside, before its action."""
-        inner = self._inner.Round(opened.context)
-        inner.plays = opened.plays
-        self._inner._prepare(inner)
-        return inner
+        inner = self._inner.prepare_round(opened.context, opened.plays)
+        return self._inner._replay(inner, copies, rng)
 
     @property
     def late(self) -> str | None:
@@ -193,7 +166,6 @@ class Discounted(Learner):
         return "Discounted cannot learn late: the learner inside tunes itself, round by round."
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self.learner.loss_suffered(action, loss)
 
     def _total(self) -> Objective:
@@ -205,7 +177,6 @@ class Discounted(Learner):
 
     @property
     def action_count(self) -> int | None:
-        """K, where it is known."""
         return self._inner.action_count
 
     def _count_calls(self, opened: Round) -> None:
@@ -213,20 +184,8 @@ class Discounted(Learner):
         self.oracle_calls = self._own_calls + self._inner.oracle_calls
 
     def _discounted(self) -> Iterator[tuple[Any, FloatArray]]:
-        for ago, (context, losses) in zip(
-            range(len(self._recent), 0, -1), self._recent, strict=True
-        ):
-            yield context, self.discount**ago * losses
-
-    def _squared_weights(self) -> float:
-        """The sum of γ^2k over the rounds so far."""
-        if not self._rate:
-            return float(self.rounds)
-        return math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
-
-    @property
-    def _width(self) -> float:
-        return self.oracle.spread(*(self.learner.loss_range or (-math.inf, math.inf)))
+        for i, (context, losses) in enumerate(self._recent):
+            yield context, self.discount ** (len(self._recent) - i) * losses
 
     def share_complexity(self, other: Discounted) -> None:
         """Take over what another one knows of the class."""
@@ -235,17 +194,17 @@ class Discounted(Learner):
     def _check_learner(self, learner: Any) -> ContextFTPL:
         if not isinstance(learner, ContextFTPL):
             raise refuse(self, "learner", "a ContextFTPL", learner)
-        tuned = learner.epsilon == "adaptive" or isinstance(learner.epsilon, SelfTuned)
-        wrong = [] if tuned else ["epsilon"]
-        wrong += [] if learner.noise == "fresh" else ["noise"]
-        if learner.predictor is not None:
-            wrong.append("predictor")
-        if wrong:
-            raise ParameterError(
-                "Discounted needs a ContextFTPL that tunes itself (epsilon='adaptive', "
-                f"noise='fresh', no predictor); here {wrong[0]}="
-                f"{getattr(learner, wrong[0])!r}."
-            )
+        suitable = {
+            "epsilon": learner.epsilon == "adaptive" or isinstance(learner.epsilon, SelfTuned),
+            "noise": learner.noise == "fresh",
+            "predictor": learner.predictor is None,
+        }
+        for name, suits in suitable.items():
+            if not suits:
+                raise ParameterError(
+                    "Discounted needs a ContextFTPL that tunes itself (epsilon='adaptive', "
+                    f"noise='fresh', no predictor); here {name}={getattr(learner, name)!r}."
+                )
         return learner
 
     def _check_discount(self, discount: Any) -> float:

@@ -39,7 +39,7 @@ class DriftMonitor(Stored):
         oracle = learner.oracle
         self._whole = oracle is not None and oracle.takes_functions
         self._K: int | None = getattr(learner if oracle is None else oracle, "n_actions", None)
-        if self._own is not None and self._K is not None:
+        if self._K is not None:
             self._prepare(self._K)
         low, high = check_loss_range(learner, getattr(learner, "loss_range", None))
         self._range = low, high
@@ -53,31 +53,29 @@ class DriftMonitor(Stored):
 
     def expect(self, context: Any, action: Action) -> Any:
         """What the action will cost, one number for each chosen element; None for no idea."""
-        source = getattr(self._learner, "predictor_", None) if self._own is None else self._own
+        source = self._source
         unsized = self._K is None and self._learner.rounds == 0
         if source is None or unsized:
             return None
         guess = self._checked(getattr(source, "estimate", source.predict)(context), source)
         low, high = self._range
-        if self._whole:
-            expected: Any = min(max(loss_of(guess, action), low), high)
-        elif isinstance(action, int):
-            expected = min(max(float(guess[action]), low), high)
-        else:
-            expected = np.clip(guess[action], low, high)
-        return expected
+        if not self._whole and not isinstance(action, int):
+            return np.clip(guess[action], low, high)
+        return min(max(loss_of(guess, action), low), high)
+
+    @property
+    def _source(self) -> Any:
+        """The predictor whose errors are watched, or None."""
+        return getattr(self._learner, "predictor_", None) if self._own is None else self._own
 
     def drift(self, action: Action, loss: Any, expected: Any) -> bool:
         """Whether the detector, shown what the action did cost, finds that the world changed."""
         value = self._value(action, _numbers(loss), expected)
-        if value is None:
-            return False
-        found = self._detector.update(value)
-        return bool(getattr(self._detector, "drift_detected", found))
+        found = False if value is None else self._detector.update(value)
+        return value is not None and bool(getattr(self._detector, "drift_detected", found))
 
     def _value(self, action: Action, loss: Any, expected: Any) -> float | None:
-        watched = self._own is not None or getattr(self._learner, "predictor_", None) is not None
-        if watched and expected is None:
+        if expected is None and self._source is not None:
             return None
         if self._whole:
             cost = loss_of(loss, action)
@@ -93,18 +91,14 @@ class DriftMonitor(Stored):
     def _excess(self, seen: Any, expected: Any) -> Any:
         """The squared error beyond that of a 0/1 loss, moved from [-1/4, 1] to [0, 1]."""
         error = (seen - expected) / self._width
-        mean = 0.0
-        if math.isfinite(self._range[0]):
-            mean = (expected - self._range[0]) / self._width
+        low = self._range[0]
+        mean = (expected - low) / self._width if math.isfinite(low) else 0.0
         return (error * error - mean * (1.0 - mean) + 0.25) / 1.25
 
     def learn(
         self, context: Any, action: Action, loss: Any, available: IntArray | None = None
     ) -> None:
-        """Show the predictor given, if any, what it missed.
-
-        With all losses known, those of the `available` actions are learned; None: all.
-        """
+        """Show the predictor given, if any, what it missed: of all losses those `available`."""
         if self._own is None:
             return
         loss = _numbers(loss)

@@ -8,20 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import (
-    Action,
-    InputTypeError,
-    Learner,
-    Objective,
-    OpenRound,
-    Oracle,
-    Policy,
-    Predictor,
-)
-from hannan.core.policy import loss_of
+from hannan.core import Action, InputTypeError, Learner, Objective, OpenRound, Oracle, Predictor
+from hannan.core.policy import Policy, loss_of
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
-from hannan.learners.certificates import Certificate, availability_notes
-from hannan.learners.prediction import TRUST, NoPrediction, Prediction
+from hannan.learners.certificates import Certificate, realised
+from hannan.learners.prediction import TRUST, prediction
 from hannan.perturbation import seed_key
 
 FakeOutcomes = Callable[[np.random.Generator], Iterable[tuple[Any, Any]]]
@@ -76,8 +67,6 @@ class FTPL(Learner):
     oracle: Oracle
 
     class Round(OpenRound):
-        """A round of Algorithm 1."""
-
         guess: Any = None  # Q_t
         offered: Any = None  # what the predictor said, whether or not it is trusted
 
@@ -104,18 +93,13 @@ class FTPL(Learner):
         self._range = check_loss_range(self, loss_range)
         self.predictor = predictor
         self.trust = check_choice(self, "trust", trust, TRUST)
-        self._prediction = NoPrediction()
-        if predictor is not None:
-            self._prediction = Prediction(
-                predictor, self._range, oracle.max_chosen, oracle.n_actions, trust
-            )
+        self._prediction = prediction(predictor, self._range, oracle, trust)
         self._key = seed_key(seed)
         self._draw = 0
         self._history = oracle.objective()
         self._loss = 0.0
 
     def _prepare(self, opened: Round) -> None:
-        """The guess Q_t: a function of x_t and the past."""
         self._prediction.look_ahead(opened)
 
     def _act(self, opened: Round) -> None:
@@ -128,6 +112,11 @@ class FTPL(Learner):
             total.add(opened.context, opened.guess)
         opened.play(total.leader()(opened.context))
         opened.calls += 1
+
+    def _generator(self) -> np.random.Generator:
+        # The draw's number is the counter, so the n-th sequence needs no state from the others.
+        counter = [0, 0, 0, self._draw]
+        return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter))
 
     def _played(self, opened: Round) -> None:
         self._draw += 1
@@ -145,7 +134,6 @@ class FTPL(Learner):
         return self._prediction.predictor
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(check_losses(loss, self.oracle.n_actions, self._range)[0], action)
 
     def _total(self) -> Objective:
@@ -162,19 +150,6 @@ class FTPL(Learner):
 
     def certificate(self) -> Certificate:
         """The regret realised so far; a law given as code has no bound that could be computed."""
-        notes = [] if self.oracle.exact else ["the oracle is inexact: true regret may be larger"]
-        if self._ledger.delayed:
-            notes.append("losses came late")
-        regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
-        return Certificate(
-            rounds=self.rounds,
-            loss=self._loss,
-            realised_regret=regret,
-            prediction_error=self._prediction.squared_error,
-            notes=tuple(notes + availability_notes(self._availability)),
-        )
-
-    def _generator(self) -> np.random.Generator:
-        # The draw's number is the counter, so the n-th sequence needs no state from the others.
-        counter = [0, 0, 0, self._draw]
-        return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter))
+        notes = ["losses came late"] if self._ledger.delayed else []
+        given = self.rounds, self._loss, self._history, self._availability
+        return realised(*given, *notes, prediction_error=self._prediction.squared_error)

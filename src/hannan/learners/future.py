@@ -1,35 +1,33 @@
-"""The contexts still to come, in order or in law, and noise on them."""
+"""Games whose contexts are known beforehand, in order or in law: the past, noise on the rest."""
 
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import ContextError, Oracle, ParameterError
+from hannan.core import ContextError, Ledger, Objective, OpenRound, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
 from hannan.core.stored import Stored
 from hannan.learners.context_set import Pool
 from hannan.perturbation import FuturePlayout
 
 
-class Future(Stored):
-    """What is known of the rounds of a game before the first one.
+class PlayoutRound(OpenRound):
+    """A round with its number in the sequence, and how many rounds were dropped before it."""
 
-    Attributes
-    ----------
-    horizon
-        T.
-    points
-        The distinct contexts.
-    """
+    place: tuple[int, int] = (0, 0)
+
+
+class Future(Stored):
+    """The losses so far, T = `horizon` rounds with their distinct contexts `points`, and noise."""
 
     _derived = frozenset(
-        {"oracle", "horizon", "points", "_owner", "_known", "_order", "_keys", "_noise"}
+        {"oracle", "horizon", "points", "noise", "_owner", "_known", "_order", "_keys"}
     )
+    noise: FuturePlayout
 
     def __init__(
         self, owner: object, oracle: Oracle, contexts: Contexts | Pool | None, horizon: int | None
@@ -61,48 +59,50 @@ class Future(Stored):
                 "sample of it as contexts=Pool(rows)."
             )
         checked = [oracle.check_context(context) for context in given]
-        keys = [oracle.key(context) for context in checked]
+        self._keys = [oracle.key(context) for context in checked]
         numbers: dict[Hashable, int] = {}
-        self.points: list[Any] = []
-        for key, context in zip(keys, checked, strict=True):
-            if key not in numbers:
-                numbers[key] = len(numbers)
-                self.points.append(context)
-        self._order = [numbers[key] for key in keys]
-        self._keys = keys
+        self._order = [numbers.setdefault(key, len(numbers)) for key in self._keys]
+        self.points = [checked[i] for i in np.unique(self._order, return_index=True)[1].tolist()]
+        self.past = oracle.objective()
+        self.past.prepare(self.points)
+        self._dropped = 0
         self._key = np.uint64(0)
-        self._noise: FuturePlayout | None = None
 
     def put_noise(self, size: float, rate: float | None, key: np.uint64) -> None:
         """Fix the law of the noise and its seed."""
-        shares = None
-        if not self._known:
-            counts = Counter(self._order)
-            shares = np.array([counts[i] for i in range(len(self.points))]) / len(self._order)
         order = self._order if self._known else None
+        shares = None if self._known else np.bincount(self._order) / len(self._order)
         K = self.oracle.n_actions or 1
         self._key = key
-        self._noise = FuturePlayout(self.points, order, shares, self.horizon, K, size, rate, key)
+        self.noise = FuturePlayout(self.points, order, shares, self.horizon, K, size, rate, key)
 
     def reseeded(self, key: np.uint64) -> Self:
         """The same future, with noise under another key."""
         twin = copy.copy(self)
         twin._key = key
-        twin._noise = self.noise.reseeded(key)
+        twin.noise = self.noise.reseeded(key)
         return twin
 
-    @property
-    def noise(self) -> FuturePlayout:
-        """Fake outcomes of each round."""
-        assert self._noise is not None
-        return self._noise
+    def locate(self, opened: PlayoutRound, rounds: int, ledger: Ledger) -> None:
+        """Note a round's place. Noise that was seen is not used again, so dropped rounds count."""
+        number = rounds + ledger.forgotten + ledger.pending(opened)
+        opened.place = number, self._dropped + ledger.replaces(opened)
+
+    def perturbed(self, opened: PlayoutRound) -> Objective:
+        """The past with fake losses on the rounds after this one."""
+        return self.past.perturbed(*self.noise.fakes(*opened.place))
+
+    def played(self, opened: PlayoutRound) -> None:
+        """The noise of this round has been seen."""
+        self._dropped = opened.place[1]
 
     def log_size(self) -> float | None:
         """log N on these contexts, where it is known."""
         return self.oracle.log_size(self.points)
 
     def check(self, time: int, context: Any) -> Any:
-        """Refuse a context that is not the one announced for this time."""
+        """The context of a round, checked, if it is the one announced for this time."""
+        context = self.oracle.at(time, context)
         if time >= self.horizon:
             raise ContextError(
                 f"The {self.horizon} rounds announced to {self._owner} are over; got {context!r} "
@@ -117,7 +117,7 @@ class Future(Stored):
         return context
 
     def _restored(self) -> None:
-        self._noise = self.noise.reseeded(self._key)
+        self.noise = self.noise.reseeded(self._key)
 
 
 def _own_sequence(oracle: Oracle, horizon: int | None) -> Sequence[Any] | None:

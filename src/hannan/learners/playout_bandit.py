@@ -9,17 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.bounds import Bound, playout_bandit
-from hannan.core import (
-    Action,
-    Feedback,
-    Learner,
-    Objective,
-    OpenRound,
-    Oracle,
-    ParameterError,
-    Policy,
-)
+from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
+from hannan.core.rounds import available_in
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -30,7 +22,7 @@ from hannan.core.validation import (
 )
 from hannan.learners.certificates import SemiBanditCertificate, availability_notes
 from hannan.learners.context_set import Pool
-from hannan.learners.future import Future
+from hannan.learners.future import Future, PlayoutRound
 from hannan.learners.restricted import restricted
 from hannan.perturbation import seed_key
 
@@ -80,14 +72,13 @@ class PlayoutBandit(Learner):
     knows_future = True
     _derived = frozenset({"_K"})
 
-    class Round(OpenRound):
-        """A round with the weight of its action."""
+    class Round(PlayoutRound):
+        """A round with one over the probability of its action, given its noise."""
 
         weight: float = 1.0
 
         @property
         def inverse(self) -> FloatArray:
-            """One over the probability of the action, given the round's noise."""
             return np.array([self.weight])
 
     def __init__(
@@ -119,8 +110,7 @@ class PlayoutBandit(Learner):
                 f"{type(oracle).__name__} chooses up to {oracle.max_chosen} elements."
             )
         self._future = Future(self, oracle, contexts, self.horizon)
-        assert oracle.n_actions is not None
-        self._K = oracle.n_actions
+        self._K = oracle.n_actions or 0
         M = 1.0 / (self._bound().epsilon if self.epsilon is None else self.epsilon)
         if self._K * self._range[1] > M:
             raise ParameterError(
@@ -129,63 +119,56 @@ class PlayoutBandit(Learner):
                 f"epsilon={epsilon!r}."
             )
         self._future.put_noise(M, self._K * self._range[1] / M, seed_key(seed))
-        self._past = oracle.objective()
-        self._past.prepare(self._future.points)
-        self._dropped = 0
         self._loss = 0.0
+
+    def _prepare(self, opened: Round) -> None:
+        self._future.locate(opened, self.rounds, self._ledger)
 
     def _act(self, opened: Round) -> None:
         """Draw from the leader's action mixed with the uniform law."""
         law = self._law(opened)
         ends = np.cumsum(law)
-        u = self._future.noise.uniform(self._time(opened), self._again(opened)) * ends[-1]
+        u = self._future.noise.uniform(*opened.place) * ends[-1]
         last = int(np.flatnonzero(law)[-1])
         opened.action = int(min(np.searchsorted(ends, u, side="right"), last))
         opened.weight = 1.0 / float(law[opened.action])
         opened.calls += 1
 
     def _played(self, opened: Round) -> None:
-        self._dropped = self._again(opened)
+        self._future.played(opened)
 
     def _law(self, opened: Round) -> FloatArray:
         """The probability of each action, given the noise of the round."""
-        noise, plays = self._future.noise, opened.plays
-        past = self._past.perturbed(*noise.fakes(self._time(opened), self._again(opened)))
-        assert noise.rate is not None
-        law = np.full(self._K, noise.rate / self._K)
+        past, plays, rate = self._future.perturbed(opened), opened.plays, self._future.noise.rate
+        assert rate is not None
+        law = np.full(self._K, rate / self._K)
         if plays is not None and past.scored:
-            some = opened.available
-            assert some is not None
+            some = available_in(plays)
             law[:] = 0.0
-            law[some] = noise.rate / len(some)
+            law[some] = rate / len(some)
         elif plays is not None:
             law = np.bincount(plays, law, self._K)
         leader = restricted(past, opened).action(opened.context, None, 0, 0.0)
-        law[leader] += 1.0 - noise.rate
+        law[leader] += 1.0 - rate
         return law
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add ℓ/q on the action, and on the choices that it stood in for."""
-        one = self._one(loss)
-        charged, guesses, plays = None, np.empty(0), opened.plays
-        if plays is not None and self._scores_actions:
-            charged, guesses = self._availability.charges(opened, self._range)
+        one, plays, past = self._one(loss), opened.plays, self._future.past
         estimate = np.zeros(self._K)
-        if plays is None:
-            estimate[opened.action] = opened.weight * one
-        else:
-            estimate[plays == opened.action] = opened.weight * one
-        if charged is not None:
-            estimate = np.where(charged, guesses, estimate)
+        estimate[opened.action if plays is None else plays == opened.action] = opened.weight * one
+        if plays is not None and past.scored:
+            charged, guesses = self._availability.charges(opened, self._range)
+            estimate = estimate if charged is None else np.where(charged, guesses, estimate)
         if estimate.any():
-            self._past.add(opened.context, estimate)
+            past.add(opened.context, estimate)
         else:
-            self._past.observe(opened.context)
+            past.observe(opened.context)
         self._loss += one
 
     def best_policy(self) -> Policy:
         """The leader without noise."""
-        return self._past.plain().leader()
+        return self._future.past.plain().leader()
 
     def certificate(self) -> SemiBanditCertificate:
         """What can be said about pseudo-regret so far."""
@@ -196,7 +179,7 @@ class PlayoutBandit(Learner):
         comparator = bound = None
         if self.oracle.exact and not self._availability.by_score:
             notes.append("contexts must be fixed in advance or drawn from the pool given")
-            comparator = self._loss - float(self._past.minima(None, 0, 1, 0.0)[0])
+            comparator = self._loss - float(self._future.past.minima(None, 0, 1, 0.0)[0])
             if self._ledger.delayed:
                 notes.append("feedback was delayed: nothing is proved then")
             elif self.epsilon is None:
@@ -218,7 +201,6 @@ class PlayoutBandit(Learner):
         return self._bound().value
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self._one(loss)
 
     def _one(self, loss: Any) -> float:
@@ -238,14 +220,6 @@ class PlayoutBandit(Learner):
             loss_bound=self._range[1],
         )
 
-    def _time(self, opened: Round) -> int:
-        """The place of a round in the sequence."""
-        return self.rounds + self._ledger.forgotten + self._ledger.pending(opened)
-
-    def _again(self, opened: Round) -> int:
-        """How many rounds were drawn and dropped so far: noise that was seen is not used again."""
-        return self._dropped + self._ledger.replaces(opened)
-
     def _propensity(self, opened: Round) -> tuple[Any, Any]:
         return 1.0 / opened.weight, 0.0
 
@@ -255,13 +229,11 @@ class PlayoutBandit(Learner):
         return twin
 
     def _total(self) -> Objective:
-        return self._past
+        return self._future.past
 
     @property
     def _scores_actions(self) -> bool:
-        return self._past.scored
+        return self._future.past.scored
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked, if it may arrive."""
-        time = self.clock + ahead
-        return self._future.check(time, self.oracle.at(time, context))
+        return self._future.check(self.clock + ahead, context)

@@ -9,19 +9,14 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.bounds import Bound, playout
-from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
+from hannan.core import Action, Learner, Objective, Oracle, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of
-from hannan.core.validation import (
-    check_integer,
-    check_loss_range,
-    check_positive,
-    check_seed,
-)
-from hannan.learners.certificates import Certificate, availability_notes
+from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
+from hannan.learners.certificates import Certificate, realised
 from hannan.learners.context_set import Pool
 from hannan.learners.full_losses import check_full_losses
-from hannan.learners.future import Future
+from hannan.learners.future import Future, PlayoutRound
 from hannan.learners.restricted import restricted
 from hannan.perturbation import seed_key
 
@@ -73,6 +68,7 @@ class PlayoutFTPL(Learner):
 
     oracle: Oracle
     knows_future = True
+    Round = PlayoutRound
 
     def __init__(
         self,
@@ -93,51 +89,39 @@ class PlayoutFTPL(Learner):
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
         self._future = Future(self, oracle, contexts, self.horizon)
-        size = self._bound(math.log(2.0)).epsilon if epsilon is None else self.epsilon
-        assert size is not None
-        self._future.put_noise(1.0 / size, None, seed_key(seed))
-        self._past = oracle.objective()
-        self._past.prepare(self._future.points)
-        self._dropped = 0
+        rate = self._bound(math.log(2.0)).epsilon if self.epsilon is None else self.epsilon
+        assert rate is not None
+        self._future.put_noise(1.0 / rate, None, seed_key(seed))
         self._loss = 0.0
 
-    def _act(self, opened: OpenRound) -> None:
+    def _prepare(self, opened: PlayoutRound) -> None:
+        self._future.locate(opened, self.rounds, self._ledger)
+
+    def _act(self, opened: PlayoutRound) -> None:
         """Play what the leader of the past and of fake losses on the future does on x_t."""
-        past = self._past.perturbed(*self._future.noise.fakes(self.rounds, self._again(opened)))
+        past = self._future.perturbed(opened)
         past = restricted(past, opened) if past.scored else past
         opened.play(past.action(opened.context, None, 0, 0.0))
         opened.calls += 1
 
-    def _played(self, opened: OpenRound) -> None:
-        self._dropped = self._again(opened)
+    def _played(self, opened: PlayoutRound) -> None:
+        self._future.played(opened)
 
-    def _again(self, opened: OpenRound) -> int:
-        """How many rounds were drawn and dropped so far: noise that was seen is not used again."""
-        return self._dropped + self._ledger.replaces(opened)
-
-    def _update(self, opened: OpenRound, loss: Any) -> None:
+    def _update(self, opened: PlayoutRound, loss: Any) -> None:
         """Add the round."""
         losses = self._checked(loss)
-        self._past.add(opened.context, losses)
+        self._future.past.add(opened.context, losses)
         self._loss += loss_of(losses, opened.chosen)
 
     def best_policy(self) -> Policy:
         """The leader without noise."""
-        return self._past.plain().leader()
+        return self._future.past.plain().leader()
 
     def certificate(self) -> Certificate:
         """What can be said about regret so far."""
-        notes = availability_notes(self._availability)
-        if not self.oracle.exact:
-            notes.append("the oracle is inexact: no theorem applies, true regret may be larger")
-        notes.append("contexts must be fixed in advance or drawn from the pool given")
-        return Certificate(
-            rounds=self.rounds,
-            loss=self._loss,
-            realised_regret=self._loss - float(self._past.plain().minima(None, 0, 1, 0.0)[0]),
-            a_priori=self.regret_bound(),
-            notes=tuple(notes),
-        )
+        note = "contexts must be fixed in advance or drawn from the pool given"
+        given = self.rounds, self._loss, self._future.past, self._availability
+        return realised(*given, note, a_priori=self.regret_bound())
 
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""
@@ -156,7 +140,6 @@ class PlayoutFTPL(Learner):
         )
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return loss_of(self._checked(loss), action)
 
     def _checked(self, loss: Any) -> Any:
@@ -177,13 +160,11 @@ class PlayoutFTPL(Learner):
         return twin
 
     def _total(self) -> Objective:
-        return self._past
+        return self._future.past
 
     @property
     def _scores_actions(self) -> bool:
-        return self._past.scored
+        return self._future.past.scored
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context, checked, if it may arrive."""
-        time = self.clock + ahead
-        return self._future.check(time, self.oracle.at(time, context))
+        return self._future.check(self.clock + ahead, context)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, LossFunction, Predictor
+from hannan.core import Action, LossFunction, Oracle, Predictor
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import LossRange
 from hannan.kernels.losses import extremes
@@ -23,21 +22,19 @@ class NoPrediction(Stored):
     predictor: Any = None
     squared_error: Any = None  # Σ ‖f - Q‖², a number where there are guesses
 
-    def look_ahead(self, opened: OpenRound) -> None:
-        """There is no guess."""
+    def look_ahead(self, opened: Any) -> None:
+        """The guess for a round: losses of all elements, a loss function, or None."""
 
-    def surprise(self, opened: OpenRound, losses: Any, action: Action) -> float:
+    def surprise(self, opened: Any, losses: Any, action: Action) -> float:
         """What an action cost beyond the guess, (f - Q)(a)."""
         return loss_of(losses, action)
 
-    def surprises(
-        self, opened: OpenRound, losses: Any, low: float, high: float
-    ) -> tuple[float, float]:
+    def surprises(self, opened: Any, losses: Any, low: float, high: float) -> tuple[float, float]:
         """Bounds on f - Q over all actions, given those on f."""
         return low, high
 
-    def learn(self, opened: OpenRound, losses: Any, low: float, high: float) -> None:
-        """There is nothing to learn."""
+    def learn(self, opened: Any, losses: Any, low: float, high: float) -> None:
+        """Pass on the losses of the available actions, then count the errors."""
 
 
 class Prediction(NoPrediction):
@@ -54,12 +51,7 @@ class Prediction(NoPrediction):
     """
 
     def __init__(
-        self,
-        predictor: Predictor,
-        loss_range: LossRange,
-        m: int,
-        n_actions: int | None,
-        trust: str = "earned",
+        self, predictor: Any, loss_range: LossRange, m: int, n_actions: int | None, trust: str
     ) -> None:
         self.predictor = adopt(predictor)
         self.squared_error = 0.0
@@ -73,46 +65,42 @@ class Prediction(NoPrediction):
             self._introduce(n_actions)
 
     def look_ahead(self, opened: Any) -> None:
-        """The guess for a round: losses of all elements, a loss function, or None."""
         if self._n_actions:
-            opened.offered = self._checked(self.predictor.predict(opened.context))
+            guess = self.predictor.predict(opened.context)
+            if not isinstance(guess, LossFunction):
+                guess = check_guess(self.predictor, guess, self._n_actions, self._range)
+            opened.offered = guess
             if not self._earned or self._with <= self._without:
                 opened.guess = opened.offered
 
     def surprise(self, opened: Any, losses: Any, action: Action) -> float:
-        """What an action cost beyond the guess, (f - Q)(a)."""
         cost = loss_of(losses, action)
         return cost if opened.guess is None else cost - loss_of(opened.guess, action)
 
     def surprises(self, opened: Any, losses: Any, low: float, high: float) -> tuple[float, float]:
-        """Bounds on f - Q over all actions, given those on f."""
         return self._gap(losses, opened.guess, low, high)
 
     def learn(self, opened: Any, losses: Any, low: float, high: float) -> None:
-        """Pass on the losses of the available actions, then count the errors."""
         error = max(map(abs, self.surprises(opened, losses, low, high)))
         if self._m > 1 and isinstance(losses, np.ndarray):
             guess = 0.0 if opened.guess is None else opened.guess
             error = float(np.sort(np.abs(losses - guess))[-self._m :].sum())
         offered = opened.offered
         if isinstance(offered, LossFunction) and isinstance(losses, LossFunction):
-            width = _probed_range(losses, offered)
+            least, most = _probed_range(losses, offered)
         else:
             least, most = self._gap(losses, offered, low, high)
-            width = most - least
         n_actions = self._n_actions
         if not n_actions:
             n_actions = len(losses)
             self._introduce(n_actions)
-        seen = opened.available
-        if seen is None:
-            self.predictor.learn(opened.context, np.arange(n_actions), losses)
-        else:
-            self.predictor.learn(opened.context, seen, losses[seen])
+        seen = np.arange(n_actions) if opened.plays is None else opened.available
+        shown = losses if opened.plays is None else losses[seen]
+        self.predictor.learn(opened.context, seen, shown)
         # Only now: if the predictor fails, nothing has changed.
         self._n_actions = n_actions
         self.squared_error += error * error
-        self._with += width**2
+        self._with += (most - least) ** 2
         self._without += (high - low) ** 2
 
     def _introduce(self, n_actions: int) -> None:
@@ -127,7 +115,8 @@ class Prediction(NoPrediction):
             return self._scaled(*extremes(losses - guess))
         if guess is losses:
             return 0.0, 0.0
-        lowest, highest = self._extremes(guess)
+        function = isinstance(guess, LossFunction)
+        lowest, highest = guess.extremes() if function else self._scaled(*extremes(guess))
         return low - highest, high - lowest
 
     def _scaled(self, least: float, most: float) -> tuple[float, float]:
@@ -136,20 +125,19 @@ class Prediction(NoPrediction):
             return least, most
         return self._m * min(least, 0.0), self._m * max(most, 0.0)
 
-    def _extremes(self, guess: Any) -> tuple[float, float]:
-        if isinstance(guess, LossFunction):
-            return guess.extremes()
-        return self._scaled(*extremes(guess))
 
-    def _checked(self, guess: Any) -> Any:
-        if isinstance(guess, LossFunction):
-            return guess
-        return check_guess(self.predictor, guess, self._n_actions, self._range)
-
-
-def _probed_range(losses: LossFunction, guess: LossFunction) -> float:
+def _probed_range(losses: LossFunction, guess: LossFunction) -> tuple[float, float]:
     """The range of f - Q on single elements and a chain of sets, as a guess at that on all."""
     n = losses.n_actions
     sets = [np.arange(i) for i in range(n + 1)] + [np.array([j]) for j in range(1, n)]
     gaps = [loss_of(losses, some) - loss_of(guess, some) for some in sets]
-    return max(gaps) - min(gaps)
+    return min(gaps), max(gaps)
+
+
+def prediction(
+    predictor: Predictor | None, loss_range: LossRange, oracle: Oracle, trust: str
+) -> NoPrediction:
+    """Guesses of this predictor for a policy class, if there is one."""
+    if predictor is None:
+        return NoPrediction()
+    return Prediction(predictor, loss_range, oracle.max_chosen, oracle.n_actions, trust)

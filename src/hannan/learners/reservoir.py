@@ -10,8 +10,7 @@ from hannan.core.stored import Stored
 class Reservoir(Stored):
     """A uniform sample of at most `capacity` of the contexts seen.
 
-    `offer` says when the sample should be looked at anew: whenever the number of contexts seen
-    has doubled, so that what is built on it is rebuilt only O(log t) times.
+    `contexts` is renewed whenever their number has doubled: O(log t) times.
     """
 
     def __init__(self, capacity: int, key: np.uint64) -> None:

@@ -6,21 +6,14 @@ import copy
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from hannan.core import (
-    Action,
-    Decision,
-    InputTypeError,
-    Learner,
-    OpenRound,
-    ParameterError,
-    Policy,
-    Propensities,
-)
+from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
+from hannan.core.learner import Propensities
+from hannan.core.rounds import OpenRound
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.detectors import Bernstein
 from hannan.learners.certificates import Certificate, SemiBanditCertificate
@@ -89,14 +82,11 @@ class Restarting(Learner):
     """
 
     class Round(OpenRound):
-        """A round of the learner that played then."""
-
         segment: int = 0  # how many restarts had come
-        inner: Decision | None = None  # its decision, where this is one too
+        inner: Decision | None = None  # that of the learner at work, where this is one too
 
         @property
         def inverse(self) -> FloatArray:
-            """The weights of the inner decision."""
             return np.empty(0) if self.inner is None else self.inner.weights
 
     def __init__(
@@ -121,15 +111,15 @@ class Restarting(Learner):
         self.learner = learner
         self.detector = detector
         self.predictor = predictor
-        self.max_restarts = (
-            None if max_restarts is None else check_integer(self, "max_restarts", max_restarts, 0)
-        )
+        self.max_restarts = max_restarts
+        if max_restarts is not None:
+            self.max_restarts = check_integer(self, "max_restarts", max_restarts, 0)
         self.oracle = learner.oracle
         self.feedback = learner.feedback  # type: ignore[misc]
         self.restarts: list[int] = []
         self._availability = PassedOn()
-        self._player: Any = learner.clone()
-        self._monitor = self._new_monitor(self._player)
+        self.player: Learner = learner.clone()  # the learner at work since the last restart
+        self._monitor = self._new_monitor(self.player)
         # Of a round that the learner has learned: what the predictor and the detector have not.
         self._lesson: tuple[Any, ...] | None = None
         self._news: tuple[Any, ...] | None = None
@@ -143,17 +133,7 @@ class Restarting(Learner):
     @property
     def loss_range(self) -> tuple[float, float] | None:
         """That of the learner at work."""
-        found: tuple[float, float] | None = getattr(self.learner, "loss_range", None)
-        return found
-
-    @property
-    def player(self) -> Any:
-        """The learner at work since the last restart."""
-        return self._player
-
-    def fresh(self, number: int) -> Self:
-        """A new learner like this one, with nothing learned and randomness of its own."""
-        return self.clone(learner=self.learner.fresh(number))
+        return getattr(self.learner, "loss_range", None)
 
     # The round --------------------------------------------------------------------------------
 
@@ -165,9 +145,9 @@ class Restarting(Learner):
         """What the learner at work plays; its own rounds wait for the same losses as these."""
         asked = opened.context, opened.available
         if opened.number is None:
-            opened.action = self._player.act(*asked)
+            opened.action = self.player.act(*asked)
         else:
-            opened.inner = self._player.decide(*asked)
+            opened.inner = self.player.decide(*asked)
             opened.action = opened.inner.action
         self._count_calls()
 
@@ -176,11 +156,11 @@ class Restarting(Learner):
         context, action = opened.context, opened.action
         if opened.segment < len(self.restarts):  # of no use to the learner that plays now
             shown = loss if opened.plays is None else complete(loss, opened.plays)
-            self._late_loss += self._player.loss_suffered(action, shown)
+            self._late_loss += self.player.loss_suffered(action, shown)
             self._late += 1
             return
         expected = self._monitor.expect(context, action)
-        self._player.update(loss, opened.inner)
+        self.player.update(loss, opened.inner)
         if self.max_restarts is None or len(self.restarts) < self.max_restarts:
             self._lesson = context, action, loss, opened.available
             self._news = action, loss, expected
@@ -189,13 +169,7 @@ class Restarting(Learner):
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn what was seen, and look for drift.
 
-        Parameters
-        ----------
-        loss
-            As the learner takes it.
-        decision
-            The decision (or its id) that the loss belongs to; None for the round `act` opened. One
-            made before a restart counts as a round, but nothing is learned from it.
+        A decision made before a restart counts as a round, but nothing is learned from it.
         """
         self._look_for_drift()
         super().update(loss, decision)
@@ -207,17 +181,15 @@ class Restarting(Learner):
             self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
 
     def forget(self, decision: Decision | int) -> None:
-        """Give up waiting for a decision's loss."""
         opened: Any = self._ledger.find(decision, self._context_key)
         if opened.segment == len(self.restarts):
-            self._player.forget(opened.inner)
+            self.player.forget(opened.inner)
         self._ledger.forget(opened)
 
     def withdraw(self, decision: Decision) -> None:
-        """Take back a decision that nobody has seen, inside too."""
         opened: Any = self._ledger.waiting[decision.id]
         if opened.segment == len(self.restarts):
-            self._player.withdraw(opened.inner)
+            self.player.withdraw(opened.inner)
         super().withdraw(decision)
 
     def _look_for_drift(self) -> None:
@@ -232,44 +204,34 @@ class Restarting(Learner):
             self._restart()
 
     def _restart(self) -> None:
-        successor = self._player.fresh(len(self.restarts) + 1)
+        player: Any = self.player
+        successor = player.fresh(len(self.restarts) + 1)
         monitor = self._new_monitor(successor)
-        bound = self._player.regret_bound()
-        closed = [self._player.certificate()] if hasattr(self._player, "certificate") else []
-        self._closed += closed
+        bound = player.regret_bound()
+        self._closed += [player.certificate()] if hasattr(player, "certificate") else []
         self._closed_bounds.append(bound)
-        self._past_calls += self._player.oracle_calls
-        self._player = successor
-        self._monitor = monitor
-        self._alarm = False
+        self._past_calls += player.oracle_calls
+        self.player, self._monitor, self._alarm = successor, monitor, False
         self.restarts.append(self.rounds)
         self._count_calls()
 
     @property
     def late(self) -> str | None:
-        """What the learner says."""
-        found: str | None = self.learner.late
-        return found
+        return self.learner.late
 
     # What is to come --------------------------------------------------------------------------
 
     def would_play(
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
-        """What copies of the learner at work would play on a context now."""
         self._look_for_drift()
-        checked = self.check_context(context)
-        found: list[Action] = self._player.would_play(checked, copies, seed, available)
-        return found
+        return self.player.would_play(self.check_context(context), copies, seed, available)
 
     def propensities(
         self, context: Any = None, draws: int = 1000, available: Any = None
     ) -> Propensities:
-        """The probability of each element to be chosen on a context now."""
         self._look_for_drift()
-        checked = self.check_context(context)
-        found: Propensities = self._player.propensities(checked, draws, available)
-        return found
+        return self.player.propensities(self.check_context(context), draws, available)
 
     def _propensity(self, opened: Round) -> tuple[Any, Any]:
         assert opened.inner is not None
@@ -279,8 +241,7 @@ class Restarting(Learner):
 
     def best_policy(self) -> Policy:
         """The best policy for the losses since the last restart."""
-        found: Policy = self._able("best_policy").best_policy()
-        return found
+        return self._asked("best_policy")  # type: ignore[no-any-return]
 
     def certificate(self) -> Certificate | SemiBanditCertificate:
         """What can be said about regret so far: the learner's certificates, added up.
@@ -288,25 +249,28 @@ class Restarting(Learner):
         With full information it is about regret against the best policy of each segment; a
         statement stands only where it stands for all segments.
         """
-        current: Certificate | SemiBanditCertificate = self._able("certificate").certificate()
-        if not self._closed:
-            return current
-        m = len(self.restarts)
-        notes = [f"{m} restarts: statements are sums over {m + 1} segments"]
-        if self.max_restarts is None:
-            notes.append("restarts were not capped: nothing is promised in advance")
-        total = _add_up([*self._closed, current], notes)
-        found: Certificate | SemiBanditCertificate
-        found = self._with_late_losses(total) if self._late else total
-        return found
+        found = self._asked("certificate")
+        if self._closed:
+            m = len(self.restarts)
+            notes = [f"{m} restarts: statements are sums over {m + 1} segments"]
+            if self.max_restarts is None:
+                notes.append("restarts were not capped: nothing is promised in advance")
+            found = _add_up([*self._closed, found], notes)
+        if self._late:  # such rounds count, but nothing is said about their regret
+            note = f"{self._late} losses came after a restart and were not learned: statements void"
+            found = dataclasses.replace(
+                found,
+                **dict.fromkeys(f.name for f in dataclasses.fields(found) if f.default is None),
+                rounds=found.rounds + self._late,
+                loss=found.loss + self._late_loss,
+                notes=(*found.notes, note),
+            )
+        return found  # type: ignore[no-any-return]
 
     def regret_bound(self) -> float | None:
-        """What theory promises for expected regret so far, over all segments together.
-
-        For a learner that tunes itself that takes max_restarts, whether or not they came.
-        """
-        most, player = self.max_restarts, self._player
-        bounds: list[float | None] = [*self._closed_bounds, player.regret_bound()]
+        """What theory promises over all segments; self-tuning needs max_restarts for it."""
+        most, player = self.max_restarts, self.player
+        bounds = [*self._closed_bounds, player.regret_bound()]
         if self._late or None in bounds:
             return None
         if most == 0:
@@ -314,7 +278,7 @@ class Restarting(Learner):
         if isinstance(getattr(player, "learner", None), Learner):
             return None  # what is proved of a learner in a learner need not add up
         if self.rounds:
-            worst: float | None = player.worst_case(self.rounds, most or 0)
+            worst = player.worst_case(self.rounds, most or 0)
             if worst is not None:
                 return worst if most is not None and worst < math.inf else None
         return sum(bound for bound in bounds if bound is not None)
@@ -327,40 +291,29 @@ class Restarting(Learner):
 
     @property
     def action_count(self) -> int | None:
-        known: int | None = self._player.action_count
-        return known
+        return self.player.action_count
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
-        cost: float = self._player.loss_suffered(action, loss)
-        return cost
+        return self.player.loss_suffered(action, loss)
 
     def _new_monitor(self, player: Learner) -> DriftMonitor:
         detector = Bernstein() if self.detector is None else self.detector
         return DriftMonitor(player, detector, self.predictor)
 
     def _count_calls(self) -> None:
-        self.oracle_calls = self._past_calls + self._player.oracle_calls
+        self.oracle_calls = self._past_calls + self.player.oracle_calls
 
-    def _able(self, verb: str) -> Any:
-        if not hasattr(self._player, verb):
+    def _asked(self, verb: str) -> Any:
+        if not hasattr(self.player, verb):
             raise InputTypeError(f"{type(self.learner).__name__} has no {verb}().")
-        return self._player
-
-    def _with_late_losses(self, total: Any) -> Any:
-        """Rounds that no segment has learned are counted; nothing is said about their regret."""
-        known = {"rounds": total.rounds + self._late, "loss": total.loss + self._late_loss}
-        void = dict.fromkeys(f.name for f in dataclasses.fields(total) if f.default is None)
-        note = f"{self._late} losses came after a restart and were not learned: statements void"
-        return dataclasses.replace(total, **known, **void, notes=(*total.notes, note))
+        return getattr(self.player, verb)()
 
 
 def _add_up(certificates: Sequence[Any], notes: Sequence[str]) -> Any:
     """The sum of certificates of segments; None where one of them has nothing to say.
 
     High-probability statements keep their confidence: each adds a bound on the deviation of one
-    and the same martingale to something certain, and the sum of the bounds is at least the bound
-    for the whole game.
+    and the same martingale to something certain, and the bounds add up to more than one for all.
     """
     last = certificates[-1]
     total: dict[str, Any] = {}

@@ -1,8 +1,4 @@
-r"""ε, round by round.
-
-Noise has size 1/ε, the *scale*. Three rules set it: a number that stays, a schedule for rounds of
-known variance, and self-tuning from what instability has cost so far.
-"""
+"""ε, round by round; noise has size 1/ε, the *scale*."""
 
 from __future__ import annotations
 
@@ -20,10 +16,8 @@ from hannan.learners.perturbed_leader import PerturbedLeader
 class StepSize(Parametrised, ABC):
     """The scale 1/ε of the noise; 0 while there is none."""
 
-    measures: ClassVar[bool] = False
-    """Whether it asks what instability cost in a round."""
-    schedules: ClassVar[bool] = False
-    """Whether it asks for the variance of a round before it is played."""
+    measures: ClassVar[bool] = False  # whether it asks what instability cost in a round
+    schedules: ClassVar[bool] = False  # whether it asks for the variance of a round to come
 
     def __init__(self) -> None:
         self.scale = 0.0
@@ -56,20 +50,13 @@ class StepSize(Parametrised, ABC):
 
 
 class Fixed(StepSize):
-    """One ε for the whole game.
-
-    Parameters
-    ----------
-    epsilon
-        A positive number.
-    """
+    """One ε, a positive number, for the whole game."""
 
     def __init__(self, epsilon: float) -> None:
         super().__init__()
         self.epsilon = check_positive(self, "epsilon", epsilon)
 
     def start(self, leader: PerturbedLeader) -> None:
-        """Noise as soon as X and K are known."""
         if leader.put_noise():
             self.scale = 1.0 / self.epsilon
 
@@ -95,19 +82,16 @@ class Anytime(StepSize):
         self.W = 0.0
 
     def start(self, leader: PerturbedLeader) -> None:
-        """Noise as soon as X and K are known."""
         leader.put_noise()
 
     def before(self, leader: PerturbedLeader, variance: float) -> float:
-        """The scale once the round to come is counted too."""
         if not leader.put_noise():
             return self.scale
         G = leader.G
         return math.sqrt(2.0 * (self.W + variance) / G) if G > 0.0 else 0.0
 
     def played(self, leader: PerturbedLeader, scale: float, variance: float) -> None:
-        """Count the round, unless there was no noise yet."""
-        if leader.noise is not None:
+        if leader.noise is not None:  # else nothing was scheduled
             self.scale = scale
             self.W += variance
 
@@ -146,7 +130,6 @@ class SelfTuned(StepSize):
             self.scale = self.D / (self.factor * leader.G)
 
     def after(self, leader: PerturbedLeader, instability: float) -> None:
-        """D_t, and ε_{t+1} = eagerness · G/D_t."""
         if instability <= 0.0:
             return
         G = leader.G
@@ -155,12 +138,10 @@ class SelfTuned(StepSize):
         self.scale = self.D / (self.factor * G) if G > 0.0 else 0.0
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
-        """G, if D has moved or is about to."""
         if self.D + instability > 0.0:
             leader.get_ready()
 
     def rescale(self, factor: float) -> None:
-        """D is measured in losses too."""
         super().rescale(factor)
         self.D *= factor
 
@@ -171,23 +152,19 @@ class SelfTuned(StepSize):
 
 
 def step_size(
-    owner: object,
-    epsilon: Any,
-    horizon: int | None,
-    theorem: Callable[[], float],
-    eagerness: float,
+    owner: object, epsilon: Any, horizon: int | None, theorem: Callable[[], float], eager: float
 ) -> StepSize:
     """The rule that `epsilon` names: "adaptive", "anytime", "theorem", a number, or a rule itself.
 
-    `theorem()` gives the paper's ε for the horizon, and `eagerness` is that of the default.
+    `theorem()` gives the paper's ε for the horizon, and `eager` is the default eagerness.
     """
     if isinstance(epsilon, StepSize):
         plain = isinstance(epsilon, SelfTuned) and epsilon.eagerness is None
-        return epsilon.clone(eagerness=eagerness) if plain else epsilon.clone()
+        return epsilon.clone(eagerness=eager) if plain else epsilon.clone()
     if not isinstance(epsilon, str):
         return Fixed(check_positive(owner, "epsilon", epsilon))
     if epsilon == "adaptive":
-        return SelfTuned(eagerness)
+        return SelfTuned(eager)
     if epsilon == "anytime":
         return Anytime()
     if epsilon != "theorem":

@@ -6,32 +6,17 @@ import math
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from hannan.core import (
-    Action,
-    Feedback,
-    Learner,
-    LossFunction,
-    Objective,
-    OpenRound,
-    Oracle,
-    ParameterError,
-    Policy,
-)
-from hannan.core.policy import loss_of
+from hannan.core import Action, Feedback, Learner, LossFunction, Objective, Oracle, ParameterError
+from hannan.core.policy import Policy, loss_of
+from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
-from hannan.core.validation import (
-    FloatArray,
-    check_integer,
-    check_loss_range,
-    check_seed,
-    refuse,
-)
+from hannan.core.validation import FloatArray, check_integer, check_loss_range, check_seed, refuse
 from hannan.kernels.normalhedge import weights
-from hannan.learners.certificates import Certificate, availability_notes
+from hannan.learners.certificates import Certificate, realised
 from hannan.learners.full_losses import check_full_losses
 from hannan.perturbation import seed_key
 
@@ -42,13 +27,10 @@ class Copy(Stored):
 
     learner: Any
     start: int
-    end: int | None
-    """The last round; None for the copy that plays all along."""
+    end: int | None  # the last round; None for the copy that plays all along
     prior: float
-    regret: float = 0.0
-    """R: what the mixture has lost more than this copy since its start, in widths."""
-    magnitude: float = 0.0
-    """C: the sum of the absolute values of what R sums."""
+    regret: float = 0.0  # R: what the mixture has lost more than it since its start, in widths
+    magnitude: float = 0.0  # C: the sum of the absolute values of what R sums
 
 
 def scales_from(t: int, shortest: int) -> list[int]:
@@ -69,14 +51,12 @@ def scales_from(t: int, shortest: int) -> list[int]:
 class StronglyAdaptive(Learner):
     r"""Copies of a learner on geometric covering intervals, mixed by sleeping experts.
 
-    Cut the rounds 1, 2, … into intervals :math:`[i 2^j, (i+1) 2^j)`, for every power of two from
-    the length M of the shortest ones on. A fresh copy of `learner` plays on each of them, and one
-    more from the first round on without end, so that about :math:`2 + \log_2 (t/M)` copies are
-    awake in round t. One of these, J, is drawn with probability proportional to
-    :math:`q_J\, w(R_J, C_J)` and its action is played; all of them see all losses. Here
-    :math:`R_J = \sum r` and :math:`C_J = \sum |r|` since J began, with r what the mixture lost in
-    a round in expectation less what J lost, in widths of the range of losses. The weights are
-    those of AdaNormalHedge,
+    A fresh copy of `learner` plays on each interval :math:`[i 2^j, (i+1) 2^j)` of rounds, for every
+    power of two from the length M of the shortest ones on, and one more without end: about
+    :math:`2 + \log_2 (t/M)` copies are awake in round t. One of these, J, is drawn with probability
+    proportional to :math:`q_J\, w(R_J, C_J)` and its action is played; all of them see all losses.
+    Here :math:`R_J = \sum r` and :math:`C_J = \sum |r|` since J began, with r what the mixture lost
+    in expectation less what J lost, in widths of the range of losses. As in AdaNormalHedge,
 
     .. math:: w(R, C) = \tfrac12 \bigl(\Phi(R+1, C+1) - \Phi(R-1, C+1)\bigr), \qquad
               \Phi(R, C) = \exp\bigl([R]_+^2 / 3C\bigr) .
@@ -133,8 +113,6 @@ class StronglyAdaptive(Learner):
     oracle: Oracle
 
     class Round(OpenRound):
-        """A round of all copies that are awake in it."""
-
         made: int = 0  # how many copies have been started, those of this round included
         awake: tuple[Copy, ...] = ()
         inner: tuple[OpenRound, ...] = ()  # the round of each copy
@@ -163,24 +141,14 @@ class StronglyAdaptive(Learner):
         """That of the learner."""
         return self.learner.loss_range  # type: ignore[attr-defined,no-any-return]
 
-    def fresh(self, number: int) -> Self:
-        """A new learner like this one, with nothing learned and randomness of its own."""
-        return super().fresh(number).clone(learner=self.learner.fresh(number))
-
     def best_policy(self) -> Policy:
         """The best policy for all losses so far; recent ones alone may prefer another."""
         return self._history.leader()
 
     def certificate(self) -> Certificate:
         """The regret realised so far against the best policy for all rounds."""
-        regret = self._loss - float(self._history.minima(None, 0, 1, 0.0)[0])
-        notes = ["on every stretch of rounds the bound is that of its copies, plus their mixing"]
-        if not self.oracle.exact:
-            notes.append("the oracle is inexact: true regret may be larger")
-        notes += availability_notes(self._availability)
-        return Certificate(
-            rounds=self.rounds, loss=self._loss, realised_regret=regret, notes=tuple(notes)
-        )
+        note = "on every stretch of rounds the bound is that of its copies, plus their mixing"
+        return realised(self.rounds, self._loss, self._history, self._availability, note)
 
     def regret_bound(self) -> float | None:
         """That of the copy without end, and what the mixture may lose more than this copy."""
@@ -203,13 +171,10 @@ class StronglyAdaptive(Learner):
 
     def _act(self, opened: Round) -> None:
         """Let all copies act, and follow one of them."""
-        inside = opened.plays if self._scores_actions else None
-        opened.inner = tuple(
-            copy.learner.begin_round(opened.context, inside) for copy in opened.awake
-        )
-        ends = opened.mixture.cumsum()
-        drawn = int(ends.searchsorted(self._uniform(opened) * ends[-1], side="right"))
-        opened.play(opened.inner[min(drawn, len(ends) - 1)].action)
+        inside, x = opened.plays if self._scores_actions else None, opened.context
+        opened.inner = tuple(copy.learner.begin_round(x, inside) for copy in opened.awake)
+        (drawn,) = _drawn(opened.mixture, np.array([self._uniform(opened)]))
+        opened.play(opened.inner[drawn].action)
 
     def _played(self, opened: Round) -> None:
         for copy, inner in zip(opened.awake, opened.inner, strict=True):
@@ -252,26 +217,18 @@ class StronglyAdaptive(Learner):
         self._count_calls()
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        ends = opened.mixture.cumsum()
-        drawn = ends.searchsorted(rng.random(copies) * ends[-1], side="right").tolist()
-        drawn = [min(j, len(ends) - 1) for j in drawn]
-        inside = opened.available if self._scores_actions else None
-        answers = {
-            j: iter(
-                opened.awake[j].learner.would_play(
-                    opened.context, n, int(rng.integers(2**63)), inside
-                )
-            )
-            for j, n in Counter(drawn).items()
-        }
-        actions = []
+        drawn = _drawn(opened.mixture, rng.random(copies))
+        inside, x = opened.available if self._scores_actions else None, opened.context
+        answers, actions = {}, []
+        for j, n in Counter(drawn).items():
+            seed = int(rng.integers(2**63))
+            answers[j] = iter(opened.awake[j].learner.would_play(x, n, seed, inside))
         for j in drawn:
             opened.play(next(answers[j]))
             actions.append(opened.action)
         return actions
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        """What an action has cost."""
         return self.learner.loss_suffered(action, loss)
 
     @property
@@ -282,7 +239,6 @@ class StronglyAdaptive(Learner):
     # Parts ------------------------------------------------------------------------------------
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """The context as the copies take it."""
         return self.learner.check_context(context, ahead)
 
     @property
@@ -291,7 +247,6 @@ class StronglyAdaptive(Learner):
 
     @property
     def action_count(self) -> int | None:
-        """K, where it is known."""
         return self._n_actions
 
     def _total(self) -> Objective:
@@ -299,9 +254,8 @@ class StronglyAdaptive(Learner):
 
     def _waking(self) -> tuple[list[Copy], int]:
         """Those awake in the round to come, and how many have been started with them."""
-        t = self.rounds + 1
+        t, made = self.rounds + 1, self._made
         awake = [copy for copy in self._awake if copy.end is None or copy.end >= t]
-        made = self._made
         if any(copy.start == t for copy in awake):
             return awake, made  # a round in place of one that was dropped
         for length in [0] * (t == 1) + scales_from(t, self._shortest):
@@ -313,10 +267,9 @@ class StronglyAdaptive(Learner):
         """The probability of each copy."""
         priors = np.array([copy.prior for copy in awake])
         priors[0] = self._endless_prior
-        found = priors * weights(
-            np.array([copy.regret for copy in awake]),
-            np.array([copy.magnitude for copy in awake]),
-        )
+        R = np.array([copy.regret for copy in awake])
+        C = np.array([copy.magnitude for copy in awake])
+        found = priors * weights(R, C)
         # Where no copy has been any good the potential does not care which one is played.
         found = found if found.any() else priors
         return found / found.sum()  # type: ignore[no-any-return]
@@ -327,33 +280,26 @@ class StronglyAdaptive(Learner):
         return 1.0 / max(self.rounds + 1, self._shortest)
 
     def _start(self, number: int, t: int, length: int) -> Copy:
-        learner = self._fresh(number)
+        learner = self.learner.fresh(number)
+        if hasattr(learner, "share_complexity"):
+            # G belongs to the policy class and is expensive: computed once, shared by all copies.
+            for copy in self._awake:
+                learner.share_complexity(copy.learner)
         if not length:
             return Copy(learner, t, None, 1.0)
         i = t // length
         return Copy(learner, t, (i + 1) * length - 1, 1.0 / (max(i, 1) ** 2 * length))
-
-    def _fresh(self, number: int) -> Learner:
-        twin = self.learner.fresh(number)
-        # G belongs to the policy class and is expensive: computed once, shared by all copies.
-        share = getattr(twin, "share_complexity", None)
-        if share is not None:
-            for copy in self._awake:
-                share(copy.learner)
-        return twin
 
     def _count_calls(self) -> None:
         self.oracle_calls = self._retired_calls + sum(c.learner.oracle_calls for c in self._awake)
 
     def _uniform(self, opened: Round) -> float:
         """A number in [0, 1) for the round, or for the one that replaces a dropped round."""
-        dropped = self._dropped + self._ledger.replaces(opened)
-        counter = [0, dropped, 0, self.rounds]
+        counter = [0, self._dropped + self._ledger.replaces(opened), 0, self.rounds]
         return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter)).random()
 
     @property
     def _width(self) -> float:
-        """How much more than another an action can lose in a round."""
         return self.oracle.spread(*self._range)
 
     def _check_learner(self, learner: Any) -> Oracle:
@@ -374,11 +320,17 @@ class StronglyAdaptive(Learner):
                 f"StronglyAdaptive starts copies of {name} in the middle of the game, so it cannot "
                 "take one that was told when which context arrives."
             )
-        if not hasattr(learner, "loss_range") or not all(
-            map(math.isfinite, check_loss_range(self, learner.loss_range))
-        ):
+        low, high = check_loss_range(self, getattr(learner, "loss_range", None))
+        if not math.isfinite(high - low):
             raise ParameterError(
                 f"StronglyAdaptive compares losses in units of their range: give {name} a finite "
                 "loss_range=(low, high)."
             )
         return learner.oracle
+
+
+def _drawn(mixture: FloatArray, uniform: FloatArray) -> list[int]:
+    """Which copy is followed, for each number in [0, 1)."""
+    ends = mixture.cumsum()
+    found = ends.searchsorted(uniform * ends[-1], side="right")
+    return [min(j, len(ends) - 1) for j in found.tolist()]
