@@ -64,7 +64,7 @@ def bandit(
     settings: dict[str, Any] = {"seed": seed, **options}
     base: Learner
     if n_contexts is not None:
-        settings.setdefault("predictor", Mean(alpha=1.0))
+        settings.setdefault("predictor", Mean())
         base = TsallisINF(AllPolicies(n_contexts, n_actions), **settings)
         return Restarting(base, max_restarts=restarts)
     oracle = LinearPolicies(n_actions) if policies is None else policies

@@ -218,11 +218,15 @@ class ContextSemiBanditFTPL(Learner):
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
             if isinstance(hint, Hint) and hint.may_cover(scale, leader.kappa):
-                self._cover(opened, hint, n)
+                # As if all were taken; without a formula for the law none is.
+                past = restricted(leader.total.tilted(opened.context, opened.values), opened)
+                law = self._resampling.law(past, opened.context, opened.draw)
+                if law is not None:
+                    hint.cover(opened, law, scale, leader.kappa, n)
 
     def _act(self, opened: Round) -> None:
         """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
-        opened.draws += 1
+        opened.draws = 1
         if opened.share > 0.0 and self._leader.uniform(opened.draw.number) < opened.share:
             assert opened.advice is not None
             opened.action = opened.advice
@@ -244,20 +248,6 @@ class ContextSemiBanditFTPL(Learner):
         self._decided += 1
         if leader.owed:
             opened.calls += leader.collect()
-
-    def _cover(self, opened: Round, hint: Hint, n: int) -> None:
-        """Baselines for actions that the leader is likely to choose, were all baselines taken."""
-        leader, scale = self._leader, opened.draw.scale
-        past = restricted(leader.total.tilted(opened.context, opened.values), opened)
-        draw = leader.again(opened.draw)
-        law = self._resampling.law(past, opened.context, draw)
-        if law is not None:
-            hint.cover(opened, law, scale, leader.kappa, n)
-            return
-        first = draw.number + 1
-        chosen = past.chosen(opened.context, draw.noise, first, _TRIALS, scale)
-        opened.draws, opened.calls = _TRIALS, opened.calls + _TRIALS
-        hint.cover_often(opened, chosen.sum(axis=0), scale, leader.kappa)
 
     def _past(self, opened: Round) -> Objective:
         """ℓ̂_1..t-1, with the baseline as one more round, among what is available."""

@@ -20,7 +20,6 @@ from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_choice, check_positive, refuse
 
-_OFTEN = 3  # times of eight that an action must be chosen to be covered
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
 
@@ -61,8 +60,8 @@ class Trust(Stored):
     """
 
     budget: float | None = 3.0
-    prior: float = 1.0
-    floor: float = 0.25
+    prior: float = 0.0
+    floor: float = 0.5
     share: float = 0.95
     baseline: str | None = "covered"
 
@@ -282,17 +281,6 @@ class Hint(NoHint):
         covered = (likely >= 2.0 * eps * shift) & (
             seen >= shift * math.log(n + 1.0) / (2.0 * opened.limit)
         )
-        self._take(opened, np.where(covered, opened.values, 0.0))
-
-    def cover_often(self, opened: Any, times: Any, scale: float, kappa: float) -> None:
-        """The same where the law is not known: `times` each action was chosen in a few draws.
-
-        An action of probability q passes with probability of order q³, so that what rare actions
-        among those that pass can cost adds up to a constant.
-        """
-        covered = times >= _OFTEN
-        eps = kappa * self._top / scale
-        covered[opened.advice] |= opened.share >= 2.0 * eps * math.exp(eps)
         self._take(opened, np.where(covered, opened.values, 0.0))
 
     def _take(self, opened: Any, baseline: FloatArray) -> None:

@@ -25,7 +25,7 @@ from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust, check_trust
 from hannan.perturbation import seed_key
 
 _STREAM = 5  # smaller ones belong to noise
-_EARNED = Trust(prior=2.0, share=0.9)
+_EARNED = Trust(prior=2.0, floor=0.25, share=0.9)
 
 
 class TsallisINF(Learner):

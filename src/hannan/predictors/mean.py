@@ -61,7 +61,7 @@ class Mean(TablePredictor):
     (0, array([1. , 0.6]))
     """
 
-    def __init__(self, alpha: float = 0.5, by_context: bool = True) -> None:
+    def __init__(self, alpha: float = 1.0, by_context: bool = True) -> None:
         super().__init__(by_context)
         self.alpha = check_alpha(self, alpha)
         self._squares = 0.0
