@@ -35,6 +35,7 @@ STUDIES = (
     "streams",
     "drift",
     "adaptive",
+    "experts",
     "paths",
     "paths_regret",
     "combinatorial",

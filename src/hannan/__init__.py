@@ -57,10 +57,12 @@ if TYPE_CHECKING:
         separators,
         verify,
     )
+    from hannan._experts import experts
     from hannan._show_versions import show_versions
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
+        AdaptiveDiscount,
         Anytime,
         Certificate,
         ContextFTPL,
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FTPL",
+    "AdaptiveDiscount",
     "Anytime",
     "Certificate",
     "ContextError",
@@ -124,6 +127,7 @@ __all__ = [
     "detectors",
     "environments",
     "experiments",
+    "experts",
     "load",
     "losses",
     "networks",
@@ -142,6 +146,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             "FTPL",
+            "AdaptiveDiscount",
             "Anytime",
             "Certificate",
             "ContextFTPL",
@@ -159,6 +164,7 @@ _HOMES = {
         "learners",
     ),
     **dict.fromkeys(("Trace", "play"), "experiments"),
+    "experts": "_experts",
     "show_versions": "_show_versions",
 }
 

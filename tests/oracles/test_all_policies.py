@@ -4,7 +4,7 @@ from scipy import integrate
 
 import hannan as hn
 from hannan.oracles import AllPolicies
-from hannan.oracles.all_policies import mean_of_maximum
+from hannan.perturbation.laplace import mean_of_maximum
 from hannan.perturbation import seed_key
 from tests import naive, problems
 
