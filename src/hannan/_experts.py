@@ -50,7 +50,7 @@ def experts(
     True
     >>> routes = hn.oracles.Paths([("s", "a"), ("a", "t"), ("s", "t")], "s", "t")
     >>> hn.experts(routes, seed=0).act()
-    array([2])
+    array([0, 1])
     """
     if isinstance(policies, Oracle):
         return AdaptiveDiscount(policies, seed=seed, **options)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from hannan.core.oracle import Noise, Objective, Oracle
     from hannan.core.policy import Action
 
+Choices = NDArray[np.intp] | list[NDArray[np.intp]]
+"""Several actions: integers side by side, or sets one by one."""
+
 _HEAVIEST = 1e12  # weight of a round before all are measured from the present again
 _LIGHTEST = 1e-17  # relative weight below which a round is lost in rounding
 
@@ -49,8 +52,8 @@ class Panel(Stored):
     >>> panel = Panel(hn.oracles.AllPolicies(1, 2), [1.0, 0.5])
     >>> for losses in ([0.0, 1.0], [1.0, 0.5]):
     ...     panel.add(0, np.array(losses))
-    >>> panel.actions(0, None, 0, np.zeros(2))  # totals are 1, 1.5 and 0.5, 0.5
-    [0, 0]
+    >>> panel.actions(None, 0, 0, np.zeros(2))  # of the totals 1, 1.5 and 0.5, 0.5
+    array([0, 0])
     """
 
     _derived = frozenset({"oracle", "discounts", "_contexts"})
@@ -82,12 +85,12 @@ class Panel(Stored):
 
     def actions(
         self,
-        context: Any,
         noise: Noise | None,
+        context: Any,
         first: int,
         scales: FloatArray,
         available: NDArray[np.intp] | None = None,
-    ) -> list[Action]:
+    ) -> Choices:
         """What the leader of each total does on a context, by its best score where there are."""
         found = []
         for i, scale in enumerate(scales.tolist()):
@@ -95,17 +98,17 @@ class Panel(Stored):
             if available is not None:
                 total = total.among(context, available)
             found.append(total.action(context, noise, first + i, scale * unit))
-        return found
+        return _choices(found)
 
     def foresee(
         self,
-        context: Any,
-        losses: FloatArray,
         noise: Noise | None,
+        context: Any,
         first: int,
         scales: FloatArray,
-        available: NDArray[np.intp] | None = None,
-    ) -> list[Action]:
+        available: NDArray[np.intp] | None,
+        losses: FloatArray,
+    ) -> Choices:
         """What the leaders will do on this context once the round is added; nothing changes."""
         found = []
         for i, scale in enumerate(scales.tolist()):
@@ -116,7 +119,7 @@ class Panel(Stored):
             else:
                 after = total.tilted(context, losses * unit).among(context, available)
                 found.append(after.action(context, *draw))
-        return found
+        return _choices(found)
 
     def add(self, context: Any, losses: FloatArray) -> None:
         """Add one round to all totals, which cannot fail: one that fails is tried again later."""
@@ -130,15 +133,15 @@ class Panel(Stored):
 
     def settle(
         self,
-        context: Any,
-        losses: FloatArray,
         noise: Noise | None,
+        context: Any,
         first: int,
         scales: FloatArray,
-        available: NDArray[np.intp] | None = None,
-    ) -> list[Action]:
+        available: NDArray[np.intp] | None,
+        losses: FloatArray,
+    ) -> Choices:
         """What `foresee` returns, and `add`; if it fails nothing has changed."""
-        found = self.foresee(context, losses, noise, first, scales, available)
+        found = self.foresee(noise, context, first, scales, available, losses)
         self.add(context, losses)
         return found
 
@@ -166,6 +169,11 @@ class Panel(Stored):
         if self._contexts:
             total.prepare(self._contexts)
         return total
+
+
+def _choices(actions: list[Action]) -> Choices:
+    sets = [action for action in actions if not isinstance(action, int)]
+    return sets or np.array(actions, dtype=np.intp)
 
 
 def _kept(discount: float) -> int:

@@ -23,6 +23,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts
+from hannan.core.panel import Choices
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Draw, IntArray
 from hannan.core.validation import (
@@ -116,10 +117,10 @@ class AdaptiveDiscount(Learner):
         learned: int = 0  # how many losses were known
         scales: FloatArray = np.empty(0)  # 1/ε of each base, and of the master
         master_scale: float = 0.0
-        actions: tuple[Action, ...] = ()  # what each base does, and whom the master follows
+        actions: Choices = np.empty(0, np.intp)  # of each base, and whom the master follows
         followed: int = 0
         shadowed: bool = False
-        shadows: tuple[Action, ...] = ()  # the same under noise that nobody sees
+        shadows: Choices = actions  # the same under noise that nobody sees
         shadow_followed: int = 0
 
     def __init__(
@@ -141,6 +142,8 @@ class AdaptiveDiscount(Learner):
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
         self._rates = self._check_discounts(discounts)
+        # The base that forgets nothing.
+        self._plain = self._rates.index(1.0) if 1.0 in self._rates else None
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
         self._panel = oracle.panel(self._rates, X.points)
@@ -154,7 +157,7 @@ class AdaptiveDiscount(Learner):
         self._master = Master(len(self._rates), key)
         self._account = Account()
 
-    _derived = frozenset({"_rates", "_shadow"})
+    _derived = frozenset({"_rates", "_plain", "_shadow"})
 
     # The round --------------------------------------------------------------------------------
 
@@ -171,25 +174,23 @@ class AdaptiveDiscount(Learner):
 
     def _act(self, opened: Round) -> None:
         """Let every base choose, and follow one of them."""
-        first, scale = opened.first, opened.master_scale
-        opened.actions = self._choices(opened, self._leader.noise)
-        opened.followed = self._master.choose(first, scale, shadow=False)
+        panel, leader, master = self._panel, self._leader, self._master
+        context, first, scale = opened.context, opened.first, opened.master_scale
+        round_of = context, first, opened.scales, self._scored_set(opened)
+        opened.actions = panel.actions(leader.noise, *round_of)
+        opened.followed = master.choose(first, scale, shadow=False)
         opened.calls += len(self._rates)
         if opened.shadowed:
-            opened.shadows = self._choices(opened, self._shadow_noise(self._leader))
-            opened.shadow_followed = self._master.choose(first, scale, shadow=True)
+            opened.shadows = panel.actions(self._shadow_noise(leader), *round_of)
+            opened.shadow_followed = master.choose(first, scale, shadow=True)
             opened.calls += len(self._rates)
-        opened.play(opened.actions[opened.followed])
-
-    def _choices(self, opened: Round, noise: Noise | None) -> tuple[Action, ...]:
-        available = self._scored_set(opened)
-        return tuple(
-            self._panel.actions(opened.context, noise, opened.first, opened.scales, available)
-        )
+        choice = opened.actions[opened.followed]
+        opened.play(int(choice) if isinstance(opened.actions, np.ndarray) else choice)
 
     def _played(self, opened: Round) -> None:
         self._leader.advance(len(self._rates))
-        opened.calls += self._leader.collect()
+        if self._leader.owed:
+            opened.calls += self._leader.collect()
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Show all leaders the losses, and count what it cost not to have known them."""
@@ -205,35 +206,38 @@ class AdaptiveDiscount(Learner):
         missed = self.rounds - opened.learned
         overtaken = missed > 0 and not opened.shadowed
         top = self._tuning.reached(opened.scales, missed)
-        # For the scales of the next round: if the oracle fails, it must be now.
-        if self._tuning.peak.any() or overtaken or measured.max() > low:
+        unready = leader.noise is None or later is not None
+        if unready and (self._tuning.peak.any() or overtaken or measured.max() > low):
+            # The scales of the next round need G: if the oracle fails, it must be now.
             (later or leader).get_ready()
         noise = self._shadow_noise(leader) if opened.shadowed else leader.noise
         if overtaken:
-            gaps = np.full(len(costs), high - low)
+            measured, foreseen = np.full(len(costs), high), np.full(len(costs), low)
             self._panel.add(context, f)
         else:
             available = self._scored_set(opened)
-            after = self._panel.settle(context, f, noise, opened.first, top, available)
-            gaps = measured - _costs(f, after)
+            after = self._panel.settle(noise, context, opened.first, top, available, f)
+            foreseen = _costs(f, after)
             opened.calls += len(self._rates)
         # From here on nothing can fail.
-        account, plain = self._account, self._plain
-        account.loss += float(costs[opened.followed])
-        if plain is not None:
-            account.stability += leader.stability(high - low, float(opened.scales[plain]))
-        self._tuning.after(gaps, top)
+        account = self._account
+        account.loss += costs.item(opened.followed)
+        if self._plain is not None:
+            scale = opened.scales.item(self._plain)
+            account.stability += leader.stability(high - low, scale)
+        self._tuning.after(top, measured, foreseen)
         self._master.learn(
             costs,
             opened.shadow_followed if opened.shadowed else opened.followed,
             opened.first,
             opened.master_scale,
-            opened.shadowed,
-            overtaken,
+            shadow=opened.shadowed,
+            overtaken=overtaken,
         )
         if leader.X.open_world and later is None:
             leader.X.see(context)
-        opened.calls += leader.collect()
+        if leader.owed:
+            opened.calls += leader.collect()
         if later is not None:
             opened.calls += later.collect()
         self._leader = later or leader
@@ -348,7 +352,7 @@ class AdaptiveDiscount(Learner):
 
     def _law(self, opened: Round) -> FloatArray | None:
         law = None
-        for i, share in enumerate(self._master.law(opened.master_scale)):
+        for i, share in enumerate(self._master.law(opened.master_scale).tolist()):
             if share > 0.0:
                 of_base = law_of(*self._base(i, opened))
                 if of_base is None:
@@ -419,11 +423,6 @@ class AdaptiveDiscount(Learner):
         )
 
     @property
-    def _plain(self) -> int | None:
-        """The base that forgets nothing."""
-        return self._rates.index(1.0) if 1.0 in self._rates else None
-
-    @property
     def _width(self) -> float:
         """How much more than another an action can lose in a round."""
         return self.oracle.spread(*self._range)
@@ -472,8 +471,8 @@ class AdaptiveDiscount(Learner):
         return tuple(map(float, values))
 
 
-def _costs(losses: FloatArray, actions: Sequence[Action]) -> FloatArray:
+def _costs(losses: FloatArray, actions: Choices) -> FloatArray:
     """The loss of each of some actions."""
-    if isinstance(actions[0], int):
-        return losses[list(actions)]
+    if isinstance(actions, np.ndarray):
+        return losses.take(actions)
     return np.array([loss_of(losses, action) for action in actions])

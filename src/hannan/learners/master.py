@@ -8,11 +8,11 @@ import numpy as np
 
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
+from hannan.kernels import tuning as kernel
 from hannan.kernels.law import argmin_law
-from hannan.perturbation import LaplaceNoise
 from hannan.perturbation.laplace import mean_of_maximum
 
-_STREAMS = (6, 7)  # of what is played, and of shadows; 0 to 5 belong to others
+_STREAMS = np.uint64(6), np.uint64(7)  # of what is played, and of shadows
 
 
 class Tuning(Stored):
@@ -22,38 +22,42 @@ class Tuning(Stored):
     knowing all losses learned by now, under the same noise at the largest scale so far. After a
     late loss that may be negative, so noise follows the peak of D. All numbers are in units of a
     loss of the round to come.
-
-    Attributes
-    ----------
-    D, peak, top
-        D and its peak; the largest scale at which an answered round was decided.
     """
 
     _derived = frozenset({"_discounts"})
 
     def __init__(self, discounts: Sequence[float]) -> None:
         self._discounts = np.array(discounts, dtype=np.float64)
-        self.D = np.zeros(len(discounts))
-        self.peak = np.zeros(len(discounts))
-        self.top = np.zeros(len(discounts))
+        self.state = np.zeros((3, len(discounts)))
+
+    @property
+    def D(self) -> FloatArray:
+        """What instability has cost."""
+        return np.asarray(self.state[kernel.D])
+
+    @property
+    def peak(self) -> FloatArray:
+        """The largest D so far."""
+        return np.asarray(self.state[kernel.PEAK])
+
+    @property
+    def top(self) -> FloatArray:
+        """The largest scale at which a round was decided that has been learned."""
+        return np.asarray(self.state[kernel.TOP])
 
     def scales(self, G: float) -> FloatArray:
         """1/ε of each leader in the round to come."""
-        return self.peak / G if G > 0.0 else np.zeros(len(self.peak))
+        return self.state[kernel.PEAK] / G if G > 0.0 else np.zeros(self.state.shape[1])
 
     def reached(self, scales: FloatArray, missed: int) -> FloatArray:
         """The largest scales once a round is counted, decided so many losses ago at these."""
         if missed:
             scales = scales * self._discounts**missed
-        return np.maximum(self.top, scales)
+        return np.maximum(self.state[kernel.TOP], scales)  # type: ignore[no-any-return]
 
-    def after(self, gaps: FloatArray, top: FloatArray) -> None:
-        """A round has been learned."""
-        self.D += gaps
-        np.maximum(self.peak, self.D, out=self.peak)
-        self.top = top * self._discounts
-        self.D *= self._discounts
-        self.peak *= self._discounts
+    def after(self, top: FloatArray, before: FloatArray, after: FloatArray) -> None:
+        """A round has been learned: what was lost in it, and would be lost knowing it."""
+        kernel.measure(self.state, self._discounts, top, before, after)
 
 
 class Master(Stored):
@@ -71,7 +75,7 @@ class Master(Stored):
         At most what instability can have cost, by the ranges of the losses.
     """
 
-    _derived = frozenset({"_noises", "G"})
+    _derived = frozenset({"G"})
 
     def __init__(self, count: int, key: np.uint64) -> None:
         self._key = key
@@ -79,37 +83,36 @@ class Master(Stored):
         self.tuning = Tuning([1.0])
         self.stability = 0.0
         self.G = mean_of_maximum(count)
-        self._restored()
-
-    def _restored(self) -> None:
-        count = len(self.totals)
-        self._noises = [LaplaceNoise([0], count, self._key, stream) for stream in _STREAMS]
 
     @property
     def scale(self) -> float:
         """1/ε in the round to come."""
-        return float(self.tuning.scales(self.G)[0])
+        return self.tuning.state.item(kernel.PEAK) / self.G if self.G > 0.0 else 0.0
 
-    def choose(self, number: int, scale: float, shadow: bool) -> int:
+    def choose(self, number: int, scale: float, *, shadow: bool) -> int:
         """Whom to follow, under draw `number`."""
-        return self._leader(self.totals, number, scale, shadow)
+        return kernel.choose(self.totals, self._key, _STREAMS[shadow], number, scale)  # type: ignore[no-any-return]
 
     def learn(
-        self, costs: FloatArray, chosen: int, number: int, scale: float, shadow: bool, late: bool
+        self,
+        costs: FloatArray,
+        chosen: int,
+        number: int,
+        scale: float,
+        *,
+        shadow: bool,
+        overtaken: bool,
     ) -> None:
         """What each learner has lost in a round that was decided at this scale.
 
-        `chosen` is whom the noise of the measurement followed. A round overtaken by others without
-        a shadow of its own (`late`) is charged all it can have cost.
+        `chosen` is whom draw `number` made it follow. A round overtaken by others without a shadow
+        of its own is charged all it can have cost.
         """
-        spread = float(costs.max() - costs.min())
+        state, stream = self.tuning.state, _STREAMS[shadow]
+        spread = kernel.learn(
+            self.totals, state, costs, chosen, self._key, stream, number, scale, overtaken
+        )
         self.stability += spread * spread / scale if spread < scale else spread
-        self.totals += costs
-        top = self.tuning.reached(np.array([scale]), 0)
-        gap = spread
-        if not late:
-            gap = float(costs[chosen] - costs[self._leader(self.totals, number, top[0], shadow)])
-        self.tuning.after(np.array([gap]), top)
 
     def law(self, scale: float) -> FloatArray:
         """The probability of following each learner in the round to come."""
@@ -119,8 +122,3 @@ class Master(Stored):
         else:
             argmin_law(self.totals, scale, law)
         return law
-
-    def _leader(self, totals: FloatArray, number: int, scale: float, shadow: bool) -> int:
-        if scale == 0.0:
-            return int(totals.argmin())
-        return int((totals + scale * self._noises[shadow].unit(number)[0]).argmin())

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, Objective, Oracle, Policy
 from hannan.core.oracle import Noise
-from hannan.core.panel import Panel
+from hannan.core.panel import Choices, Panel
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import finite as kernel
@@ -316,11 +316,12 @@ class FinitePanel(Panel):
 
     oracle: FinitePolicies
     scored = False
-    _derived = frozenset({"_discounts", "_still", "_held"})
+    _derived = frozenset({"_columns", "_discounts", "_still", "_held"})
 
     def __init__(self, oracle: FinitePolicies, discounts: Sequence[float]) -> None:
         self.oracle = oracle
         self.discounts = tuple(discounts)
+        self._columns = oracle._columns
         shape = len(self.discounts), oracle._columns.shape[1]
         self.scores = np.zeros(shape)
         self.scores[:, oracle.n_policies :] = np.inf
@@ -340,66 +341,66 @@ class FinitePanel(Panel):
 
     def actions(
         self,
-        context: int,
         noise: Noise | None,
+        context: int,
         first: int,
         scales: FloatArray,
         available: IntArray | None = None,
-    ) -> list[Action]:
+    ) -> Choices:
         """All leaders in one compiled call."""
         codes = np.empty(len(scales), np.intp)
         rows = self._rows(noise, first)
-        kernel.act_all(self.scores, rows, scales, self.oracle._columns[context], codes)
-        return self._actions(codes)
+        kernel.act_all(self.scores, rows, scales, self._columns[context], codes)
+        return self._choices(codes)
 
     def foresee(
         self,
-        context: int,
-        losses: FloatArray,
         noise: Noise | None,
+        context: int,
         first: int,
         scales: FloatArray,
-        available: IntArray | None = None,
-    ) -> list[Action]:
+        available: IntArray | None,
+        losses: FloatArray,
+    ) -> Choices:
         """What `settle` returns, from a copy of the scores."""
-        return self._settle(self.scores.copy(), context, losses, noise, first, scales)
+        return self._settle(self.scores.copy(), noise, context, first, scales, losses)
 
     def add(self, context: int, losses: FloatArray) -> None:
         """One pass over all scores."""
         by_code = self.oracle.losses_by_code(losses)
-        kernel.add_all(self.scores, self.oracle._columns[context], by_code, self._discounts)
+        kernel.add_all(self.scores, self._columns[context], by_code, self._discounts)
 
     def settle(
         self,
-        context: int,
-        losses: FloatArray,
         noise: Noise | None,
+        context: int,
         first: int,
         scales: FloatArray,
-        available: IntArray | None = None,
-    ) -> list[Action]:
+        available: IntArray | None,
+        losses: FloatArray,
+    ) -> Choices:
         """Add and lead in one compiled call."""
-        return self._settle(self.scores, context, losses, noise, first, scales)
+        return self._settle(self.scores, noise, context, first, scales, losses)
 
     def _settle(
         self,
         scores: FloatArray,
-        context: int,
-        losses: FloatArray,
         noise: Noise | None,
+        context: int,
         first: int,
         scales: FloatArray,
-    ) -> list[Action]:
+        losses: FloatArray,
+    ) -> Choices:
         codes = np.empty(len(scales), np.intp)
         by_code = self.oracle.losses_by_code(losses)
         rows = self._rows(noise, first)
-        column = self.oracle._columns[context]
+        column = self._columns[context]
         kernel.settle_all(scores, rows, scales, column, by_code, self._discounts, codes)
-        return self._actions(codes)
+        return self._choices(codes)
 
-    def _actions(self, codes: IntArray) -> list[Action]:
+    def _choices(self, codes: IntArray) -> Choices:
         oracle = self.oracle
-        return codes.tolist() if oracle.sets is None else [oracle.action(int(c)) for c in codes]
+        return codes if oracle.sets is None else [oracle._listed[c].copy() for c in codes]
 
     def _rows(self, noise: Noise | None, first: int) -> NDArray[np.float32]:
         """One draw for each total. The last ones asked for are held, since they may lie in two
