@@ -74,8 +74,8 @@ class AdaptiveDiscount(Learner):
     Guarantee
     ---------
     With an exact oracle, against adaptive adversaries, for losses of width W and n bases. Let
-    M_T be the master's own bound, :math:`E[M_T] \le 2W\sqrt{2 G_n T} + 2W`, G_n the mean of the
-    largest of n unit Laplace variates, 2.06 for the six here. Then for *every* γ among the
+    M_T be the master's own bound, :math:`E[M_T] \le \tfrac54 W (2\sqrt{2 G_n T} + 1)`, G_n the mean
+    of the largest of n unit Laplace variates, 1.76 for the six here. Then for *every* γ among the
     discounts, with :math:`L_\gamma(t) = \min_\pi \sum_{s \le t} \gamma^{t-s} \ell_s(\pi(x_s))` and
     C_γ the bound of `Discounted` on discounted regret,
 
@@ -309,7 +309,7 @@ class AdaptiveDiscount(Learner):
         if not math.isfinite(self._width):
             return None
         leader, W = self._leader, self._width
-        master = 2.0 * W * (math.sqrt(2.0 * self._master.G * T) + 1.0)
+        master = self._master.bound(T, W)
         if leader.complexity().value <= 0.0:
             return master
         eager = self.oracle.eagerness * leader.complexity().value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,9 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import tuning as kernel
 from hannan.kernels.law import argmin_law
 from hannan.perturbation.laplace import mean_of_maximum
+
+EAGERNESS = 4.0
+"""Factor on G. Learners often do the same, so that 1 would be more noise than they need."""
 
 _STREAMS = np.uint64(6), np.uint64(7)  # of what is played, and of shadows
 
@@ -63,7 +67,8 @@ class Tuning(Stored):
 class Master(Stored):
     r"""A self-tuned perturbed leader among a few learners, by what each would have lost.
 
-    Its law is that of `ContextFTPL` for so many experts; G is known in closed form.
+    It plays like `ContextFTPL(…, epsilon=SelfTuned(EAGERNESS))` for so many experts; G is known in
+    closed form.
 
     Attributes
     ----------
@@ -87,7 +92,7 @@ class Master(Stored):
     @property
     def scale(self) -> float:
         """1/ε in the round to come."""
-        return self.tuning.state.item(kernel.PEAK) / self.G if self.G > 0.0 else 0.0
+        return self.tuning.state.item(kernel.PEAK) / (EAGERNESS * self.G) if self.G > 0.0 else 0.0
 
     def choose(self, number: int, scale: float, *, shadow: bool) -> int:
         """Whom to follow, under draw `number`."""
@@ -113,6 +118,11 @@ class Master(Stored):
             self.totals, state, costs, chosen, self._key, stream, number, scale, overtaken
         )
         self.stability += spread * spread / scale if spread < scale else spread
+
+    def bound(self, rounds: int, width: float) -> float:
+        """At most what is lost more than by any learner, in expectation, in so many rounds."""
+        root = math.sqrt(2.0 * EAGERNESS * self.G * rounds)
+        return width * (1.0 + 1.0 / EAGERNESS) * (root + 1.0)
 
     def law(self, scale: float) -> FloatArray:
         """The probability of following each learner in the round to come."""
