@@ -69,6 +69,7 @@ PROMISING = {
     "restarts, fixed": lambda s: hn.Restarting(ftpl(epsilon=0.3, seed=s), JUMPY),
     "restarts, Hedge": lambda s: hn.Restarting(Hedge(ORACLE, seed=s), JUMPY),
     "strongly adaptive": lambda s: hn.StronglyAdaptive(ftpl(seed=s), seed=s),
+    "adaptive discount": lambda s: hn.AdaptiveDiscount(ORACLE, seed=s),
     "not discounted": lambda s: hn.Discounted(ftpl(seed=s), 1.0),
     "Hedge": lambda s: Hedge(ORACLE, seed=s),
     "Hedge, fixed": lambda s: Hedge(ORACLE, learning_rate=0.2, seed=s),
