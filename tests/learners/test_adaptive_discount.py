@@ -303,6 +303,10 @@ def test_the_bound_is_the_sum_written_out():
         assert learner.regret_bound(k) == pytest.approx(expected)
     with pytest.raises(hn.ParameterError, match="'switches'"):
         learner.regret_bound(-1)
+    # Roots grow with the root of the number of games, and constants with their number.
+    own = (1 + 1 / eta) * (math.sqrt(2 * eta * own * 3 * 50) + 3)
+    assert learner.worst_case(50, 2) == pytest.approx(2 * math.sqrt(2 * G * 3 * 50) + 6 + own)
+    assert learner.worst_case(50, 0) == pytest.approx(learner.regret_bound())
 
 
 def test_the_certificate_is_that_of_the_plain_base_and_the_master():

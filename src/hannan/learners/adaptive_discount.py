@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -109,6 +109,9 @@ class AdaptiveDiscount(Learner):
     """
 
     oracle: Oracle
+    noise_memory: ClassVar[int] = 2**26
+    """Bytes of noise made ready ahead of time. It never changes what is played."""
+    _derived = frozenset({"_rates", "_plain", "_shadow"})
 
     class Round(OpenRound):
         """A round of all bases and the master."""
@@ -149,15 +152,13 @@ class AdaptiveDiscount(Learner):
         self._panel = oracle.panel(self._rates, X.points)
         nonnegative = not oracle.takes_functions and self._range[0] >= 0.0
         self._leader = PerturbedLeader(
-            oracle, X, oracle.objective(), key, seed, 2**26, nonnegative=nonnegative
+            oracle, X, oracle.objective(), key, seed, self.noise_memory, nonnegative=nonnegative
         )
         self._key = key
         self._shadow: tuple[Noise | None, Noise | None] = (None, None)
         self._tuning = Tuning(self._rates)
         self._master = Master(len(self._rates), key)
         self._account = Account()
-
-    _derived = frozenset({"_rates", "_plain", "_shadow"})
 
     # The round --------------------------------------------------------------------------------
 
@@ -301,32 +302,48 @@ class AdaptiveDiscount(Learner):
             k: against the best sequence of policies that changes k times at most.
         """
         k = check_integer(self, "switches", switches, 0)
-        game, ledger, T = self._evidence(), self._ledger, self.rounds
-        if not game.has_theorem or ledger.delayed or ledger.forgotten:
+        ledger, T = self._ledger, self.rounds
+        if not self._evidence().has_theorem or ledger.delayed or ledger.forgotten:
             return None
         if T == 0:
             return 0.0
         if not math.isfinite(self._width):
             return None
-        leader, W = self._leader, self._width
-        master = self._master.bound(T, W)
-        if leader.complexity().value <= 0.0:
-            return master
-        eager = self.oracle.eagerness * leader.complexity().value
         found = math.inf
         for rate in self._rates:
-            squares = T if rate == 1.0 else (1.0 - rate ** (2 * T)) / (1.0 - rate**2)
-            each = self_tuned(
-                T,
-                **leader.sizes,
-                loss_range=(0.0, W / self.oracle.max_chosen),
-                nonnegative=leader.nonnegative,
-                complexity=eager,
-                squares=W**2 * squares,
-            ).value
-            forgotten = W * k * rate / (1.0 - rate) if rate < 1.0 else math.inf if k else 0.0
-            found = min(found, game.share(eager) * each * (1 + (1 - rate) * (T - 1)) + forgotten)
-        return None if math.isinf(found) else found + master
+            # Discounted regret at every time, and what a change costs until it is forgotten.
+            each = (1.0 + (1.0 - rate) * (T - 1)) * self._base_bound(rate, T)
+            if k:
+                each += self._width * k * rate / (1.0 - rate) if rate < 1.0 else math.inf
+            found = min(found, each)
+        return None if math.isinf(found) else found + self._master.bound(T, self._width)
+
+    def worst_case(self, rounds: int, restarts: int) -> float | None:
+        """That against fixed policies, for a game with restarts; infinite where there is none."""
+        known = math.isfinite(self._width) and self._leader.n_actions is not None
+        if self._plain is None or not known or not self._evidence().has_theorem:
+            return math.inf
+        own = self._master.bound(rounds, self._width, restarts)
+        return own + self._base_bound(1.0, rounds, restarts)
+
+    def _base_bound(self, rate: float, rounds: int, restarts: int = 0) -> float:
+        """C: at most the discounted regret of a base in expectation."""
+        leader, W = self._leader, self._width
+        G = leader.complexity().value
+        if G <= 0.0:
+            return 0.0
+        eager = self.oracle.eagerness * G
+        weights = rounds if rate == 1.0 else (1.0 - rate ** (2 * rounds)) / (1.0 - rate**2)
+        bound = self_tuned(
+            rounds,
+            **leader.sizes,
+            loss_range=(0.0, W / self.oracle.max_chosen),
+            nonnegative=leader.nonnegative,
+            complexity=eager,
+            squares=W**2 * weights,
+            restarts=restarts,
+        )
+        return self._evidence().share(eager) * bound.value
 
     @property
     def base_losses(self) -> dict[float, float]:

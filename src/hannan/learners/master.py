@@ -119,10 +119,11 @@ class Master(Stored):
         )
         self.stability += spread * spread / scale if spread < scale else spread
 
-    def bound(self, rounds: int, width: float) -> float:
+    def bound(self, rounds: int, width: float, restarts: int = 0) -> float:
         """At most what is lost more than by any learner, in expectation, in so many rounds."""
-        root = math.sqrt(2.0 * EAGERNESS * self.G * rounds)
-        return width * (1.0 + 1.0 / EAGERNESS) * (root + 1.0)
+        games = restarts + 1
+        root = math.sqrt(2.0 * EAGERNESS * self.G * games * rounds)
+        return width * (1.0 + 1.0 / EAGERNESS) * (root + games)
 
     def law(self, scale: float) -> FloatArray:
         """The probability of following each learner in the round to come."""
