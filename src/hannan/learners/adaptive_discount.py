@@ -266,13 +266,14 @@ class AdaptiveDiscount(Learner):
         if plain is not None:
             best = float(self._panel.total(plain).plain().minima(None, 0, 1, 0.0)[0])
             known["realised_regret"] = self._account.loss - best
-        missing = len(ledger.waiting) + ledger.forgotten
+        missing, void = len(ledger.waiting) + ledger.forgotten, False
         if missing:
-            notes.append(f"{missing} decisions have not been answered: two widths each are added")
+            notes.append(f"unanswered decisions: {missing}, two widths are added for each")
+            void = math.isinf(self._width)
         if ledger.delayed:
             notes.append("losses came late: the measured bound holds, others are not known")
         notes += availability_notes(self._availability)
-        if plain is None or not game.has_theorem:
+        if plain is None or void or not game.has_theorem:
             return Certificate(**known, notes=tuple(notes))
         tuning, own = self._tuning, self._master.tuning
         G = self._leader.complexity().upper if tuning.top[plain] else 0.0
@@ -282,8 +283,10 @@ class AdaptiveDiscount(Learner):
         prompt = not ledger.delayed and not missing
         certain = None
         if prompt and math.isfinite(self._width) and confidence < 1.0:
-            # Two draws a round, of the base and of the master, each move the sum by one width.
-            certain = measured + self._width * math.sqrt(self.rounds * -math.log1p(-confidence))
+            # Each draw of a round moves the sum by one width: that of the base and of the master,
+            # and those of their shadows.
+            draws = (4 if ledger.made else 2) * self.rounds
+            certain = measured + self._width * math.sqrt(draws * -math.log1p(-confidence) / 2.0)
         return Certificate(
             **known,
             measured=measured,
