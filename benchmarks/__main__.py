@@ -36,6 +36,7 @@ STUDIES = (
     "streams",
     "drift",
     "adaptive",
+    "experts",
     "paths",
     "paths_regret",
     "combinatorial",

@@ -65,3 +65,73 @@ def discounted_regret(rows, rounds, actions, gamma):
     weighted = [(x, gamma ** (T - 1 - t) * v) for t, (x, v) in enumerate(rounds)]
     loss = sum(v[a] for (_, v), a in zip(weighted, actions, strict=True))
     return loss, loss - naive.best_value(rows, weighted)
+
+
+class AdaptiveDiscount:
+    """Leaders at several discounts and a master, from the definition: losses that grow for ever.
+
+    `unit(shadow, n)` and `choice(shadow, n)` are draw n of the noise of the bases and of the
+    master. `shadowed` rounds are measured under noise that was never played.
+    """
+
+    def __init__(self, rows, X, unit, choice, G, discounts, G_master):
+        self.rows, self.X, self.unit, self.choice = rows, X, unit, choice
+        self.G, self.discounts = G, discounts
+        self.G_master = G_master or math.inf  # nothing to choose from: no noise
+        self.history, self.draws = [], 0
+        n = len(discounts)
+        self.D, self.peak, self.top = [0.0] * n, [0.0] * n, [0.0] * n
+        self.lost = [0.0] * n
+        self.own = {"D": 0.0, "peak": 0.0, "top": 0.0}
+
+    def _base(self, i, context, shadow, first, scale):
+        gamma = self.discounts[i]
+        weighted = [(x, gamma**-k * v) for k, (x, v) in enumerate(self.history)]
+        fakes = naive.fakes_of(self.X, self.unit(shadow, first + i), scale)
+        return self.rows[naive.leader(self.rows, fakes + weighted)][context]
+
+    def _master(self, shadow, first, scale):
+        noise = self.choice(shadow, first)
+        values = [lost + scale * z for lost, z in zip(self.lost, noise, strict=True)]
+        return values.index(min(values))
+
+    def decide(self, context, shadowed):
+        n, first = len(self.discounts), self.draws
+        self.draws += n
+        scales = [peak / self.G for peak in self.peak]
+        scale = self.own["peak"] / self.G_master
+        draws = (False, True) if shadowed else (False,)
+        made = {
+            shadow: (
+                [self._base(i, context, shadow, first, scales[i]) for i in range(n)],
+                self._master(shadow, first, scale),
+            )
+            for shadow in draws
+        }
+        actions, followed = made[False]
+        ticket = (context, first, scales, scale, len(self.history), shadowed, made)
+        return actions[followed], ticket
+
+    def learn(self, ticket, losses):
+        context, first, scales, scale, known, shadowed, made = ticket
+        k, actions = len(self.history), made[False][0]
+        late = k > known and not shadowed
+        self.history.append((context, losses))
+        mine, followed = made[shadowed]
+        costs = [losses[a] for a in actions]
+        for i, gamma in enumerate(self.discounts):
+            self.top[i] = max(self.top[i], scales[i])
+            gap = max(losses) - min(losses)
+            if not late:
+                b = self._base(i, context, shadowed, first, self.top[i])
+                gap = losses[mine[i]] - losses[b]
+            self.D[i] += gamma**-k * gap
+            self.peak[i] = max(self.peak[i], self.D[i])
+            self.lost[i] += costs[i]
+        own = self.own
+        own["top"] = max(own["top"], scale)
+        gap = max(costs) - min(costs)
+        if not late:
+            gap = costs[followed] - costs[self._master(shadowed, first, own["top"])]
+        own["D"] += gap
+        own["peak"] = max(own["peak"], own["D"])

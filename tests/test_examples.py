@@ -240,6 +240,17 @@ def test_old_messages_should_count_less():
     assert "discounted" in lines[-1]
 
 
+def test_how_fast_the_past_goes_out_of_date_need_not_be_known():
+    lines = run("following_forecasters.py").splitlines()
+    ours, plain, hindsight = (numbers(line)[-1] for line in lines[:3])
+    assert ours < 0.75 * min(plain, hindsight)
+    rates = dict(numbers(line) for line in lines[4:10])
+    assert list(rates) == [1, 0.999, 0.99, 0.9, 0.5, 0.1]
+    assert ours < 1.05 * min(rates.values()) < 0.8 * rates[1]
+    fixed, sequences = (numbers(line)[-1] for line in lines[10:])
+    assert fixed < sequences
+
+
 def test_sequences_of_policies_are_followed_where_one_policy_goes_out_of_date():
     lines = run("switching_policies.py").splitlines()
     plain, switching, playout, policy, sequence = (numbers(line)[-1] for line in lines[:5])

@@ -58,10 +58,12 @@ if TYPE_CHECKING:
         verify,
     )
     from hannan._bandit import bandit
+    from hannan._experts import experts
     from hannan._show_versions import show_versions
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
+        AdaptiveDiscount,
         Anytime,
         Certificate,
         ContextFTPL,
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FTPL",
+    "AdaptiveDiscount",
     "Anytime",
     "Certificate",
     "ContextError",
@@ -128,6 +131,7 @@ __all__ = [
     "detectors",
     "environments",
     "experiments",
+    "experts",
     "load",
     "losses",
     "networks",
@@ -146,6 +150,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             "FTPL",
+            "AdaptiveDiscount",
             "Anytime",
             "Certificate",
             "ContextFTPL",
@@ -165,6 +170,7 @@ _HOMES = {
     ),
     **dict.fromkeys(("Trace", "play"), "experiments"),
     "bandit": "_bandit",
+    "experts": "_experts",
     "show_versions": "_show_versions",
 }
 

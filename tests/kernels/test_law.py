@@ -8,6 +8,7 @@ import pytest
 from scipy import integrate, stats
 
 import hannan as hn
+from hannan.kernels.law import argmin_law
 from hannan.oracles._tables import law_of_argmin
 from hannan.perturbation import seed_key
 from tests import naive_bandit
@@ -139,3 +140,18 @@ def test_finite_policies_know_their_law_only_where_one_context_carries_all_noise
     slates = hn.oracles.FinitePolicies([[[0, 1]], [[1, 2]]])
     noise = slates.noise([0], seed_key(0), 0, 2**20)
     assert slates.objective().law(0, noise, 1.0) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e-15, 1e-40, 1e-300, 5e-324])
+def test_noise_far_smaller_than_the_values_is_no_trouble(scale):
+    near, far = np.empty(3), np.empty(3)
+    values = scale * np.array([0.0, 1.0, 3.0])
+    argmin_law(values, scale, near)
+    assert near[0] > near[1] > near[2] > 0.0
+    argmin_law(np.array([100.0, 100.0, 100.5]), scale, far)
+    assert far[0] == far[1] == pytest.approx((1.0 - far[2]) / 2)
+    assert far.sum() == pytest.approx(1.0)
+    if scale < 1e-3:
+        assert far[2] == 0.0
+    argmin_law(values * 2.0**40 + 2.0**10 * scale, scale, far)
+    assert far.tolist() == [1.0, 0.0, 0.0]

@@ -15,6 +15,7 @@ TUNED = hn.ContextFTPL(ALL, seed=0)
 FIXED = hn.ContextFTPL(ALL, epsilon=0.5, seed=0)
 BANDIT = hn.ContextSemiBanditFTPL(ALL, seed=0)
 OTHERS = {
+    "AdaptiveDiscount": hn.AdaptiveDiscount(ALL, seed=0),
     "FTPL": hn.FTPL(ALL, lambda rng: [(0, rng.laplace(size=3))], seed=0),
     "PlayoutFTPL": hn.PlayoutFTPL(ALL, [0] * 9, seed=0),
     "PlayoutBandit": hn.PlayoutBandit(ALL, [0] * 40, seed=0),

@@ -29,6 +29,8 @@ LEARNERS = {
     "PlayoutFTPL": hn.PlayoutFTPL(ORACLE, horizon=HORIZON, seed=0),
     "PlayoutBandit": hn.PlayoutBandit(ORACLE, horizon=HORIZON, seed=0),
     "FTPL": hn.FTPL(ORACLE, fakes, seed=0),
+    "AdaptiveDiscount": hn.AdaptiveDiscount(ORACLE, seed=0),
+    "AdaptiveDiscount, listed": hn.AdaptiveDiscount(TABLE, discounts=(0.9, 0.5), seed=0),
     "Discounted": hn.Discounted(hn.ContextFTPL(ORACLE, seed=0), 0.9),
     "Restarting": hn.Restarting(hn.ContextFTPL(ORACLE, epsilon=0.3, seed=0)),
     "StronglyAdaptive": hn.StronglyAdaptive(hn.ContextFTPL(ORACLE, epsilon=0.3, seed=0), seed=0),

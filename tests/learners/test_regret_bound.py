@@ -69,6 +69,10 @@ PROMISING = {
     "restarts, fixed": lambda s: hn.Restarting(ftpl(epsilon=0.3, seed=s), JUMPY),
     "restarts, Hedge": lambda s: hn.Restarting(Hedge(ORACLE, seed=s), JUMPY),
     "strongly adaptive": lambda s: hn.StronglyAdaptive(ftpl(seed=s), seed=s),
+    "restarts, adaptive discount": lambda s: hn.Restarting(
+        hn.AdaptiveDiscount(ORACLE, seed=s), JUMPY, max_restarts=2
+    ),
+    "adaptive discount": lambda s: hn.AdaptiveDiscount(ORACLE, seed=s),
     "not discounted": lambda s: hn.Discounted(ftpl(seed=s), 1.0),
     "Hedge": lambda s: Hedge(ORACLE, seed=s),
     "Hedge, fixed": lambda s: Hedge(ORACLE, learning_rate=0.2, seed=s),
@@ -157,6 +161,11 @@ SILENT = {
     "restarts without end": hn.Restarting(ftpl(seed=0)),
     "restarts of a learner of learners": hn.Restarting(
         hn.StronglyAdaptive(ftpl(seed=0), seed=0), max_restarts=2
+    ),
+    "adaptive discount, restarts without end": hn.Restarting(hn.AdaptiveDiscount(ORACLE, seed=0)),
+    "adaptive discount, inexact": hn.AdaptiveDiscount(LINEAR, contexts=ROWS, seed=0),
+    "restarts of learners that all forget": hn.Restarting(
+        hn.AdaptiveDiscount(ORACLE, discounts=(0.9, 0.5), seed=0), max_restarts=1
     ),
     "restarts, inexact": hn.Restarting(ftpl(LINEAR, contexts=ROWS, seed=0), max_restarts=1),
     "strongly adaptive, inexact": hn.StronglyAdaptive(ftpl(LINEAR, contexts=ROWS, seed=0)),

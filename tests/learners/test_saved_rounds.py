@@ -37,6 +37,8 @@ LATE = {
     "bandit, baseline": BANDIT(FINITE, predictor=MEAN, trust="baseline", seed=0),
     "PlayoutBandit": hn.PlayoutBandit(FINITE, hn.Pool(SEQUENCE), horizon=400, seed=0),
     "Restarting, bandit": hn.Restarting(BANDIT(FINITE, seed=0)),
+    "AdaptiveDiscount": hn.AdaptiveDiscount(FINITE, seed=0),
+    "AdaptiveDiscount, scores": hn.AdaptiveDiscount(EVERY, discounts=(1.0, 0.3), seed=0),
     "full, late": hn.ContextFTPL(FINITE, epsilon="anytime", seed=0),
 }
 SETS = {"slates": BANDIT(SLATES, seed=0)}

@@ -32,6 +32,7 @@ FULL = {
         seed=0,
     ),
     "Restarting": hn.Restarting(hn.ContextFTPL(FINITE, epsilon=0.5, seed=0)),
+    "AdaptiveDiscount": hn.AdaptiveDiscount(FINITE, discounts=(1.0, 0.9, 0.5), seed=0),
     "Discounted": hn.Discounted(BASE, 0.8),
     "StronglyAdaptive": hn.StronglyAdaptive(BASE, shortest=4, seed=0),
     "Hedge": hn.baselines.Hedge(FINITE, seed=0),
@@ -92,6 +93,9 @@ def reseed(learner, rng):
             reseed(each.learner, rng)
     elif isinstance(learner, hn.Restarting):
         reseed(learner.player, rng)
+    elif isinstance(learner, hn.AdaptiveDiscount):
+        learner._leader = learner._leader.reseeded(seed_key(int(rng.integers(2**60))))
+        learner._master._key = seed_key(int(rng.integers(2**60)))
     elif isinstance(learner, hn.Discounted):
         reseed(learner._inner, rng)
     elif isinstance(learner, hn.FTPL):

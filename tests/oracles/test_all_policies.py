@@ -4,8 +4,8 @@ from scipy import integrate
 
 import hannan as hn
 from hannan.oracles import AllPolicies
-from hannan.oracles.all_policies import mean_of_maximum
 from hannan.perturbation import seed_key
+from hannan.perturbation.laplace import mean_of_maximum
 from tests import naive, problems
 
 CONTRACT = {

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
+from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
 from hannan.core.stored import Stored
@@ -297,6 +298,10 @@ class Oracle(Parametrised, ABC):
         if contexts:
             total.prepare(contexts)
         return total
+
+    def panel(self, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> Panel:
+        """An empty total for each of several rates of forgetting; contexts as in `start`."""
+        return Panel(self, discounts, contexts)
 
     @abstractmethod
     def noise(self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int) -> Noise:

@@ -176,6 +176,34 @@ def settle(scores, block, row, scale, column, losses):
 
 
 @njit(cache=True, nogil=True)
+def act_all(scores, block, scales, column, out):
+    """Action of the leader of each row of scores, under the row of the block beside it."""
+    for i in range(scores.shape[0]):
+        out[i] = column[leader(scores[i], block[i], scales[i])]
+
+
+@njit(cache=True, nogil=True)
+def add_all(scores, column, losses, discounts):
+    """Add the losses to each row of scores, which then fades by its discount."""
+    for i in range(scores.shape[0]):
+        fade = discounts[i]
+        for n in range(column.size):
+            scores[i, n] = fade * (scores[i, n] + losses[column[n]])
+
+
+@njit(cache=True, nogil=True)
+def settle_all(scores, block, scales, column, losses, discounts, out):
+    """The same, with the action of each leader before the row fades."""
+    for i in range(scores.shape[0]):
+        add(scores[i], losses, column)
+        out[i] = column[leader(scores[i], block[i], scales[i])]
+        fade = discounts[i]
+        if fade != 1.0:
+            for n in range(column.size):
+                scores[i, n] *= fade
+
+
+@njit(cache=True, nogil=True)
 def leaders(scores, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     for row in range(start, stop):

@@ -8,6 +8,7 @@ from numba import njit
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _REACH = 40.0  # the density beyond is below exp(-40)
 _PIECE = 4.0
+_FAR = 1e9
 
 
 @njit(cache=True)
@@ -19,6 +20,9 @@ def argmin_law(values, scale, out):
     between the kinks v = g_i, and negligible beyond a reach of the smallest g.
     """
     K = values.size
+    least = values.min()
+    if abs(least) > _FAR * scale:  # differences of the order of the noise would be rounded away
+        values = values - least
     g = np.sort(values) / scale
     low, high = g[0] - _REACH, g[0] + _REACH
     shifted = values / scale

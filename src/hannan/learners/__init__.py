@@ -1,5 +1,6 @@
 """Perturbed-leader learners."""
 
+from hannan.learners.adaptive_discount import AdaptiveDiscount
 from hannan.learners.certificates import Certificate, SemiBanditCertificate
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.context_semi_bandit_ftpl import ContextSemiBanditFTPL
@@ -17,6 +18,7 @@ from hannan.learners.tsallis_inf import TsallisINF
 
 __all__ = [
     "FTPL",
+    "AdaptiveDiscount",
     "Anytime",
     "Certificate",
     "ContextFTPL",

@@ -14,6 +14,7 @@ from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
 from hannan.oracles._tables import check_table_context, law_of_argmin
 from hannan.perturbation import LaplaceNoise
+from hannan.perturbation.laplace import mean_of_maximum
 
 _NO_KEY = np.uint64(0)
 
@@ -74,18 +75,6 @@ class AllPolicies(Oracle):
     def separates(self, contexts: Sequence[Any]) -> bool:
         """Only the set of all contexts separates (any set, if there is one action)."""
         return self.n_actions == 1 or len(set(contexts)) == self.n_contexts
-
-
-def mean_of_maximum(n: int) -> float:
-    """Expected largest of n independent unit Laplace variates.
-
-    >>> round(mean_of_maximum(2), 6)
-    0.75
-    """
-    # E max = int_0^inf 1 - F(z)^n - F(-z)^n dz with F(z) = 1 - u, u = exp(-z)/2; the integrand
-    # (1 - (1-u)^n - u^n)/u on 0 < u < 1/2 integrates term by term.
-    k = np.arange(1, n + 1)
-    return float(((1.0 - 0.5**k) / k).sum() - 0.5**n / n)
 
 
 class TablePolicy(Policy):

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, Objective, Oracle, Policy
 from hannan.core.oracle import Noise
+from hannan.core.panel import Choices, Panel
+from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
@@ -125,6 +127,10 @@ class FinitePolicies(Oracle):
 
     def objective(self) -> FiniteObjective:
         return FiniteObjective(self) if self.sets is None else FiniteSetObjective(self)
+
+    def panel(self, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> FinitePanel:
+        """Scores of all totals side by side."""
+        return FinitePanel(self, discounts)
 
     def policy(self, index: int) -> FinitePolicy:
         """Policy number `index` of the table."""
@@ -292,6 +298,114 @@ class FiniteSetObjective(FiniteObjective):
             )
             used += rows
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
+
+class FinitePanel(Panel):
+    """The discounted loss of every policy for each discount, [B, N], dealt with in one pass."""
+
+    oracle: FinitePolicies
+    scored = False
+    _derived = frozenset({"_columns", "_discounts", "_still", "_held"})
+
+    def __init__(self, oracle: FinitePolicies, discounts: Sequence[float]) -> None:
+        self.oracle = oracle
+        self.discounts = tuple(discounts)
+        self._columns = oracle._columns
+        shape = len(self.discounts), oracle._columns.shape[1]
+        self.scores = np.zeros(shape)
+        self.scores[:, oracle.n_policies :] = np.inf
+        self._discounts = np.array(self.discounts)
+        self._still = np.zeros(shape, np.float32)  # no noise
+        self._held: tuple[Any, int, NDArray[np.float32]] = (None, -1, self._still)
+
+    def total(self, i: int) -> FiniteObjective:
+        """A total that shares its scores with this panel."""
+        total = self.oracle.objective()
+        total.scores = self.scores[i]
+        return total
+
+    def unit(self, i: int) -> float:
+        """Old scores fade, so that a new loss always counts as it is."""
+        return 1.0
+
+    def actions(
+        self,
+        noise: Noise | None,
+        context: int,
+        first: int,
+        scales: FloatArray,
+        available: IntArray | None = None,
+    ) -> Choices:
+        """All leaders in one compiled call."""
+        codes = np.empty(len(scales), np.intp)
+        rows = self._rows(noise, first)
+        kernel.act_all(self.scores, rows, scales, self._columns[context], codes)
+        return self._choices(codes)
+
+    def foresee(
+        self,
+        noise: Noise | None,
+        context: int,
+        first: int,
+        scales: FloatArray,
+        available: IntArray | None,
+        losses: FloatArray,
+    ) -> Choices:
+        """What `settle` returns, from a copy of the scores."""
+        return self._settle(self.scores.copy(), noise, context, first, scales, losses)
+
+    def add(self, context: int, losses: FloatArray) -> None:
+        """One pass over all scores."""
+        by_code = self.oracle.losses_by_code(losses)
+        kernel.add_all(self.scores, self._columns[context], by_code, self._discounts)
+
+    def settle(
+        self,
+        noise: Noise | None,
+        context: int,
+        first: int,
+        scales: FloatArray,
+        available: IntArray | None,
+        losses: FloatArray,
+    ) -> Choices:
+        """Add and lead in one compiled call."""
+        return self._settle(self.scores, noise, context, first, scales, losses)
+
+    def _settle(
+        self,
+        scores: FloatArray,
+        noise: Noise | None,
+        context: int,
+        first: int,
+        scales: FloatArray,
+        losses: FloatArray,
+    ) -> Choices:
+        codes = np.empty(len(scales), np.intp)
+        by_code = self.oracle.losses_by_code(losses)
+        rows = self._rows(noise, first)
+        column = self._columns[context]
+        kernel.settle_all(scores, rows, scales, column, by_code, self._discounts, codes)
+        return self._choices(codes)
+
+    def _choices(self, codes: IntArray) -> Choices:
+        oracle = self.oracle
+        return codes if oracle.sets is None else [oracle._listed[c].copy() for c in codes]
+
+    def _rows(self, noise: Noise | None, first: int) -> NDArray[np.float32]:
+        """One draw for each total. The last ones asked for are held, since they may lie in two
+        blocks of which the first is gone by the time the round is settled."""
+        if not isinstance(noise, FiniteNoise):
+            return self._still
+        held = self._held
+        if held[0] is noise and held[1] == first:
+            return held[2]
+        blocks, count = noise.blocks, len(self.discounts)
+        start = blocks.locate(first)
+        rows = blocks.block[start : start + count]
+        if len(rows) < count:
+            rows = np.concatenate([b[i:j].copy() for b, i, j in blocks.spans(first, count)])
+        self._held = noise, first, rows
+        return rows
 
 
 class FiniteNoise(LaplaceNoise):

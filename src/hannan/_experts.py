@@ -1,0 +1,60 @@
+"""`hannan.experts`: the recommended learner for full information."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.core import Oracle
+from hannan.core.validation import check_integer
+from hannan.learners import AdaptiveDiscount
+from hannan.oracles import FinitePolicies
+
+
+def experts(
+    policies: Oracle | ArrayLike | int, *, seed: int | None = None, **options: Any
+) -> AdaptiveDiscount:
+    """The recommended learner where all losses are shown: nothing to tune.
+
+    It finds out by itself how fast the past goes out of date and how much noise is needed; see
+    `AdaptiveDiscount` for what it guarantees.
+
+    Parameters
+    ----------
+    policies
+        A policy class; or policies listed one by one as `FinitePolicies` takes them, an action for
+        each context 0..d-1; or a number K of plain experts: `act()` then needs no context.
+    seed
+        Fixes all randomness; None takes fresh entropy.
+    options
+        Passed on to `AdaptiveDiscount`, such as `loss_range=(low, high)`.
+
+    Examples
+    --------
+    Three forecasters, of which the second becomes the best after a while:
+
+    >>> import hannan as hn
+    >>> learner = hn.experts(3, seed=0)
+    >>> for t in range(300):
+    ...     forecaster = learner.act()
+    ...     learner.update([0.2, 0.5, 0.6] if t < 200 else [0.7, 0.1, 0.6])
+    >>> learner.act(), learner.best_policy()()
+    (1, 1)
+
+    Policies that map two contexts to actions, and a class with an optimiser of its own:
+
+    >>> by_context = hn.experts([[0, 1], [1, 0], [1, 1]], seed=0)
+    >>> by_context.act(1) in (0, 1)
+    True
+    >>> routes = hn.oracles.Paths([("s", "a"), ("a", "t"), ("s", "t")], "s", "t")
+    >>> hn.experts(routes, seed=0).act()
+    array([0, 1])
+    """
+    if isinstance(policies, Oracle):
+        return AdaptiveDiscount(policies, seed=seed, **options)
+    if np.ndim(policies) == 0:  # type: ignore[arg-type]
+        count = check_integer("experts", "policies", policies, 1)
+        return AdaptiveDiscount(FinitePolicies(np.arange(count)), seed=seed, **options)
+    return AdaptiveDiscount(FinitePolicies(policies), seed=seed, **options)

@@ -1,0 +1,54 @@
+"""What instability costs a few leaders, and a perturbed leader among a few numbers."""
+
+import numpy as np
+from numba import float64, njit
+
+from hannan.kernels.noise import laplace_cells
+
+# The rows of a state, [3, n].
+D, PEAK, TOP = 0, 1, 2
+
+
+@njit(cache=True)
+def measure(state, discounts, top, before, after):
+    """Add before - after to D, note its peak and the largest scale, and let all of it fade."""
+    for i in range(discounts.size):
+        state[D, i] += before[i] - after[i]
+        state[PEAK, i] = max(state[PEAK, i], state[D, i])
+        state[TOP, i] = top[i]
+        for row in range(3):
+            state[row, i] *= discounts[i]
+
+
+@njit(cache=True)
+def choose(totals, key, stream, number, scale):
+    """The smallest of the totals under one draw of noise; ties to the first."""
+    z = np.zeros(totals.size, np.float32)
+    if scale != 0.0:
+        laplace_cells(key, stream, number, 0, z)
+    best, at = np.inf, 0
+    for i in range(totals.size):
+        value = totals[i] + scale * float64(z[i])
+        if value < best:
+            best, at = value, i
+    return at
+
+
+@njit(cache=True)
+def learn(totals, state, costs, chosen, key, stream, number, scale, late):
+    """Add a round of a leader among totals; returns the range of its losses.
+
+    `chosen` is what led under this draw when the round was decided, at this scale. A round that is
+    `late` counts as if instability had cost all it can.
+    """
+    low, high = costs[0], costs[0]
+    for i in range(totals.size):
+        totals[i] += costs[i]
+        low, high = min(low, costs[i]), max(high, costs[i])
+    state[TOP, 0] = max(state[TOP, 0], scale)
+    if late:
+        state[D, 0] += high - low
+    else:
+        state[D, 0] += costs[chosen] - costs[choose(totals, key, stream, number, state[TOP, 0])]
+    state[PEAK, 0] = max(state[PEAK, 0], state[D, 0])
+    return high - low

@@ -1,0 +1,498 @@
+"""The recommended learner for full information: several rates of forgetting, and a master."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from hannan.bounds import self_tuned
+from hannan.core import (
+    Action,
+    Learner,
+    LossError,
+    LossFunction,
+    Noise,
+    Objective,
+    OpenRound,
+    Oracle,
+    ParameterError,
+    Policy,
+)
+from hannan.core.arrays import Contexts
+from hannan.core.panel import Choices
+from hannan.core.policy import loss_of
+from hannan.core.rounds import Draw, IntArray
+from hannan.core.validation import (
+    FloatArray,
+    check_integer,
+    check_loss_range,
+    check_probability,
+    check_seed,
+    refuse,
+)
+from hannan.learners.certificates import Account, Certificate, Evidence, availability_notes
+from hannan.learners.context_set import ContextSet, Pool
+from hannan.learners.full_losses import check_full_losses
+from hannan.learners.master import Master, Tuning
+from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader, law_of, replay, shares
+from hannan.learners.restricted import restricted
+from hannan.learners.step_size import SelfTuned
+from hannan.perturbation import seed_key
+
+DISCOUNTS = (1.0, 0.999, 0.99, 0.9, 0.5, 0.1)
+
+_SHADOWS = 5  # the stream of noise that is never played
+_SHADOW_MEMORY = 2**16  # bytes; shadows are drawn in the order in which losses arrive
+
+
+class AdaptiveDiscount(Learner):
+    r"""Self-tuned leaders that forget at different rates, and a self-tuned master among them.
+
+    For each discount γ a *base* plays like `Discounted`: on the leader of the losses
+    :math:`\sum_{t<T} \gamma^{T-t} \ell_t` under noise of its own. A master, which is shown what
+    each base's action would have lost, follows one of them in each round: the leader of these
+    losses under Laplace noise, tuned by what its own instability has cost. So neither the rate at
+    which the world changes nor the size of any noise has to be known.
+
+    Parameters
+    ----------
+    oracle
+        The policy class with its optimiser.
+    contexts, separator
+        X, as for `ContextFTPL`.
+    discounts
+        γ of each base, distinct numbers in (0, 1]. 1 forgets nothing.
+    seed
+        Fixes all randomness; None takes fresh entropy.
+    loss_range
+        Range (low, high) of each element's loss, or None to accept any finite loss.
+
+    Guarantee
+    ---------
+    With an exact oracle, against adaptive adversaries, for losses of width W and n bases. Let
+    M_T be the master's own bound, :math:`E[M_T] \le \tfrac54 W (2\sqrt{2 G_n T} + 1)`, G_n the mean
+    of the largest of n unit Laplace variates, 1.76 for the six here. Then for *every* γ among the
+    discounts, with :math:`L_\gamma(t) = \min_\pi \sum_{s \le t} \gamma^{t-s} \ell_s(\pi(x_s))` and
+    C_γ the bound of `Discounted` on discounted regret,
+
+    .. math:: E \sum_{t \le T} \ell_t(a_t) \le E \Bigl[ L_\gamma(T) + (1-\gamma) \sum_{t<T}
+              L_\gamma(t) \Bigr] + (1 + (1-\gamma)(T-1))\, C_\gamma + E[M_T] .
+
+    For γ = 1 this is regret against the best policy, at most
+    :math:`2\sqrt{2\kappa G V} + 2W + E[M_T]`. Against a sequence of policies that changes k times
+    the first term is at most its loss plus :math:`k W \gamma/(1-\gamma)`. `regret_bound(switches)`
+    is the smallest of these bounds. `certificate` measures those of the master and of the base with
+    γ = 1 on the way. Proofs: docs/paper-notes.md, section 3.12.
+
+    Losses may come late (`decide`, `update(…, decision=…)`): the certificate then stays valid
+    against fixed policies, whatever the delays depend on, for all rounds decided; every decision
+    that is not answered costs it 2W. `regret_bound` is None as soon as a loss was late.
+    [syrgkanis2016], [derooij2014]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.AdaptiveDiscount(hn.oracles.FinitePolicies([[0, 0], [0, 1], [1, 1]]), seed=0)
+    >>> for t in range(300):
+    ...     action = learner.act(t % 2)
+    ...     learner.update([0.9, 0.1] if t < 200 else [0.1, 0.9])
+    >>> learner.act(1), learner.best_policy()(0)
+    (0, 0)
+
+    References
+    ----------
+    [syrgkanis2016], [derooij2014]
+    """
+
+    oracle: Oracle
+    noise_memory: ClassVar[int] = 2**26
+    """Bytes of noise made ready ahead of time. It never changes what is played."""
+    _derived = frozenset({"_rates", "_plain", "_shadow"})
+
+    class Round(OpenRound):
+        """A round of all bases and the master."""
+
+        first: int = 0  # number of the first draw; base i takes draw first + i
+        learned: int = 0  # how many losses were known
+        scales: FloatArray = np.empty(0)  # 1/ε of each base, and of the master
+        master_scale: float = 0.0
+        actions: Choices = np.empty(0, np.intp)  # of each base, and whom the master follows
+        followed: int = 0
+        shadowed: bool = False
+        shadows: Choices = actions  # the same under noise that nobody sees
+        shadow_followed: int = 0
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        contexts: Contexts | Pool | None = None,
+        separator: Contexts | None = None,
+        *,
+        discounts: Sequence[float] = DISCOUNTS,
+        seed: int | None = None,
+        loss_range: tuple[float, float] | None = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        self.oracle = self._check_oracle(oracle)
+        self.contexts = contexts
+        self.separator = separator
+        self.discounts = discounts
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        self._range = check_loss_range(self, loss_range)
+        self._rates = self._check_discounts(discounts)
+        # The base that forgets nothing.
+        self._plain = self._rates.index(1.0) if 1.0 in self._rates else None
+        key = seed_key(seed)
+        X = ContextSet(self, oracle, contexts, separator, key)
+        self._panel = oracle.panel(self._rates, X.points)
+        nonnegative = not oracle.takes_functions and self._range[0] >= 0.0
+        self._leader = PerturbedLeader(
+            oracle, X, oracle.objective(), key, seed, self.noise_memory, nonnegative=nonnegative
+        )
+        self._key = key
+        self._shadow: tuple[Noise | None, Noise | None] = (None, None)
+        self._tuning = Tuning(self._rates)
+        self._master = Master(len(self._rates), key)
+        self._account = Account()
+
+    # The round --------------------------------------------------------------------------------
+
+    def _prepare(self, opened: Round) -> None:
+        """ε of every leader, and which draws are theirs."""
+        leader, made = self._leader, self._ledger.made
+        opened.first = leader.number
+        opened.learned = self.rounds
+        opened.scales = self._tuning.scales(self._noise_size())
+        opened.master_scale = self._master.scale
+        # With decisions about, whether a loss overtakes another may depend on the actions, so that
+        # a round must not be measured under the noise it was played with.
+        opened.shadowed = made > 0 or opened.number is not None
+
+    def _act(self, opened: Round) -> None:
+        """Let every base choose, and follow one of them."""
+        panel, leader, master = self._panel, self._leader, self._master
+        context, first, scale = opened.context, opened.first, opened.master_scale
+        round_of = context, first, opened.scales, self._scored_set(opened)
+        opened.actions = panel.actions(leader.noise, *round_of)
+        opened.followed = master.choose(first, scale, shadow=False)
+        opened.calls += len(self._rates)
+        if opened.shadowed:
+            opened.shadows = panel.actions(self._shadow_noise(leader), *round_of)
+            opened.shadow_followed = master.choose(first, scale, shadow=True)
+            opened.calls += len(self._rates)
+        choice = opened.actions[opened.followed]
+        opened.play(int(choice) if isinstance(opened.actions, np.ndarray) else choice)
+
+    def _played(self, opened: Round) -> None:
+        self._leader.advance(len(self._rates))
+        if self._leader.owed:
+            opened.calls += self._leader.collect()
+
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Show all leaders the losses, and count what it cost not to have known them."""
+        if isinstance(loss, LossFunction):
+            raise LossError(f"AdaptiveDiscount takes a loss for each element; got {loss!r}.")
+        leader, context = self._leader, opened.context
+        f, low, high = check_full_losses(self.oracle, loss, leader.n_actions, self._range)
+        if leader.n_actions is None:
+            leader = leader.sized(len(f))
+        later = leader.seeing(context) if leader.X.open_world else None
+        costs = _costs(f, opened.actions)
+        measured = _costs(f, opened.shadows) if opened.shadowed else costs
+        missed = self.rounds - opened.learned
+        overtaken = missed > 0 and not opened.shadowed
+        top = self._tuning.reached(opened.scales, missed)
+        unready = leader.noise is None or later is not None
+        if unready and (self._tuning.peak.any() or overtaken or measured.max() > low):
+            # The scales of the next round need G: if the oracle fails, it must be now.
+            (later or leader).get_ready()
+        noise = self._shadow_noise(leader) if opened.shadowed else leader.noise
+        if overtaken:
+            measured, foreseen = np.full(len(costs), high), np.full(len(costs), low)
+            self._panel.add(context, f)
+        else:
+            available = self._scored_set(opened)
+            after = self._panel.settle(noise, context, opened.first, top, available, f)
+            foreseen = _costs(f, after)
+            opened.calls += len(self._rates)
+        # From here on nothing can fail.
+        account = self._account
+        account.loss += costs.item(opened.followed)
+        if self._plain is not None:
+            scale = opened.scales.item(self._plain)
+            account.stability += leader.stability(high - low, scale)
+        self._tuning.after(top, measured, foreseen)
+        self._master.learn(
+            costs,
+            opened.shadow_followed if opened.shadowed else opened.followed,
+            opened.first,
+            opened.master_scale,
+            shadow=opened.shadowed,
+            overtaken=overtaken,
+        )
+        if leader.X.open_world and later is None:
+            leader.X.see(context)
+        if leader.owed:
+            opened.calls += leader.collect()
+        if later is not None:
+            opened.calls += later.collect()
+        self._leader = later or leader
+
+    # What is said -----------------------------------------------------------------------------
+
+    def best_policy(self) -> Policy:
+        """The best policy for the losses as the base that has lost least discounts them."""
+        return self._panel.total(int(self._master.totals.argmin())).plain().leader()
+
+    def certificate(self, confidence: float = 0.95) -> Certificate:
+        """What can be said about regret against fixed policies so far.
+
+        Parameters
+        ----------
+        confidence
+            Probability of the high-probability statement.
+        """
+        check_probability(self, "confidence", confidence)
+        game, ledger, plain = self._evidence(), self._ledger, self._plain
+        notes = game.obstacles()
+        if plain is None:
+            notes.append("every base forgets: nothing is known of regret against fixed policies")
+        known: dict[str, Any] = {"rounds": self.rounds, "loss": self._account.loss}
+        if plain is not None:
+            best = float(self._panel.total(plain).plain().minima(None, 0, 1, 0.0)[0])
+            known["realised_regret"] = self._account.loss - best
+        missing, void = len(ledger.waiting) + ledger.forgotten, False
+        if missing:
+            notes.append(f"unanswered decisions: {missing}, two widths are added for each")
+            void = math.isinf(self._width)
+        if ledger.delayed:
+            notes.append("losses came late: the measured bound holds, others are not known")
+        notes += availability_notes(self._availability)
+        if plain is None or void or not game.has_theorem:
+            return Certificate(**known, notes=tuple(notes))
+        tuning, own = self._tuning, self._master.tuning
+        G = self._leader.complexity().upper if tuning.top[plain] else 0.0
+        error = G * float(tuning.top[plain]) + self._master.G * float(own.top[0])
+        unanswered = 2.0 * self._width * missing if missing else 0.0
+        measured = float(tuning.D[plain] + own.D[0]) + error + unanswered
+        prompt = not ledger.delayed and not missing
+        certain = None
+        if prompt and math.isfinite(self._width) and confidence < 1.0:
+            # Each draw of a round moves the sum by one width: that of the base and of the master,
+            # and those of their shadows.
+            draws = (4 if ledger.made else 2) * self.rounds
+            certain = measured + self._width * math.sqrt(draws * -math.log1p(-confidence) / 2.0)
+        return Certificate(
+            **known,
+            measured=measured,
+            a_priori=self._account.stability + self._master.stability + error if prompt else None,
+            high_probability=certain,
+            confidence=confidence,
+            notes=tuple(notes),
+        )
+
+    def regret_bound(self, switches: int = 0) -> float | None:
+        """What theory promises for expected regret so far, for any adversary; None if nothing.
+
+        Parameters
+        ----------
+        switches
+            k: against the best sequence of policies that changes k times at most.
+        """
+        k = check_integer(self, "switches", switches, 0)
+        ledger, T = self._ledger, self.rounds
+        if not self._evidence().has_theorem or ledger.delayed or ledger.forgotten:
+            return None
+        if T == 0:
+            return 0.0
+        if not math.isfinite(self._width):
+            return None
+        found = math.inf
+        for rate in self._rates:
+            # Discounted regret at every time, and what a change costs until it is forgotten.
+            each = (1.0 + (1.0 - rate) * (T - 1)) * self._base_bound(rate, T)
+            if k:
+                each += self._width * k * rate / (1.0 - rate) if rate < 1.0 else math.inf
+            found = min(found, each)
+        return None if math.isinf(found) else found + self._master.bound(T, self._width)
+
+    def worst_case(self, rounds: int, restarts: int) -> float | None:
+        """That against fixed policies, for a game with restarts; infinite where there is none."""
+        known = math.isfinite(self._width) and self._leader.n_actions is not None
+        if self._plain is None or not known or not self._evidence().has_theorem:
+            return math.inf
+        own = self._master.bound(rounds, self._width, restarts)
+        return own + self._base_bound(1.0, rounds, restarts)
+
+    def _base_bound(self, rate: float, rounds: int, restarts: int = 0) -> float:
+        """C: at most the discounted regret of a base in expectation."""
+        leader, W = self._leader, self._width
+        G = leader.complexity().value
+        if G <= 0.0:
+            return 0.0
+        eager = self.oracle.eagerness * G
+        weights = rounds if rate == 1.0 else (1.0 - rate ** (2 * rounds)) / (1.0 - rate**2)
+        bound = self_tuned(
+            rounds,
+            **leader.sizes,
+            loss_range=(0.0, W / self.oracle.max_chosen),
+            nonnegative=leader.nonnegative,
+            complexity=eager,
+            squares=W**2 * weights,
+            restarts=restarts,
+        )
+        return self._evidence().share(eager) * bound.value
+
+    @property
+    def base_losses(self) -> dict[float, float]:
+        """What each base has lost so far, by its discount: which rate suits the world."""
+        return dict(zip(self._rates, self._master.totals.tolist(), strict=True))
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """What an action has cost."""
+        losses, _, _ = check_full_losses(self.oracle, loss, self.action_count, self._range)
+        return loss_of(losses, action)
+
+    def fresh(self, number: int) -> Self:
+        """A new learner like this one, which keeps what is known of the class itself: its G."""
+        twin = super().fresh(number)
+        twin.share_complexity(self)
+        return twin
+
+    def share_complexity(self, other: AdaptiveDiscount) -> None:
+        """Take over G from a learner of the same class on the same contexts, where it is known."""
+        self._leader.share_complexity(other._leader)
+
+    # Parts ------------------------------------------------------------------------------------
+
+    def _law(self, opened: Round) -> FloatArray | None:
+        law = None
+        for i, share in enumerate(self._master.law(opened.master_scale).tolist()):
+            if share > 0.0:
+                of_base = law_of(*self._base(i, opened))
+                if of_base is None:
+                    return None
+                law = share * of_base if law is None else law + share * of_base
+        return law
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        followed = rng.choice(
+            len(self._rates), size=copies, p=self._master.law(opened.master_scale)
+        )
+        found: list[Action] = [-1] * copies
+        for i in np.unique(followed):
+            mine = np.flatnonzero(followed == i)
+            actions = replay(self._leader, *self._base(int(i), opened), len(mine), rng)
+            for place, action in zip(mine.tolist(), actions, strict=True):
+                found[place] = action
+        return found
+
+    def _shares(self, opened: Round, draws: int, rng: np.random.Generator) -> FloatArray:
+        law = self._master.law(opened.master_scale)
+        counts = rng.multinomial(draws, law / law.sum())
+        found = [
+            n * shares(self._leader, *self._base(i, opened), int(n), rng)
+            for i, n in enumerate(counts)
+            if n
+        ]
+        return np.asarray(np.sum(found, axis=0) / draws)
+
+    def _base(self, i: int, opened: Round) -> tuple[Objective, NoisyRound]:
+        """The past as one base sees it, and its own round."""
+        inner, total = NoisyRound(opened.context), self._panel.total(i)
+        inner.plays = opened.plays
+        scale = float(opened.scales[i]) * self._panel.unit(i)
+        inner.draw = Draw(self._leader.noise, opened.first + i, scale)
+        return (restricted(total, opened) if total.scored else total), inner
+
+    def _noise_size(self) -> float:
+        """η G, by which the peak of D is divided; 0 while there is no noise."""
+        leader = self._leader
+        if leader.noise is None or leader.found is None:
+            return 0.0
+        return self.oracle.eagerness * leader.found.value
+
+    def _shadow_noise(self, leader: PerturbedLeader) -> Noise | None:
+        """Noise on the same contexts that nobody sees before its round is learned."""
+        if leader.noise is None or self._shadow[0] is not leader.noise:
+            made = None
+            if leader.noise is not None:
+                points = leader.X.points
+                made = leader.oracle.noise(points, self._key, _SHADOWS, _SHADOW_MEMORY)
+            self._shadow = leader.noise, made
+        return self._shadow[1]
+
+    def _scored_set(self, opened: Round) -> IntArray | None:
+        """What is available, where scores decide."""
+        return opened.available if self._panel.scored else None
+
+    def _evidence(self) -> Evidence:
+        return Evidence(
+            self.rounds,
+            self._account,
+            self._leader,
+            SelfTuned(self.oracle.eagerness),
+            self._ledger,
+            self._availability,
+            self._width,
+        )
+
+    @property
+    def _width(self) -> float:
+        """How much more than another an action can lose in a round."""
+        return self.oracle.spread(*self._range)
+
+    def _total(self) -> Objective:
+        return self._panel.total(0 if self._plain is None else self._plain)
+
+    @property
+    def _scores_actions(self) -> bool:
+        return self._panel.scored
+
+    @property
+    def action_count(self) -> int | None:
+        """K, where it is known."""
+        return self._leader.oracle.n_actions
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """The context, checked, if it may arrive."""
+        return self._leader.X.admit(context, 0)
+
+    def _restored(self) -> None:
+        if self._tuning.peak.any():
+            self._leader.put_noise()
+
+    def _check_oracle(self, oracle: Any) -> Oracle:
+        if not isinstance(oracle, Oracle):
+            raise refuse(self, "oracle", "an oracle (`hn.experts` also takes tables)", oracle)
+        if type(oracle).at is not Oracle.at:
+            raise ParameterError(
+                f"{type(oracle).__name__} changes with time itself, and what has been forgotten of "
+                "it cannot be told: play it with ContextFTPL."
+            )
+        return oracle
+
+    def _check_discounts(self, given: Any) -> tuple[float, ...]:
+        accepted = "distinct numbers in (0, 1], at least one"
+        try:
+            values = tuple(given)
+        except TypeError:
+            raise refuse(self, "discounts", accepted, given) from None
+        numbers = all(isinstance(v, Real) and not isinstance(v, bool) for v in values)
+        if not values or not numbers or not all(0.0 < float(v) <= 1.0 for v in values):
+            raise refuse(self, "discounts", accepted, given)
+        if len(set(map(float, values))) < len(values):
+            raise refuse(self, "discounts", accepted, given)
+        return tuple(map(float, values))
+
+
+def _costs(losses: FloatArray, actions: Choices) -> FloatArray:
+    """The loss of each of some actions."""
+    if isinstance(actions, np.ndarray):
+        return losses.take(actions)
+    return np.array([loss_of(losses, action) for action in actions])
