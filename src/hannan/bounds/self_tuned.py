@@ -127,7 +127,7 @@ def hinted(
     --------
     >>> sizes = {"d": 50, "n_actions": 5, "log_size": 6.9}
     >>> [round(hinted(20_000, share=s, **sizes).value) for s in (0.0, 0.5, 0.95)]
-    [9342, 12589, 36433]
+    [10745, 14012, 38124]
     """
     owner = "hinted"
     known = Checked(owner, sizes, loss_bound=loss_bound, loss_range=loss_range)

@@ -72,7 +72,7 @@ class Restarting(Learner):
     ...     action = learner.act(t % 2)
     ...     learner.update(float(action != (0 if t < 300 else 2)))
     >>> learner.restarts
-    [313]
+    [314]
     >>> learner.best_policy()(0)
     2
 

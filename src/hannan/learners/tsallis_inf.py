@@ -68,7 +68,7 @@ class TsallisINF(Learner):
     ...     action = learner.act()
     ...     learner.update(0.2 if action == 1 else 0.8)
     >>> learner.best_policy()(0), learner.propensities().probabilities.round(2)
-    (1, array([0.01, 0.98, 0.01]))
+    (1, array([0.  , 0.94, 0.06]))
 
     References
     ----------
