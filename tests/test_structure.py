@@ -64,7 +64,8 @@ def package_of(path: Path) -> str:
 
 
 def private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
+    # Named tuples spell their public methods with an underscore.
+    return name.startswith("_") and not name.startswith("__") and name != "_replace"
 
 
 def is_own(value: ast.expr) -> bool:
