@@ -173,3 +173,24 @@ def test_adwin_restarts_only_when_errors_rise():
     play(learner, toy(2000, [1000]))
     assert len(learner.restarts) == 1
     assert 1000 < learner.restarts[0] < 1100
+
+
+def test_predictions_that_become_firm_are_no_drift():
+    """Errors that fall more slowly than the variance that predictions allow for."""
+
+    class Firm:
+        def __init__(self):
+            self.n = 0
+
+        def predict(self, context):
+            return np.full(2, 0.35 / (1.0 + self.n / 1000))
+
+        def learn(self, context, action, loss):
+            self.n += 1
+
+    base = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 2), epsilon=0.1, seed=0)
+    learner = hn.Restarting(base, predictor=Firm())
+    for t in range(6000):
+        learner.act()
+        learner.update(float(t % 50 == 0))
+    assert learner.restarts == []

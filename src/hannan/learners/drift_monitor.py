@@ -23,10 +23,12 @@ class DriftMonitor(Stored):
     The prediction is the `estimate` of the predictor given, else of the learner's own, made
     before the loss is learned. With losses brought to [0, 1] by `loss_range`, an element counts
 
-    .. math:: (\ell - \hat\ell)^2 - \hat\ell (1 - \hat\ell) ,
+    .. math:: (\ell - \hat\ell)^2 - c\, \hat\ell (1 - \hat\ell) ,
 
     its squared error less the variance of a 0/1 loss with that mean: a learner that merely turns to
-    actions whose losses vary more raises no alarm. That is the mean over the chosen elements, or
+    actions whose losses vary more raises no alarm. c ≤ 1 is the ratio of the sums of both so far:
+    losses may vary less than 0/1 ones, and predictions may be too cautious at first; when they
+    become firm that shall not look like a rise. That is the mean over the chosen elements, or
     the same of the whole action's loss for loss functions. Without a predictor the loss itself
     counts.
     """
@@ -50,6 +52,7 @@ class DriftMonitor(Stored):
         # Of the whole action's loss; sets may be small.
         self._lowest = low if m == 1 else m * min(low, 0.0)
         self._breadth = self._width if oracle is None else oracle.spread(low, high)
+        self._squares = self._variances = 1.0
 
     def expect(self, context: Any, action: Action) -> Any:
         """What the action will cost, one number for each chosen element; None for no idea."""
@@ -70,30 +73,33 @@ class DriftMonitor(Stored):
 
     def drift(self, action: Action, loss: Any, expected: Any) -> bool:
         """Whether the detector, shown what the action did cost, finds that the world changed."""
+        before = self._squares, self._variances
         value = self._value(action, _numbers(loss), expected)
-        found = False if value is None else self._detector.update(value)
-        return value is not None and bool(getattr(self._detector, "drift_detected", found))
+        if value is None:
+            return False
+        try:
+            found = self._detector.update(value)
+        except BaseException:
+            self._squares, self._variances = before
+            raise
+        return bool(getattr(self._detector, "drift_detected", found))
 
     def _value(self, action: Action, loss: Any, expected: Any) -> float | None:
         if expected is None and self._source is not None:
             return None
-        if self._whole:
-            cost = loss_of(loss, action)
-        else:
-            seen = loss[action] if self._full else loss
-            if expected is not None and not isinstance(action, int):
-                return float(np.mean(self._excess(seen, expected))) if len(seen) else None
-            cost = float(seen.sum())
+        seen = loss_of(loss, action) if self._whole else loss[action] if self._full else loss
         if expected is None:
-            return (cost - self._lowest) / self._breadth
-        return float(self._excess(cost, expected))
-
-    def _excess(self, seen: Any, expected: Any) -> Any:
-        """The squared error beyond that of a 0/1 loss, moved from [-1/4, 1] to [0, 1]."""
-        error = (seen - expected) / self._width
+            return (float(np.sum(seen)) - self._lowest) / self._breadth
+        if np.size(seen) == 0:
+            return None
         low = self._range[0]
         mean = (expected - low) / self._width if math.isfinite(low) else 0.0
-        return (error * error - mean * (1.0 - mean) + 0.25) / 1.25
+        square = float(np.mean(((seen - expected) / self._width) ** 2))
+        variance = float(np.mean(mean * (1.0 - mean)))
+        share = min(1.0, self._squares / self._variances)
+        self._squares += square
+        self._variances += variance
+        return (square - share * variance + 0.25) / 1.25  # from [-1/4, 1] to [0, 1]
 
     def learn(
         self, context: Any, action: Action, loss: Any, available: IntArray | None = None
