@@ -65,7 +65,7 @@ def test_a_capped_baseline_moves_the_law_at_most_half_of_what_it_withstands(
     values = data.draw(arrays(float, K, elements=st.floats(0.0, 1.0)))
     advice = data.draw(st.integers(0, K - 1))
     Q, law = np.empty(K), np.empty(K)
-    tsallis.capped_law(totals, values, advice, share, eta, Q, law)
+    tsallis.capped_law(totals, values, advice, share, eta, 1.0, Q, law)
     assert (values >= Q).all()
     np.testing.assert_allclose(law, slow_law(totals + Q, eta), rtol=1e-5, atol=1e-9)
     q = (1.0 - share) * law

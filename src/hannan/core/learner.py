@@ -176,6 +176,16 @@ class Learner(Parametrised, ABC):
         """Ids of the decisions not answered yet."""
         return list(self._ledger.waiting)
 
+    def expected(self, decision: Decision | None = None) -> FloatArray | None:
+        """What a predictor inside expected each action of an open round to cost, if it was asked.
+
+        Without a decision: of the round that `act` opened.
+        """
+        ledger = self._ledger
+        opened = ledger.current if decision is None else ledger.waiting[decision.id]
+        found: FloatArray | None = getattr(opened, "values", None)
+        return found
+
     @property
     def late(self) -> str | None:
         """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""

@@ -36,8 +36,10 @@ def law(totals, eta, out):
 
 
 @njit(cache=True)
-def capped_law(totals, values, advice, share, eta, baseline, out):
+def capped_law(totals, values, advice, share, eta, top, baseline, out):
     """The law with `values` as a baseline, as large as the guarantee allows; both are written.
+
+    Losses are at most `top`.
 
     A baseline that was too high then moves the law no more than a loss would: with the weight
     1/q of an action the step is at most half of what the entropy withstands.
@@ -51,7 +53,7 @@ def capped_law(totals, values, advice, share, eta, baseline, out):
     for k in range(K):
         cap = 0.0
         if out[k] > 0.0:
-            cap = base / (2.0 * eta * (1.0 / np.sqrt(out[k]) + 0.5 * eta))
+            cap = base / (2.0 * eta * (1.0 / np.sqrt(out[k]) + 0.5 * eta * top))
         if k == advice:
             cap = max(cap, np.sqrt(share * base) / eta)
         baseline[k] = min(values[k], cap)

@@ -54,17 +54,21 @@ class DriftMonitor(Stored):
         self._breadth = self._width if oracle is None else oracle.spread(low, high)
         self._squares = self._variances = 1.0
 
-    def expect(self, context: Any, action: Action) -> Any:
-        """What the action will cost, one number for each chosen element; None for no idea."""
-        source = self._source
-        unsized = self._K is None and self._learner.rounds == 0
-        if source is None or unsized:
-            return None
-        guess = self._checked(getattr(source, "estimate", source.predict)(context), source)
+    def expect(self, context: Any, action: Action, guess: Any = None) -> Any:
+        """What the action will cost, one number for each chosen element; None for no idea.
+
+        `guess` is what the learner's own predictor said, where that is known already.
+        """
+        if guess is None or self._own is not None:
+            source = self._source
+            unsized = self._K is None and self._learner.rounds == 0
+            if source is None or unsized:
+                return None
+            guess = self._checked(getattr(source, "estimate", source.predict)(context), source)
         low, high = self._range
         if not self._whole and not isinstance(action, int):
             return np.clip(guess[action], low, high)
-        return min(max(loss_of(guess, action), low), high)
+        return min(max(float(loss_of(guess, action)), low), high)
 
     @property
     def _source(self) -> Any:
@@ -90,16 +94,20 @@ class DriftMonitor(Stored):
         seen = loss_of(loss, action) if self._whole else loss[action] if self._full else loss
         if expected is None:
             return (float(np.sum(seen)) - self._lowest) / self._breadth
-        if np.size(seen) == 0:
+        if isinstance(expected, float):
+            seen = float(seen)
+        elif len(expected) == 0:
             return None
         low = self._range[0]
+        error = (seen - expected) / self._width
         mean = (expected - low) / self._width if math.isfinite(low) else 0.0
-        square = float(np.mean(((seen - expected) / self._width) ** 2))
-        variance = float(np.mean(mean * (1.0 - mean)))
+        square, variance = error * error, mean * (1.0 - mean)
+        if not isinstance(expected, float):
+            square, variance = float(np.mean(square)), float(np.mean(variance))
         share = min(1.0, self._squares / self._variances)
         self._squares += square
         self._variances += variance
-        return (square - share * variance + 0.25) / 1.25  # from [-1/4, 1] to [0, 1]
+        return float(square - share * variance + 0.25) / 1.25  # from [-1/4, 1] to [0, 1]
 
     def learn(
         self, context: Any, action: Action, loss: Any, available: IntArray | None = None

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Oracle, ParameterError, Predictor
+from hannan.core import LossError, Oracle, ParameterError, Predictor
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_choice, check_positive, refuse
+from hannan.kernels.hints import price
 
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
@@ -214,16 +215,15 @@ class Hint(NoHint):
         """Hint, its share and the estimates of round n: functions of the context and the past."""
         if self.mixes:
             self._hint(opened, G, n)
-        else:
-            opened.values = self._checked(self.predictor.predict(opened.context))
         if self.trust.baseline == "guess":
-            self._take(opened, opened.values)
+            self._take(opened, self._checked(self.predictor.predict(opened.context)))
 
     def _hint(self, opened: Any, G: float, n: int) -> None:
         context, available = opened.context, opened.available
         advise = getattr(self.predictor, "advise", None)
         if advise is not None:
             opened.advice, values = advise(context, available)
+            self._check(opened)
         else:
             values = getattr(self.predictor, "estimate", self.predictor.predict)(context)
             guess = self._checked(self.predictor.predict(context))
@@ -312,15 +312,10 @@ class Hint(NoHint):
         """What the hint of a round has cost, from the law of the base at the time of decision."""
         if not self.mixes:
             return
-        p, advice, action, law = opened.share, opened.advice, opened.action, opened.law
-        values = opened.values
-        expected = float(values[advice] - law @ values)
-        hit = action == advice
-        ratio = 1.0 / (1.0 - p)  # of the base's probability of the action to the real one
-        if hit:
-            likely = p + (1.0 - p) * law[advice]
-            ratio = law[advice] / likely if likely > 0.0 else 1.0
-        surprise = loss - values[action]
+        p, values = opened.share, opened.values
+        hit = opened.action == opened.advice
+        expected, ratio, value = price(opened.law, values, opened.advice, opened.action, p)
+        surprise = loss - value
         if p > 0.0:
             self._reserve -= self._largest_step(p)
             # Where the law is estimated the ratio is too small on average, so that the cost is
@@ -347,6 +342,16 @@ class Hint(NoHint):
         if not self.refused:
             return (said,)
         return said, f"hints were refused in {self.refused} rounds: their budget was spent"
+
+    def _check(self, opened: Any) -> None:
+        """Refuse advice that cannot be played."""
+        plays, advice = opened.plays, opened.advice
+        valid = isinstance(advice, int) and 0 <= advice < self._n_actions
+        if not valid or (plays is not None and plays[advice] != advice):
+            raise LossError(
+                f"A predictor must recommend an available action below {self._n_actions}; "
+                f"{type(self.predictor).__name__} recommended {advice!r}."
+            )
 
     def _checked(self, guess: Any) -> FloatArray:
         return check_guess(self.predictor, guess, self._n_actions, (0.0, self._top))

@@ -159,7 +159,7 @@ class Restarting(Learner):
             self._late_loss += self.player.loss_suffered(action, shown)
             self._late += 1
             return
-        expected = self._monitor.expect(context, action)
+        expected = self._monitor.expect(context, action, self.player.expected(opened.inner))
         self.player.update(loss, opened.inner)
         if self.max_restarts is None or len(self.restarts) < self.max_restarts:
             self._lesson = context, action, loss, opened.available

@@ -142,7 +142,8 @@ class TsallisINF(Learner):
         if self.hint.predictor is not None:
             self.hint.advise(opened, self._G, self._number + 1)
         opened.cost = 1.0 / (1.0 - opened.share)
-        eta = 2.0 / (self._range[1] * math.sqrt(self._W[opened.context] + opened.cost))
+        # A plain float: compiled functions take NumPy's scalars slowly.
+        eta = 2.0 / (self._range[1] * math.sqrt(float(self._W[opened.context]) + opened.cost))
         opened.law = np.empty(len(row))
         opened.exact = True
         if opened.values is None:
@@ -150,10 +151,8 @@ class TsallisINF(Learner):
             return
         top, Q = self._range[1], np.empty(len(row))
         advice = -1 if opened.advice is None else opened.advice
-        kernel.capped_law(
-            row / top, opened.values / top, advice, opened.share, eta * top, Q, opened.law
-        )
-        opened.baseline = top * Q
+        kernel.capped_law(row, opened.values, advice, opened.share, eta, top, Q, opened.law)
+        opened.baseline = Q
 
     def _act(self, opened: Round) -> None:
         """The hint, or a draw from the law of the base."""

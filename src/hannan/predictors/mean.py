@@ -8,6 +8,7 @@ import numpy as np
 from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
+from hannan.kernels import means as kernel
 from hannan.predictors._table import FORGETTING, TablePredictor, as_loss, check_alpha
 
 
@@ -88,9 +89,13 @@ class Mean(TablePredictor):
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
         """The action of the least guess, even below 0, and `estimate`."""
-        low = self._lower(context)[1]
-        best = low.argmin() if available is None else available[low[available].argmin()]
-        return int(best), self.estimate(context)
+        if available is not None or self.alpha == 0.0:
+            low = self._lower(context)[1]
+            some = np.arange(len(low)) if available is None else available
+            return int(some[low[some].argmin()]), self.estimate(context)
+        estimate = np.empty(self._n_actions)
+        best = kernel.advise(self._row(context, 2), self.alpha * self._sigma, estimate)
+        return int(best), estimate
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count what was seen."""
@@ -114,6 +119,10 @@ class Mean(TablePredictor):
         if self.alpha == 0.0:
             return (self.estimate(context),) * 2
         total, count = self._row(context, 2)
-        sigma = math.sqrt((0.25 + self._squares) / (1.0 + self._rounds))
         shrunk = np.asarray(total / (count + 1.0))
-        return shrunk, np.asarray(shrunk - self.alpha * sigma / np.sqrt(count + 1.0))
+        return shrunk, np.asarray(shrunk - self.alpha * self._sigma / np.sqrt(count + 1.0))
+
+    @property
+    def _sigma(self) -> float:
+        """The size of past errors."""
+        return math.sqrt((0.25 + self._squares) / (1.0 + self._rounds))
