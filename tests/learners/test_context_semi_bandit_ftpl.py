@@ -284,7 +284,7 @@ def test_a_shared_stream_needs_far_fewer_draws_for_large_sets():
     learner = fixed(oracle, resampling="shared", max_resamples=L)
     apart, first = 0, 10**6  # draws that no round comes to
     for _ in range(T):
-        _, past, (noise, _, scale) = learner.outlook(0)
+        _, past, (noise, _, scale), *_ = learner.outlook(0)
         action = learner.act(0)
         for element in action.tolist():  # as printed: a stream for each
             used = past.resample_one(0, element, noise, first, L, 1, scale)[1]

@@ -152,7 +152,17 @@ SILENT = {
     "playout, own size": hn.PlayoutFTPL(ORACLE, [0] * 9, epsilon=0.3),
     "bandit, inexact oracle": semi(LINEAR, contexts=ROWS, seed=0),
     "bandit, contexts not declared": semi(hn.oracles.Stumps(K), seed=0),
-    "bandit, balanced": semi(predictor=hn.predictors.Mean(), trust="balanced", seed=0),
+    "bandit, hints without limit": semi(
+        predictor=hn.predictors.Mean(), trust=hn.Trust(share=1.0), seed=0
+    ),
+    "Tsallis, late": late(hn.TsallisINF(hn.oracles.AllPolicies(D, K), seed=0)),
+    "Tsallis, forgotten": forgetful(hn.TsallisINF(hn.oracles.AllPolicies(D, K), seed=0)),
+    "Tsallis, hints without limit": hn.TsallisINF(
+        hn.oracles.AllPolicies(D, K),
+        predictor=hn.predictors.Mean(),
+        trust=hn.Trust(share=1.0),
+        seed=0,
+    ),
     "bandit, baseline": semi(predictor=hn.predictors.Mean(), trust="baseline", seed=0),
     "bandit, hints at a fixed ε": semi(predictor=hn.predictors.Mean(), epsilon=0.1, seed=0),
     "bandit, late": late(semi(seed=0)),
