@@ -318,9 +318,10 @@ class Hint(NoHint):
         hit = action == advice
         ratio = 1.0 / (1.0 - p)  # of the base's probability of the action to the real one
         if hit:
-            likely = p + (1.0 - p) * law[advice]
-            ratio = law[advice] / likely if likely > 0.0 else 1.0
-        surprise = loss - values[action]
+            base = float(law[advice])
+            likely = p + (1.0 - p) * base
+            ratio = base / likely if likely > 0.0 else 1.0
+        surprise = loss - float(values[action])
         if p > 0.0:
             self._reserve -= self._largest_step(p)
             # Where the law is estimated the ratio is too small on average, so that the cost is
