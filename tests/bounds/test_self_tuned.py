@@ -26,6 +26,35 @@ def test_self_tuned_with_full_information(setting, kappa):
 
 
 @pytest.mark.parametrize(("setting", "kappa"), SETTINGS)
+@pytest.mark.parametrize("c", [2.0, 1.51])
+def test_self_tuned_with_semi_bandit_feedback(setting, kappa, c):
+    options = {"setting": setting, "second_moment": c, "feedback": "semi-bandit", **SETS}
+    bound = self_tuned(T, **options)
+    root = 2 * B * math.sqrt((2 * kappa * G + 1) * c * m * K * T)
+    assert bound.terms["instability"] == pytest.approx(root)
+    assert bound.terms["truncation"] == pytest.approx(B * 2 * math.sqrt(K * T) / math.e)
+    again = self_tuned(T, restarts=3, **options)
+    assert again.value == pytest.approx(2 * bound.value)
+    fixed = self_tuned(T, restarts=3, max_resamples=50, **options)
+    assert fixed.terms["truncation"] == pytest.approx(B * K * T / (math.e * 50))
+
+
+def test_what_truncation_costs_is_bounded_for_a_growing_limit():
+    bound = self_tuned(T, feedback="bandit", **SIZES)
+    paid = sum(K / (math.e * math.ceil(math.sqrt(K * t))) for t in range(1, T + 1))
+    assert 0.97 * bound.terms["truncation"] < paid <= bound.terms["truncation"]
+    assert bound.max_resamples == math.ceil(math.sqrt(K * T))
+
+
+def test_two_experts_against_follow_the_leader():
+    # The leader's killer: half of the rounds cost one, so V = T/2.
+    bound = self_tuned(10**4, d=1, n_actions=2, complexity=0.75, squares=5000)
+    assert bound.value == pytest.approx(175, abs=0.5)
+    more = self_tuned(10**4, d=1, n_actions=2, complexity=0.75, squares=10**6)
+    assert more.value == self_tuned(10**4, d=1, n_actions=2, complexity=0.75).value
+
+
+@pytest.mark.parametrize(("setting", "kappa"), [("transductive", 1), ("separator", d)])
 @pytest.mark.parametrize("known_law", [False, True])
 @pytest.mark.parametrize(("budget", "share"), [(3.0, 0.95), (0.5, 0.0), (1.0, 0.5)])
 def test_hints_with_a_budget(setting, kappa, known_law, budget, share):
@@ -47,16 +76,22 @@ def test_hints_with_a_budget(setting, kappa, known_law, budget, share):
     assert limited.max_resamples == 7
 
 
-@pytest.mark.parametrize(("G", "factor"), [(0.75, 5.02), (1e7, 4.97)])
-def test_what_safe_hints_cost(G, factor):
+@pytest.mark.parametrize(
+    ("G", "share", "drawn", "known"),
+    [
+        (0.75, 0.0, 1.22, 1.47),
+        (0.75, 0.95, 4.2, 4.08),
+        (1e7, 0.0, 1.34, 1.61),
+        (1e7, 0.95, 4.81, 5.57),
+    ],
+)
+def test_what_safe_hints_cost(G, share, drawn, known):
+    """In units of what a learner without a predictor has."""
     options = {"d": 1, "n_actions": 5, "complexity": G}
-    calm = self_tuned(10**6, feedback="bandit", **options).value
-    assert hinted(10**6, **options).value / calm == pytest.approx(factor, abs=0.01)
-    # Hints without a share cost what they may at most.
-    none = hinted(10**6, share=0.0, **options)
-    base = self_tuned(10**6, feedback="bandit", start=1.0, **options).terms
-    assert none.terms["truncation"] == pytest.approx(base["truncation"])
-    assert none.terms["hints"] == pytest.approx(3.0 * math.sqrt(G * 10**6))
+    for second_moment, known_law, factor in ((2.0, False, drawn), (1.0, True, known)):
+        calm = self_tuned(10**6, feedback="bandit", second_moment=second_moment, **options).value
+        bold = hinted(10**6, share=share, known_law=known_law, **options).value
+        assert bold / calm == pytest.approx(factor, abs=0.01)
 
 
 @pytest.mark.parametrize(("setting", "kappa"), SETTINGS)

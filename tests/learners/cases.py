@@ -114,7 +114,9 @@ CONTRACT = {
         no_regret=False,
     ),
     "Restarting, hn.bandit, rows": Match(hn.bandit(3, seed=0), VECTORS, no_regret=False),
-    "Restarting, hn.bandit, arms": Match(hn.bandit(3, n_contexts=1, seed=0), hn.environments.PlantedPolicy(FEW)),
+    "Restarting, hn.bandit, arms": Match(
+        hn.bandit(3, n_contexts=1, seed=0), hn.environments.PlantedPolicy(FEW)
+    ),
     "Restarting, hn.bandit, listed": Match(hn.bandit(3, policies=FINITE, seed=0), PLANTED),
     "FTPL": Match(hn.FTPL(FINITE, fakes, seed=0), PLANTED),
     "FTPL, earned trust": Match(
