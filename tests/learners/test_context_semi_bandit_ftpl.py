@@ -472,5 +472,5 @@ def test_self_tuned_regret_stays_below_its_bound():
             learner = hn.ContextSemiBanditFTPL(oracle, epsilon=hn.SelfTuned(1.0), seed=seed)
             regret = hn.play(learner, world(oracle), T, seed=seed).regret()
             G = learner.complexity.value
-            bias = sum(4 / (math.e * learner._limit(t, 1.0)) for t in range(1, T + 1))
+            bias = sum(4 / (math.e * learner._limit(t)) for t in range(1, T + 1))
             assert regret <= 0.6 * (2 * math.sqrt((2 * G + 1) * 2 * 4 * T) + bias)
