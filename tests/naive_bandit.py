@@ -88,17 +88,12 @@ class SlowBandit:
         self.scores = [0.0] * len(rows)
         self.D = 0.0
         self.draw = self.t = 0
-        self.hint = None  # hint(context) -> a loss vector, or None
-        self.budget = math.inf
-        self.S = self.over = self.start = 0.0
 
     @property
     def scale(self):
         return self.D / self.G if self.epsilon is None else 1.0 / self.epsilon
 
     def _tilted(self, context, extra):
-        if extra is None:
-            return self.scores
         return [
             s + loss(extra, row[context]) for s, row in zip(self.scores, self.rows, strict=True)
         ]
@@ -109,11 +104,8 @@ class SlowBandit:
 
     def act(self, context):
         self.t += 1
-        spent = max(self.S, 0.0) + 2 * self.over
-        bold = self.hint is not None and spent <= self.budget * math.sqrt(self.G0 * self.t)
-        self.tilt = self.hint(context) if bold else None
         self.context = context
-        self.action = self._leads(self._tilted(context, self.tilt), context, self.draw)
+        self.action = self._leads(self.scores, context, self.draw)
         self.draw += 1
         return self.action
 
@@ -124,7 +116,7 @@ class SlowBandit:
         needed = [j for j in elements(self.action) if losses[j] != 0.0]
         for j, w in self._weigh(needed).items():
             proxy[j] = w * losses[j]
-        if needed and (self.epsilon is None or self.tilt is not None):
+        if needed and self.epsilon is None:
             self._measure(context, proxy)
         for n, row in enumerate(self.rows):
             self.scores[n] += loss(proxy, row[context])
@@ -133,10 +125,9 @@ class SlowBandit:
         L = self.limit or max(2, math.ceil(math.sqrt(self.K * self.t)))
         if self.scale == 0.0:
             return dict.fromkeys(group, 1.0)
-        played = self._tilted(self.context, self.tilt)
         seen = {j: [] for j in group}
         while group and len(next(iter(seen.values()))) < L - 1:
-            chosen = elements(self._leads(played, self.context, self.draw))
+            chosen = elements(self._leads(self.scores, self.context, self.draw))
             self.draw += 1
             for j in group:
                 seen[j].append(j in chosen)
@@ -149,9 +140,5 @@ class SlowBandit:
         a1 = self._leads(self._tilted(context, proxy), context, self.draw)
         d = loss(proxy, a0) - loss(proxy, a1)
         assert d >= 0.0
-        if self.tilt is not None:
-            ap = self._leads(self._tilted(context, self.tilt), context, self.draw)
-            self.S += loss(proxy, ap) - loss(proxy, a0)
-            self.over += d
         self.draw += 1
         self.D += d

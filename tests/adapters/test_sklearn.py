@@ -191,15 +191,14 @@ def restarting_bandit(oracle, seed, loss_range):
     ids=["plain", "restarting"],
 )
 def test_guesses_count_in_predictions_as_they_do_in_play(parameters):
-    # With bandit feedback and a budgeted hint the totals alone know next to nothing.
+    # With bandit feedback and hints the totals alone know next to nothing.
     rows, labels = load_digits(return_X_y=True)
     model = OnlinePolicyClassifier(**parameters, random_state=0).fit(rows / 16, labels)
     probe = rows[:300] / 16
     assert model.mean_loss_ < 0.2
     assert model.score(probe, labels[:300]) > 0.9
     assert (model.predict_proba(probe).argmax(axis=1) == model.predict(probe)).mean() > 0.99
-    if parameters["learner"] == "bandit":
-        assert (model.decision_function(probe).argmax(axis=1) == model.predict(probe)).all()
+    assert not hasattr(model, "decision_function")  # scores alone would not tell of hints
 
 
 def test_learners_that_are_no_perturbed_leaders_are_asked():

@@ -33,7 +33,7 @@ CASES = [
       for word in ("full", "semi-bandit")),
     *((b.delayed, {"feedback": word, "reacting": react}, SIZES | {"total_delay": 50})
       for word in ("full", "semi-bandit") for react in (False, True)),
-    (b.hinted, {}, FULL | {"loss_bound": 1.0, "unhinted": 500, "start": 1.0, "restarts": 2}),
+    (b.hinted, {}, FULL | {"loss_bound": 1.0, "budget": 2.0, "start": 1.0, "restarts": 2}),
     (b.playout, {"fixed_size": False}, {"log_size": 2.0, "m": 2}),
     (b.playout_bandit, {}, {"n_actions": 3, "log_size": 2.0, "loss_bound": 1.0}),
     *((b.shortest_path, {"feedback": word, "form": form}, {"n_edges": 20, "longest_path": 4})
@@ -220,7 +220,8 @@ def test_a_numerical_minimiser_agrees(function, setting, form):
         (b.anytime, {"total_delay": 10**9}, "'total_delay'.*at most"),
         (b.delayed, {"total_delay": -1}, "'total_delay'"),
         (b.delayed, {"total_delay": 1, "max_resamples": 0}, "'max_resamples'"),
-        (b.hinted, {"unhinted": 101}, "'unhinted'.*at most horizon=100"),
+        (b.hinted, {"share": 1.0}, "'share'.*less than 1"),
+        (b.hinted, {"budget": 0.0}, "'budget'"),
         (b.hinted, {"start": math.nan}, "'start'"),
         (b.hinted, {"loss_range": (-1, 1)}, "Theorem 3"),
         (b.hinted, {"n_actions": 0}, "'n_actions'"),

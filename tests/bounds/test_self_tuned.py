@@ -55,29 +55,43 @@ def test_two_experts_against_follow_the_leader():
 
 
 @pytest.mark.parametrize(("setting", "kappa"), [("transductive", 1), ("separator", d)])
-@pytest.mark.parametrize("unhinted", [None, 0, 400])
-def test_hints_with_a_budget(setting, kappa, unhinted):
-    bound = hinted(T, setting=setting, unhinted=unhinted, start=1.5, loss_bound=B, **SIZES)
-    T0 = T if unhinted is None else unhinted
-    L = math.ceil(math.sqrt(K * T))
-    value = math.sqrt(2 * K * G * T) + 2 * L + 2 * math.sqrt(2 * K * (2 * kappa * G + 1) * T0)
-    assert bound.value == pytest.approx(B * (value + 2 * math.sqrt(K * T) / math.e) + 1.5)
-    again = hinted(T, setting=setting, unhinted=unhinted, start=1.5, restarts=3, **SIZES)
-    roots = value - 2 * L + 2 * math.sqrt(K * T) + 2 * math.sqrt(K * T) / math.e
-    assert again.value == pytest.approx(2 * roots + 4 * (1.5 + 2))
+@pytest.mark.parametrize("known_law", [False, True])
+@pytest.mark.parametrize(("budget", "share"), [(3.0, 0.95), (0.5, 0.0), (1.0, 0.5)])
+def test_hints_with_a_budget(setting, kappa, known_law, budget, share):
+    options = {
+        "setting": setting, "known_law": known_law, "budget": budget, "share": share, "start": 1.5
+    }  # fmt: skip
+    bound = hinted(T, loss_bound=B, **options, **SIZES)
+    unrest = 2.6 * kappa * G * K + 1 if known_law else 2 * K * (2 * kappa * G + 1)
+    roots = budget * math.sqrt(G * T) + 2 * math.sqrt(unrest * T / (1 - share))
+    roots += 2 * math.sqrt(T) if known_law else 0.0  # what a covered baseline may hide
+    cut = 2 * math.sqrt(K * T) / math.e
+    assert bound.value == pytest.approx(B * (roots + cut) + 1.5)
+    D = B * math.sqrt(unrest * T / (1 - share)) + 1.5
+    assert bound.epsilon == pytest.approx(G / D)
+    again = hinted(T, restarts=3, **options, **SIZES)
+    assert again.value == pytest.approx(2 * (roots + cut) + 4 * 1.5)
+    limited = hinted(T, max_resamples=7, **options, **SIZES)
+    assert limited.value == pytest.approx(roots + K * T / (7 * math.e) + 1.5)
+    assert limited.max_resamples == 7
 
 
 @pytest.mark.parametrize(
-    ("G", "without", "factor", "fixed"), [(0.75, 1.24, 1.62, 2.99), (1e7, 1.35, 1.35, 1.91)]
+    ("G", "share", "drawn", "known"),
+    [
+        (0.75, 0.0, 1.22, 1.47),
+        (0.75, 0.95, 4.2, 4.08),
+        (1e7, 0.0, 1.34, 1.61),
+        (1e7, 0.95, 4.81, 5.57),
+    ],
 )
-def test_what_safe_boldness_costs(G, without, factor, fixed):
+def test_what_safe_hints_cost(G, share, drawn, known):
+    """In units of what a learner without a predictor has."""
     options = {"d": 1, "n_actions": 5, "complexity": G}
-    bold = hinted(10**6, **options)
-    calm = self_tuned(10**6, feedback="bandit", **options).value
-    assert bold.value / calm == pytest.approx(factor, abs=0.01)
-    assert (bold.value - 2 * bold.max_resamples) / calm == pytest.approx(without, abs=0.01)
-    known = hn.bounds.semi_bandit(10**6, form="sharp", **options).value
-    assert bold.value / known == pytest.approx(fixed, abs=0.01)
+    for second_moment, known_law, factor in ((2.0, False, drawn), (1.0, True, known)):
+        calm = self_tuned(10**6, feedback="bandit", second_moment=second_moment, **options).value
+        bold = hinted(10**6, share=share, known_law=known_law, **options).value
+        assert bold / calm == pytest.approx(factor, abs=0.01)
 
 
 @pytest.mark.parametrize(("setting", "kappa"), SETTINGS)

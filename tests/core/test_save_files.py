@@ -99,7 +99,7 @@ def test_files_of_earlier_versions_are_brought_up_to_date(monkeypatch):
     node = old["learner"]
     node["given"]["patience"] = node["given"].pop("max_resamples")
     node["learned"]["_count"] = node["learned"].pop("_decided")
-    del node["learned"]["_hint"]["learned"]["instability"]
+    del node["learned"]["_hint"]["learned"]["refused"]
 
     def first(head):
         node = head["learner"]
@@ -109,7 +109,7 @@ def test_files_of_earlier_versions_are_brought_up_to_date(monkeypatch):
 
     def second(head):
         hint = head["learner"]["learned"]["_hint"]["learned"]
-        hint["instability"] = some_learner().hint.instability
+        hint["refused"] = some_learner().hint.refused
         return head
 
     with pytest.raises(hn.DamagedFileError):

@@ -101,14 +101,20 @@ SETTINGS = {
     "anytime, bandit": lambda: BANDIT(LISTED, epsilon="anytime", seed=1),
     "separator": lambda: FULL(LISTED, separator=range(6), seed=1),
     "pool": lambda: BANDIT(LISTED, hn.Pool(range(6)), seed=1),
-    "strict": lambda: BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=1),
-    "balanced": lambda: BANDIT(
-        LISTED, predictor=hn.predictors.Last(), trust="balanced", seed=1
+    "earned": lambda: BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=1),
+    "earned, a law that is known": lambda: BANDIT(
+        hn.oracles.AllPolicies(6, 3), predictor=hn.predictors.Last(), seed=1,
+        trust=hn.Trust(budget=2.0, prior=1.0, floor=0.2, share=0.8),
     ),
-    "baseline, signed": lambda: BANDIT(
-        LISTED, predictor=hn.predictors.ExponentialMean(), seed=1,
-        trust=hn.Trust(hint=None, baseline="guess", signed=True),
+    "baseline": lambda: BANDIT(
+        LISTED, predictor=hn.predictors.ExponentialMean(), trust="baseline", seed=1
     ),
+    "TsallisINF": lambda: hn.TsallisINF(hn.oracles.AllPolicies(6, 3), seed=1),
+    "TsallisINF, earned": lambda: hn.TsallisINF(
+        hn.oracles.AllPolicies(6, 3), predictor=hn.predictors.Mean(), seed=1
+    ),
+    "hn.bandit, listed": lambda: hn.bandit(3, policies=LISTED, seed=1),
+    "hn.bandit, table": lambda: hn.bandit(3, n_contexts=6, seed=1),
     "eager": lambda: FULL(LISTED, epsilon=hn.SelfTuned(3.0), seed=1),
     "anytime, by name": lambda: BANDIT(LISTED, epsilon=hn.Anytime(), seed=1),
     "forecast": lambda: FULL(LISTED, predictor=hn.predictors.Last(), seed=1),

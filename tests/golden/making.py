@@ -51,9 +51,7 @@ def semi_bandit(
     successes: int = 2,
     max_resamples: int | None = None,
     predictor: Any = None,
-    trust: str = "strict",
-    residual: str = "clipped",
-    hint_strength: float | None = None,
+    trust: str | hn.Trust = "earned",
     seed: int = SEED,
     loss_range: tuple[float, float] = (0.0, 1.0),
 ) -> hn.Learner:
@@ -68,13 +66,6 @@ def semi_bandit(
         "rao-blackwell": successes,
         "exact": "exact",
     }
-    hints = {"strict": 30.0, "balanced": 10.0, "baseline": None}
-    baselines = {"strict": None, "balanced": "low", "baseline": "guess"}
-    believed = hn.Trust(
-        hint=None if trust == "baseline" else hint_strength or hints[trust],
-        baseline=baselines[trust],
-        signed=residual == "signed" or trust == "balanced",
-    )
     return hn.ContextSemiBanditFTPL(
         oracle,
         contexts if pool is None else hn.Pool(pool),
@@ -84,10 +75,35 @@ def semi_bandit(
         resampling=ways[resampling],
         max_resamples=max_resamples,
         predictor=predictor,
-        trust=believed,
+        trust=trust,
         seed=seed,
         loss_range=loss_range,
     )
+
+
+def tsallis(
+    oracle: hn.Oracle,
+    *,
+    predictor: Any = None,
+    trust: str | hn.Trust = "earned",
+    seed: int = SEED,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+) -> hn.Learner:
+    """Tsallis-INF on a table."""
+    return hn.TsallisINF(oracle, predictor=predictor, trust=trust, seed=seed, loss_range=loss_range)
+
+
+def bandit(n_actions: int, *, seed: int = SEED, **options: Any) -> hn.Learner:
+    """The learner to start with under bandit feedback."""
+    return hn.bandit(n_actions, seed=seed, **options)
+
+
+def adaptive_discount(
+    oracle: hn.Oracle, *, discounts: Sequence[float] | None = None, **options: Any
+) -> hn.Learner:
+    """Leaders that forget at several rates, and a master."""
+    given = {} if discounts is None else {"discounts": discounts}
+    return hn.AdaptiveDiscount(oracle, seed=SEED, **given, **options)
 
 
 def playout_full(

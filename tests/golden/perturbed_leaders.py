@@ -11,7 +11,7 @@ from tests.golden.playing import ROUNDS, Trace, play
 from tests.golden.worlds import MAIN, OPEN, SETS, UNSIZED, World
 
 EPSILONS = ("adaptive", "anytime", "theorem", 0.5)
-TRUSTS = ("strict", "balanced", "baseline")
+TRUSTS = ("earned", "baseline")
 Settings = Iterator[tuple[str, Any]]
 
 
@@ -120,11 +120,11 @@ def _bandit_resampled() -> Settings:
 
 def _bandit_advised() -> Settings:
     for name, world, epsilon in _worlds(MAIN):
-        for trust, residual, late in product(TRUSTS, ("clipped", "signed"), (None, "late")):
+        for trust, late in product(TRUSTS, (None, "late")):
             if name in SETS and trust != "baseline" and (late or epsilon != "adaptive"):
                 continue  # hints are for single actions
-            label = named("bandit", name, epsilon, trust, residual, late)
-            options = {"trust": trust, "residual": residual}
+            label = named("bandit", name, epsilon, trust, late)
+            options = {"trust": trust}
             guess = partial(_guesses, name)
             how = {"manner": late or "immediate"}
             yield label, partial(_play_bandit, world, epsilon, options, guess, **how)
@@ -187,22 +187,36 @@ def _parameters() -> Settings:
             named("full", name, "adaptive", "any-losses"),
             partial(_play_full, world, "adaptive", {"loss_range": None}, None),
         )
-    for name, trust in product(("finite", "all", "linear-open"), ("strict", "balanced")):
-        for strength in (1.0, 100.0):
-            options = {"trust": trust, "hint_strength": strength}
-            yield (
-                named("bandit", name, "adaptive", trust, f"hint-strength-{strength}"),
-                partial(_play_bandit, MAIN[name], "adaptive", options, partial(_guesses, name)),
-            )
+    trusts = {
+        "budget-0.5": hn.Trust(0.5, prior=2.0),
+        "prior-2": hn.Trust(prior=2.0, floor=0.1),
+        "share-0.5": hn.Trust(prior=2.0, share=0.5),
+        "share-1": hn.Trust(share=1.0),
+        "no-baseline": hn.Trust(baseline=None),
+        "any-baseline": hn.Trust(baseline="guess"),
+    }
+    for name, (what, believed) in product(("finite", "all", "linear-open"), trusts.items()):
+        yield (
+            named("bandit", name, "adaptive", "earned", what),
+            partial(
+                _play_bandit,
+                MAIN[name],
+                "adaptive",
+                {"trust": believed},
+                partial(_guesses, name),
+            ),
+        )
     predictors = {
         "last": hn.predictors.Last,
         "exponential-mean": hn.predictors.ExponentialMean,
         "mean": hn.predictors.Mean,
         "ridge": hn.predictors.Ridge,
+        "fourier-ridge": hn.predictors.FourierRidge,
+        "blend": hn.predictors.Blend,
     }
     for (what, guess), name in product(predictors.items(), ("finite", "all", "linear-open")):
-        if what == "ridge" and name != "linear-open":
-            continue
+        if what in ("ridge", "fourier-ridge", "blend") and name != "linear-open":
+            continue  # they need rows
         yield (
             named("full", name, "adaptive", f"by-context-{what}"),
             partial(_play_full, MAIN[name], "adaptive", {}, guess),
@@ -230,10 +244,10 @@ def _manners() -> Settings:
                 named("full", name, epsilon, limited, manner),
                 partial(_play_full, world, epsilon, {}, None, **how),
             )
-        for epsilon, trust in product(("adaptive", "anytime"), (None, "strict", "baseline")):
+        for epsilon, trust in product(("adaptive", "anytime"), (None, "earned", "baseline")):
             options = {"trust": trust} if trust else {}
             guess = partial(_guesses, name) if trust else None
-            if trust == "strict" and name in SETS:
+            if trust == "earned" and name in SETS:
                 continue
             yield (
                 named("bandit", name, epsilon, trust, limited, manner),

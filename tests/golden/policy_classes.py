@@ -34,7 +34,7 @@ def _others() -> Settings:
         return full_information(world.oracle(), predictor=guess and guess(), **given)
 
     def bandit(world: World, epsilon: Any, guess: Any) -> Any:
-        trust = "strict" if world.oracle().max_chosen == 1 else "baseline"
+        trust = "earned" if world.oracle().max_chosen == 1 else "baseline"
         given = {**world.known, "epsilon": epsilon, "trust": trust}
         return semi_bandit(world.oracle(), predictor=guess and guess(), **given)
 

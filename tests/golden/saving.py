@@ -7,6 +7,8 @@ from typing import Any
 
 import hannan as hn
 from tests.golden.making import (
+    adaptive_discount,
+    bandit,
     baseline,
     discounted,
     ftpl,
@@ -16,6 +18,7 @@ from tests.golden.making import (
     restarting,
     semi_bandit,
     strongly_adaptive,
+    tsallis,
 )
 from tests.golden.perturbed_leaders import Settings, named
 from tests.golden.playing import ROUNDS, play
@@ -50,11 +53,15 @@ def _learners() -> dict[str, tuple[World, Make]]:
             lambda: full_information(UNSIZED.oracle(), **UNSIZED.known),
         ),
         "bandit/finite": (finite, lambda: semi_bandit(finite.oracle())),
-        "bandit/finite/strict": (finite, lambda: semi_bandit(finite.oracle(), predictor=mean())),
-        "bandit/finite/balanced": (
+        "bandit/finite/earned": (finite, lambda: semi_bandit(finite.oracle(), predictor=mean())),
+        "bandit/finite/baseline": (
             finite,
-            lambda: semi_bandit(finite.oracle(), predictor=mean(), trust="balanced"),
+            lambda: semi_bandit(finite.oracle(), predictor=mean(), trust="baseline"),
         ),
+        "tsallis": (every, lambda: tsallis(every.oracle())),
+        "tsallis/mean": (every, lambda: tsallis(every.oracle(), predictor=mean())),
+        "recommended/rows": (linear, lambda: bandit(3)),
+        "adaptive-discount": (finite, lambda: adaptive_discount(finite.oracle())),
         "bandit/finite/anytime": (
             finite,
             lambda: semi_bandit(finite.oracle(), epsilon="anytime"),

@@ -2,10 +2,18 @@
 
 from collections.abc import Callable
 
-from tests.golden import baselines, perturbed_leaders, playouts, policy_classes, saving, wrappers
+from tests.golden import (
+    baselines,
+    perturbed_leaders,
+    playouts,
+    policy_classes,
+    recommended,
+    saving,
+    wrappers,
+)
 from tests.golden.playing import Trace
 
-MODULES = (perturbed_leaders, playouts, wrappers, baselines, policy_classes, saving)
+MODULES = (perturbed_leaders, playouts, wrappers, baselines, recommended, policy_classes, saving)
 
 
 def settings() -> dict[str, Callable[[], Trace]]:

@@ -114,7 +114,8 @@ def _restarted(make: Make, **options: Any) -> Any:
     return restarting(make(), **options)
 
 
-def _full_worlds() -> dict[str, World]:
+def full_worlds() -> dict[str, World]:
+    """Worlds for learners that see all losses."""
     names = ("finite", "all", "linear-open", "disjunctions", "subsets")
     return {
         **{name: MAIN[name] for name in names},
@@ -127,7 +128,7 @@ def _discounted() -> Settings:
     def make(world: World, discount: float) -> Any:
         return discounted(full_information(world.oracle(), **world.known), discount)
 
-    for (name, world), discount in product(_full_worlds().items(), (1.0, 0.99, 0.7)):
+    for (name, world), discount in product(full_worlds().items(), (1.0, 0.99, 0.7)):
         for restricted in (False, True):
             if restricted and world.oracle().max_chosen > 1:
                 continue
@@ -146,7 +147,7 @@ def _strongly_adaptive() -> Settings:
     def make(world: World, epsilon: float | str, guess: Any, shortest: int) -> Any:
         return strongly_adaptive(inner(world, epsilon, guess), shortest=shortest)
 
-    for name, world in _full_worlds().items():
+    for name, world in full_worlds().items():
         for epsilon, guess, shortest, restricted in (
             ("adaptive", None, 8, False),
             ("adaptive", None, 8, True),

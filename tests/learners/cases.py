@@ -83,15 +83,12 @@ CONTRACT = {
         bandit(epsilon="theorem", horizon=60), PLANTED, no_regret=False
     ),
     "ContextSemiBanditFTPL, slates": Match(bandit(SLATES), CLICKS, no_regret=False),
-    "ContextSemiBanditFTPL, strict": Match(bandit(predictor=hn.predictors.Mean()), PLANTED),
-    "ContextSemiBanditFTPL, strict, scores": Match(
+    "ContextSemiBanditFTPL, earned": Match(bandit(predictor=hn.predictors.Mean()), PLANTED),
+    "ContextSemiBanditFTPL, earned, scores": Match(
         bandit(ALL, predictor=hn.predictors.Mean()), PLANTED
     ),
-    "ContextSemiBanditFTPL, balanced": Match(
-        bandit(predictor=hn.predictors.Mean(), trust="balanced"), PLANTED
-    ),
-    "ContextSemiBanditFTPL, balanced, scores": Match(
-        bandit(ALL, predictor=hn.predictors.Mean(), trust="balanced"), PLANTED
+    "ContextSemiBanditFTPL, earned, draws": Match(
+        bandit(ALL, predictor=hn.predictors.Mean(), resampling=2), PLANTED
     ),
     "ContextSemiBanditFTPL, baseline": Match(
         bandit(predictor=hn.predictors.Mean(), trust="baseline"), PLANTED
@@ -99,23 +96,28 @@ CONTRACT = {
     "ContextSemiBanditFTPL, baseline, slates": Match(
         bandit(SLATES, predictor=hn.predictors.Mean(), trust="baseline"), CLICKS, no_regret=False
     ),
-    "ContextSemiBanditFTPL, anytime, strict": Match(
+    "ContextSemiBanditFTPL, anytime, earned": Match(
         bandit(epsilon="anytime", predictor=hn.predictors.Mean()), PLANTED
     ),
-    "ContextSemiBanditFTPL, theorem, balanced": Match(
-        bandit(epsilon="theorem", horizon=60, predictor=hn.predictors.Mean(), trust="balanced"),
+    "ContextSemiBanditFTPL, theorem, earned": Match(
+        bandit(epsilon="theorem", horizon=60, predictor=hn.predictors.Mean()),
         PLANTED,
         no_regret=False,
     ),
     "ContextSemiBanditFTPL, open world": Match(bandit(LINEAR), VECTORS, no_regret=False),
-    "ContextSemiBanditFTPL, open world, strict": Match(
+    "ContextSemiBanditFTPL, open world, earned": Match(
         bandit(LINEAR, predictor=hn.predictors.Ridge()), VECTORS, no_regret=False
     ),
-    "ContextSemiBanditFTPL, open world, anytime, balanced": Match(
-        bandit(LINEAR, epsilon="anytime", predictor=hn.predictors.Ridge(), trust="balanced"),
+    "ContextSemiBanditFTPL, open world, anytime, earned": Match(
+        bandit(LINEAR, epsilon="anytime", predictor=hn.predictors.Ridge()),
         VECTORS,
         no_regret=False,
     ),
+    "Restarting, hn.bandit, rows": Match(hn.bandit(3, seed=0), VECTORS, no_regret=False),
+    "Restarting, hn.bandit, arms": Match(
+        hn.bandit(3, n_contexts=1, seed=0), hn.environments.PlantedPolicy(FEW)
+    ),
+    "Restarting, hn.bandit, listed": Match(hn.bandit(3, policies=FINITE, seed=0), PLANTED),
     "FTPL": Match(hn.FTPL(FINITE, fakes, seed=0), PLANTED),
     "FTPL, earned trust": Match(
         hn.FTPL(FINITE, fakes, predictor=hn.predictors.Mean(), seed=0), PLANTED

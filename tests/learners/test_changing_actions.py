@@ -159,9 +159,10 @@ def test_a_class_with_one_set_for_each_context_is_a_smaller_class():
         hn.ContextSemiBanditFTPL(
             hn.oracles.AllPolicies(1, 3),
             predictor=hn.predictors.Mean(),
-            trust="balanced",
             seed=0,
         ),
+        hn.TsallisINF(hn.oracles.AllPolicies(1, 3), seed=0),
+        hn.TsallisINF(hn.oracles.AllPolicies(1, 3), predictor=hn.predictors.Mean(), seed=0),
         hn.ContextFTPL(hn.oracles.FinitePolicies([[0], [1], [2]]), seed=0),
         hn.baselines.FollowTheLeader(hn.oracles.AllPolicies(1, 3)),
         hn.Restarting(hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 3), seed=0)),

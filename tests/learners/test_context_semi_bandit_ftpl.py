@@ -284,7 +284,7 @@ def test_a_shared_stream_needs_far_fewer_draws_for_large_sets():
     learner = fixed(oracle, resampling="shared", max_resamples=L)
     apart, first = 0, 10**6  # draws that no round comes to
     for _ in range(T):
-        _, past, (noise, _, scale) = learner.outlook(0)
+        _, past, (noise, _, scale), *_ = learner.outlook(0)
         action = learner.act(0)
         for element in action.tolist():  # as printed: a stream for each
             used = past.resample_one(0, element, noise, first, L, 1, scale)[1]
@@ -472,5 +472,5 @@ def test_self_tuned_regret_stays_below_its_bound():
             learner = hn.ContextSemiBanditFTPL(oracle, epsilon=hn.SelfTuned(1.0), seed=seed)
             regret = hn.play(learner, world(oracle), T, seed=seed).regret()
             G = learner.complexity.value
-            bias = sum(4 / (math.e * learner._limit(t, 1.0)) for t in range(1, T + 1))
+            bias = sum(4 / (math.e * learner._limit(t)) for t in range(1, T + 1))
             assert regret <= 0.6 * (2 * math.sqrt((2 * G + 1) * 2 * 4 * T) + bias)

@@ -198,8 +198,8 @@ PREDICTED = {
     "full": (FULL, {}),
     "full, always": (FULL, {"trust": "always", "epsilon": 0.4}),
     "full, anytime": (FULL, {"epsilon": "anytime"}),
-    "bandit, strict": (BANDIT, {}),
-    "bandit, balanced": (BANDIT, {"trust": "balanced"}),
+    "bandit, earned": (BANDIT, {}),
+    "bandit, draws": (BANDIT, {"resampling": 2}),
     "bandit, baseline": (BANDIT, {"trust": "baseline", "epsilon": 0.4}),
     "bandit, anytime": (BANDIT, {"epsilon": "anytime"}),
 }

@@ -58,6 +58,13 @@ PROMISING = {
     "bandit, fixed": lambda s: semi(epsilon=0.1, seed=s),
     "bandit, anytime": lambda s: semi(epsilon="anytime", seed=s),
     "hints": lambda s: semi(predictor=hn.predictors.Mean(), seed=s),
+    "hints, exact": lambda s: semi(
+        hn.oracles.AllPolicies(D, K), predictor=hn.predictors.Mean(), seed=s
+    ),
+    "Tsallis": lambda s: hn.TsallisINF(hn.oracles.AllPolicies(D, K), seed=s),
+    "Tsallis, hints": lambda s: hn.TsallisINF(
+        hn.oracles.AllPolicies(D, K), predictor=hn.predictors.Mean(), seed=s
+    ),
     "hints, limit": lambda s: semi(
         predictor=hn.predictors.Mean(), max_resamples=9, epsilon=hn.SelfTuned(2.0), seed=s
     ),
@@ -152,7 +159,17 @@ SILENT = {
     "playout, own size": hn.PlayoutFTPL(ORACLE, [0] * 9, epsilon=0.3),
     "bandit, inexact oracle": semi(LINEAR, contexts=ROWS, seed=0),
     "bandit, contexts not declared": semi(hn.oracles.Stumps(K), seed=0),
-    "bandit, balanced": semi(predictor=hn.predictors.Mean(), trust="balanced", seed=0),
+    "bandit, hints without limit": semi(
+        predictor=hn.predictors.Mean(), trust=hn.Trust(share=1.0), seed=0
+    ),
+    "Tsallis, late": late(hn.TsallisINF(hn.oracles.AllPolicies(D, K), seed=0)),
+    "Tsallis, forgotten": forgetful(hn.TsallisINF(hn.oracles.AllPolicies(D, K), seed=0)),
+    "Tsallis, hints without limit": hn.TsallisINF(
+        hn.oracles.AllPolicies(D, K),
+        predictor=hn.predictors.Mean(),
+        trust=hn.Trust(share=1.0),
+        seed=0,
+    ),
     "bandit, baseline": semi(predictor=hn.predictors.Mean(), trust="baseline", seed=0),
     "bandit, hints at a fixed ε": semi(predictor=hn.predictors.Mean(), epsilon=0.1, seed=0),
     "bandit, late": late(semi(seed=0)),
@@ -290,8 +307,34 @@ def test_hints_have_the_bound_of_their_budget():
         learner.act(t % D)
         learner.update(0.5)
     G = oracle.complexity(range(D))
-    bound = hn.bounds.hinted(40, d=D, n_actions=K, complexity=G, start=1.0)
+    sizes = {"d": D, "n_actions": K, "complexity": G, "start": 1.0}
+    bound = hn.bounds.hinted(40, **sizes, known_law=True)
     assert learner.regret_bound() == pytest.approx(bound.value)
+    trust = hn.Trust(budget=1.5, share=0.5)
+    options = {"predictor": hn.predictors.Mean(), "trust": trust, "max_resamples": 9}
+    drawn = semi(oracle, **options, resampling=2, seed=0)
+    for t in range(40):
+        drawn.act(t % D)
+        drawn.update(0.5)
+    bound = hn.bounds.hinted(40, **sizes, budget=1.5, share=0.5, max_resamples=9)
+    assert drawn.regret_bound() == pytest.approx(bound.value)
+
+
+@pytest.mark.parametrize("restarts", [None, 3])
+def test_tsallis_has_the_bound_of_its_theorem(restarts):
+    oracle = hn.oracles.AllPolicies(D, K)
+    for trust, constant, c in ((None, 4.0, 0.0), (hn.Trust(budget=2.0, share=0.75), 4.67, 2.0)):
+        options = {} if trust is None else {"predictor": hn.predictors.Mean(), "trust": trust}
+        learner = hn.TsallisINF(oracle, seed=0, loss_range=(0.0, 2.0), **options)
+        if restarts is not None:
+            learner = hn.Restarting(learner, max_restarts=restarts)
+        for t in range(40):
+            learner.act(t % D)
+            learner.update(0.5)
+        games, W = (restarts or 0) + 1, 40 if trust is None else 160
+        G = oracle.complexity(range(D))
+        root = constant * math.sqrt(D * K * W * games) + c * math.sqrt(G * 40 * games)
+        assert learner.regret_bound() == pytest.approx(2.0 * root)
 
 
 @pytest.mark.parametrize(

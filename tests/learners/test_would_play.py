@@ -45,8 +45,10 @@ BANDITS = {
     "bandit": hn.ContextSemiBanditFTPL(FINITE, seed=0),
     "bandit, anytime": hn.ContextSemiBanditFTPL(FINITE, epsilon="anytime", seed=0),
     "bandit, hinted": hn.ContextSemiBanditFTPL(
-        FINITE, epsilon=0.2, predictor=MEAN, trust=hn.Trust(hint=1.0), seed=0
+        FINITE, epsilon=0.2, predictor=MEAN, trust=hn.Trust(prior=1.0), seed=0
     ),
+    "TsallisINF": hn.TsallisINF(hn.oracles.AllPolicies(4, 3), seed=0),
+    "TsallisINF, hinted": hn.TsallisINF(hn.oracles.AllPolicies(4, 3), predictor=MEAN, seed=0),
     "bandit, baseline": hn.ContextSemiBanditFTPL(
         FINITE, epsilon=0.5, predictor=MEAN, trust="baseline", seed=0
     ),

@@ -216,9 +216,7 @@ def test_learners_play_with_them(kind, n, setting, learner):
 def test_a_hint_is_a_round_on_the_side(kind):
     oracle = make(kind, 6)
     X = [naive.row_of(mask, 6) for mask in range(0, 64, 7)]
-    player = hn.ContextSemiBanditFTPL(
-        oracle, contexts=X, predictor=hn.predictors.Mean(), trust="strict", seed=0
-    )
+    player = hn.ContextSemiBanditFTPL(oracle, contexts=X, predictor=hn.predictors.Mean(), seed=0)
     for t in range(60):
         row = X[t % len(X)]
         action = player.act(row)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 OURS = {
-    "strict": {"type": "ContextSemiBanditFTPL", "trust": "strict"},
+    "earned": {"type": "ContextSemiBanditFTPL", "trust": "earned"},
     "adaptive": {"type": "ContextFTPL", "epsilon": "adaptive"},
     "restarting": {
         "type": "Restarting",
@@ -107,7 +107,7 @@ def experiment(worlds=WORLDS, learners=OURS | BASELINES, seeds=5, **options):
 
 def small():
     """One learner, one environment, one seed."""
-    return experiment({"digits": WORLDS["digits"]}, {"strict": OURS["strict"]}, seeds=1)
+    return experiment({"digits": WORLDS["digits"]}, {"earned": OURS["earned"]}, seeds=1)
 
 
 def nasty():

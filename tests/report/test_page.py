@@ -212,7 +212,7 @@ def test_a_huge_bound_is_cut_off_with_a_note_until_it_is_wanted_whole(usual):
         return parseFloat([...ticks].at(-1).textContent);"""
     note = usual.one("#environment-2 [data-kind=regret] .note")
     assert usual(top) < 4000
-    assert "bound of strict (9,000)" in note.text
+    assert "bound of earned (9,000)" in note.text
     usual.one("#environment-2 [data-switch=whole]").click()
     assert usual(top) >= 8000
     assert note.text == ""

@@ -90,10 +90,10 @@ def test_what_is_not_known_stays_unknown():
 
 def test_learners_of_one_name_are_numbered_and_never_averaged():
     first, times = records.experiment(seeds=2)
-    other, more = records.experiment(learners={"strict": {"type": "ContextFTPL"}}, seeds=2)
+    other, more = records.experiment(learners={"earned": {"type": "ContextFTPL"}}, seeds=2)
     longer, most = records.experiment({"digits": records.WORLDS["digits"]}, seeds=1, horizon=500)
     sections = gather(first + other + longer, times | more | most)
-    assert [s.label for s in sections[0].standings][-1] == "strict (2)"
+    assert [s.label for s in sections[0].standings][-1] == "earned (2)"
     assert [section.label for section in sections][-1] == "digits (2)"
     assert sections[-1].title == "Digits, bandit feedback (2)"
 

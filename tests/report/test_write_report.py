@@ -83,7 +83,7 @@ def test_tables_hold_the_final_numbers_and_the_parameters(tmp_path):
     standing = gather(found, times)[0].standings[0]
     first = re.search(r"<tbody>\s*<tr>(.*?)</tr>", tables[2][1], re.S).group(1)
     cells = [plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", first, re.S)]
-    assert cells[0] == "strict"
+    assert cells[0] == "earned"
     assert cells[1].startswith(f"{float(standing.mean_loss.mean):.4f} ± ")
     assert cells[2].startswith(f"{float(standing.regret.mean):.0f} ± ")
     assert cells[3:7] == [f"t{standing.exponent:.2f}", "✓ 900", "500", "3.00"]
@@ -109,15 +109,15 @@ def test_a_mean_regret_above_its_bound_is_marked(tmp_path):
     assert "✗" in text
     assert "✓" not in text
     told = plain(reading(gather(*made)))
-    assert "Regret is below the theorem’s bound in 0 of 6 cases; it is above for strict" in told
+    assert "Regret is below the theorem’s bound in 0 of 6 cases; it is above for earned" in told
     assert "3 others" in told
 
 
 def test_the_reading_says_who_lost_least_and_whose_regret_is_below_its_bound():
     told = plain(reading(gather(*records.experiment(seeds=4, bound=200.0))))
     assert told.startswith("Seven learners met three environments over four seeds of 10,000 rounds")
-    assert re.search(r"On Digits, bandit feedback, strict lost least: 0\.0\d+\s±\s0\.00\d+ a", told)
-    assert re.search(r"On A leader-punishing adversary, strict lost least: 0\.1", told)
+    assert re.search(r"On Digits, bandit feedback, earned lost least: 0\.0\d+\s±\s0\.00\d+ a", told)
+    assert re.search(r"On A leader-punishing adversary, earned lost least: 0\.1", told)
     assert "clearly less than the next, adaptive (0." in told
     assert "is below the theorem’s bound everywhere." in told
 
@@ -135,7 +135,7 @@ def test_learners_that_are_close_are_not_ranked():
 def test_a_single_learner_with_a_single_seed_is_read_too():
     told = plain(reading(gather(*records.small())))
     assert told.startswith("One learner met one environment over one seed of 10,000 rounds. "
-                           "On Digits, bandit feedback, strict lost 0.06")  # fmt: skip
+                           "On Digits, bandit feedback, earned lost 0.06")  # fmt: skip
     assert "±" not in told
 
 

@@ -59,7 +59,7 @@ def bandit() -> float:
         epsilon=hn.SelfTuned(2.0),
         resampling=hn.Resampling(successes=4),
         predictor=hn.predictors.Mean(),
-        trust=hn.Trust(hint=10.0, baseline="low"),
+        trust=hn.Trust(budget=2.0, prior=1.0, floor=0.25, share=0.5, baseline=None),
     )
     assert_type(eager.late, str | None)
     return float(decision.weights.sum())

@@ -22,13 +22,15 @@ def at_work(learner: Learner) -> Any:
 
 
 def chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:
-    """What would be played on each row if there were no noise."""
+    """What would be played on each row if there were no noise: a hint if it is the rule."""
     player = at_work(learner)
     if getattr(player, "predictor_", None) is None or not hasattr(player, "outlook"):
         return _choices(player.best_policy(), rows)
-    ahead = (player.outlook(row) for row in rows)
-    played = [past.action(context, None, 0, 0.0) for context, past, _ in ahead]
-    return np.array(played, dtype=np.intp)
+    played = np.empty(len(rows), dtype=np.intp)
+    for i, row in enumerate(rows):
+        context, past, _, advice, share = player.outlook(row)
+        played[i] = advice if share > 0.5 else past.action(context, None, 0, 0.0)
+    return played
 
 
 def law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
@@ -38,7 +40,7 @@ def law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
     """
     player = at_work(learner)
     if getattr(player, "predictor_", None) is None and hasattr(player, "outlook"):
-        context, past, (noise, _, scale) = player.outlook(rows[0])
+        context, past, (noise, _, scale), *_ = player.outlook(rows[0])
         if scale > 0.0 and past.law(context, noise, scale) is None:
             noise = player.leader.reseeded(_KEY).noise
             found = np.zeros((len(rows), past.n_actions))

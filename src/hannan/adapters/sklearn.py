@@ -43,7 +43,8 @@ _PREDICTIONS = 0x706C6179  # sets the random numbers of `predict` apart from tho
 def _has_scores(classifier: OnlinePolicyClassifier) -> bool:
     oracle = classifier.oracle
     linear = oracle is None or oracle is LinearPolicies or isinstance(oracle, LinearPolicies)
-    return linear and isinstance(classifier.learner, str)
+    hinted = classifier.learner == "bandit" and classifier.predictor is not None
+    return linear and isinstance(classifier.learner, str) and not hinted
 
 
 class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -53,7 +54,8 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     shown the label :math:`y_t`, and suffers the loss :math:`c(y_t, a_t)`. `partial_fit` plays one
     round for each row, in the order given, `fit` does so with a fresh learner. `predict` uses the
     leader :math:`\arg\min_{\pi \in \Pi} \sum_t w_t\, c(y_t, \pi(x_t))`, after the predictor's
-    guess for the row if there is one, and neither plays nor learns.
+    guess for the row if there is one, or its hint where that is mostly followed. It neither plays
+    nor learns.
 
     Parameters
     ----------
@@ -232,7 +234,7 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
-        r"""Margins in units of the noise, for linear policies.
+        r"""Margins in units of the noise, for linear policies; hints of a bandit have none.
 
         :math:`-\langle w_k, x \rangle / \sqrt{x^\top A^{-1} x}`, less its mean over the classes k.
         With two classes, the second one's margin over the first.
@@ -241,9 +243,9 @@ class OnlinePolicyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         margins = np.empty((len(rows), len(self.classes_)))
         learner = at_work(self.learner_)
         for margin, row in zip(margins, rows, strict=True):
-            context, past, _ = learner.outlook(row)
+            context, past, *_ = learner.outlook(row)
             margin[:] = past.scores(context, None, 0, 0.0)
-            margin *= -math.sqrt(past.hint_weight(context, 1.0))
+            margin /= -math.sqrt(past.leverage(context))
         if len(self.classes_) == 2:
             return np.asarray(margins[:, 1] - margins[:, 0])
         return np.asarray(margins - margins.mean(axis=1, keepdims=True))

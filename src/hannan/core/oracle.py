@@ -208,13 +208,6 @@ class Objective(Stored, ABC):
         done = hits >= successes
         return np.where(done, reached / successes, limit / (hits + 1.0)), used
 
-    def hint_weight(self, context: Any, strength: float) -> float | None:
-        """The weight at which one more round counts `strength` times the history on a context.
-
-        None leaves it to the caller, who counts visits.
-        """
-        return None
-
     def law(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
         """The probability of each element to be chosen, where it can be computed."""
         return None

@@ -183,6 +183,11 @@ class Evidence:
         leader = self.leader
         return leader.X.has_theorem and leader.oracle.exact and not self.sets.by_score
 
+    def obstacles(self) -> list[str]:
+        """Why theorems do not apply, in words."""
+        notes = [] if self.leader.X.has_theorem else [_UNKNOWN]
+        return notes if self.leader.oracle.exact else [*notes, _INEXACT]
+
     @property
     def error(self) -> float:
         """G/ε of the last round, with three standard errors where G is an estimate."""
@@ -293,9 +298,7 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
     `start` is what D began with.
     """
     account, step, late = game.account, game.step, game.ledger.delayed
-    notes = [] if game.leader.X.has_theorem else [_UNKNOWN]
-    if not game.leader.oracle.exact:
-        notes.append(_INEXACT)
+    notes = game.obstacles()
     if not hint.has_theorem:
         notes.append("a baseline may over-predict, which nobody can observe: estimates void")
     notes += [*hint.notes, *availability_notes(game.sets)]

@@ -355,7 +355,8 @@ class ContextSemiBanditFTPL(Learner):
         if not self._step.measures:
             return Measured()
         draw = self._leader.draw(self._step.scale, opened.draws)
-        known = opened.exact and opened.plays is None and draw.scale == opened.draw.scale
+        scale = opened.draw.scale
+        known = opened.exact and opened.plays is None and draw.scale == scale > 0.0
         # Of a round that waited, the law belongs to an earlier total.
         law = opened.law if known and opened.number is None else None
         return measure(

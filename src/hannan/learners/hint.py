@@ -320,9 +320,10 @@ class Hint(NoHint):
             self._reserve -= self._largest_step(p)
             # Where the law is estimated the ratio is too small on average, so that the cost is
             # overstated: safe, but only if losses are not compared with estimates of them.
-            self.S += (
-                p * expected + (1.0 - ratio) * surprise if opened.exact else ((1.0 - ratio) * loss)
-            )
+            if opened.exact:
+                self.S += p * expected + (1.0 - ratio) * surprise
+            else:
+                self.S += (1.0 - ratio) * loss
         factor = min(max(hit * weight - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
         gap = (expected + factor * surprise) / self._top
         self._cost += gap

@@ -222,9 +222,9 @@ class LinearObjective(Objective):
     def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerScores:
         return FewerScores(self, context, available)
 
-    def hint_weight(self, context: FloatArray, strength: float) -> float:
-        """strength / x'A⁻¹x: a hint H then moves the score by strength · H."""
-        return strength / max(self._solved(context)[2], 1e-12)
+    def leverage(self, context: FloatArray) -> float:
+        """x'A⁻¹x: by how much one more loss on a context moves its score, were A to stay."""
+        return float(self._solved(context)[2])
 
     def scores(
         self, context: FloatArray, noise: Noise | None, draw: int, scale: float

@@ -278,9 +278,6 @@ class PerContextObjective(Objective):
             self._alone, elements, fake, first, limit, successes, scale
         )
 
-    def hint_weight(self, context: Hashable, strength: float) -> float | None:
-        return self._part(context).hint_weight(self._alone, strength)
-
     def law(self, context: Hashable, noise: Noise | None, scale: float) -> FloatArray | None:
         fake, _, scale = _address(noise, context, 0, scale)
         return None if fake is None else self._part(context).law(self._alone, fake, scale)

@@ -147,12 +147,13 @@ def test_a_classifier_is_taught_by_what_actions_save():
     assert total.scores(ROWS[0], None, 0, 0.0) == pytest.approx(expected)
 
 
-def test_hints_move_scores_by_their_strength():
+def test_a_tilt_moves_scores_by_their_leverage():
     total = taught(ORACLES["regression"])
-    hint = np.array([0.3, 0.1, 0.9])
+    tilt = np.array([0.3, 0.1, 0.9])
     before = total.scores(ROWS[0], None, 0, 0.0)
-    tilted = total.tilted(ROWS[0], total.hint_weight(ROWS[0], 7.0) * hint)
-    assert tilted.scores(ROWS[0].copy(), None, 0, 0.0) == pytest.approx(before + 7.0 * hint)
+    tilted = total.tilted(ROWS[0], tilt)
+    moved = before + total.leverage(ROWS[0]) * tilt
+    assert tilted.scores(ROWS[0].copy(), None, 0, 0.0) == pytest.approx(moved)
     assert np.array_equal(tilted.scores(ROWS[1], None, 0, 0.0), total.scores(ROWS[1], None, 0, 0.0))
 
 
