@@ -7,7 +7,7 @@ from typing import Any
 from hannan.core import Learner, Oracle, ParameterError
 from hannan.learners import ContextSemiBanditFTPL, Restarting, TsallisINF
 from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies
-from hannan.predictors import Blend, Mean
+from hannan.predictors import Blend, Mean, Scaled
 
 _RESTARTS = 10
 
@@ -62,9 +62,15 @@ def bandit(
     if policies is not None and n_contexts is not None:
         raise ParameterError("Give either n_contexts= or policies=, not both.")
     settings: dict[str, Any] = {"seed": seed, **options}
+
+    def guess(predictor: Any) -> Any:
+        span = settings.get("loss_range", (0.0, 1.0))
+        known = span is None or tuple(span) == (0.0, 1.0)
+        return predictor if known else Scaled(predictor, span)
+
     base: Learner
     if n_contexts is not None:
-        settings.setdefault("predictor", Mean())
+        settings.setdefault("predictor", guess(Mean()))
         base = TsallisINF(AllPolicies(n_contexts, n_actions), **settings)
         return Restarting(base, max_restarts=restarts)
     oracle = LinearPolicies(n_actions) if policies is None else policies
@@ -76,6 +82,6 @@ def bandit(
         )
     if oracle.max_chosen == 1:
         rows = oracle.open_world
-        settings.setdefault("predictor", Blend(seed=seed) if rows else Mean())
+        settings.setdefault("predictor", guess(Blend(seed=seed or 0) if rows else Mean()))
     base = ContextSemiBanditFTPL(oracle, **settings)
     return Restarting(base, max_restarts=restarts)

@@ -52,7 +52,8 @@ def law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
 
 def _choices(policy: Policy, rows: FloatArray) -> NDArray[np.intp]:
     """A policy's actions on the rows of an array."""
-    if isinstance(policy, LinearPolicy) and len(policy.weights):
+    plain = isinstance(policy, LinearPolicy) and policy.oracle.features is None
+    if isinstance(policy, LinearPolicy) and plain and len(policy.weights):
         p = rows.shape[1]  # the weights of a constant feature, if there are any, come last
         scores = rows @ policy.weights[:p] + policy.weights[p:].sum(axis=0)
         return np.asarray(scores.argmin(axis=1))

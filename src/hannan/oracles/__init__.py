@@ -15,6 +15,7 @@ from hannan.oracles.partition_matroid import PartitionMatroid
 from hannan.oracles.paths import Paths
 from hannan.oracles.per_context import PerContext
 from hannan.oracles.predict_then_optimise import PredictThenOptimise
+from hannan.oracles.random_fourier import RandomFourier
 from hannan.oracles.sklearn_policies import SklearnPolicies
 from hannan.oracles.spanning_trees import SpanningTrees
 from hannan.oracles.stumps import Stumps
@@ -40,6 +41,7 @@ __all__ = [
     "Paths",
     "PerContext",
     "PredictThenOptimise",
+    "RandomFourier",
     "SklearnPolicies",
     "SpanningTrees",
     "Stumps",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.oracle import Noise
-from hannan.core.validation import FloatArray, check_integer, check_positive
+from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._twin import twin
@@ -45,6 +45,9 @@ class LinearPolicies(FeatureOracle):
         λ, the penalty.
     intercept
         Whether a constant feature is added.
+    features
+        What is made of a row before it is used: a function such as `RandomFourier(200)`, or a
+        fitted transformer with `transform(rows)`; None for the row itself.
 
     Examples
     --------
@@ -58,10 +61,15 @@ class LinearPolicies(FeatureOracle):
 
     exact = False
 
-    def __init__(self, n_actions: int, *, ridge: float = 1.0, intercept: bool = True) -> None:
+    def __init__(
+        self, n_actions: int, *, ridge: float = 1.0, intercept: bool = True, features: Any = None
+    ) -> None:
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
         self.ridge = check_positive(self, "ridge", ridge)
         self.intercept = intercept
+        if features is not None and not (callable(features) or hasattr(features, "transform")):
+            raise refuse(self, "features", "a function of a row, or a transformer", features)
+        self.features = features
 
     def _check_row(self, row: FloatArray) -> None:
         sizes = np.abs(row)
@@ -89,7 +97,7 @@ class LinearPolicies(FeatureOracle):
         there are never more than :math:`K^d` policies.
         """
         K, d = self.n_actions, len(contexts)
-        n = K * (len(contexts[0]) + self.intercept)
+        n = K * len(self.expanded(contexts[0]))
         forms = d * K * (K - 1) // 2
         every = d * math.log(K)
         if forms < n:
@@ -113,17 +121,30 @@ class LinearPolicies(FeatureOracle):
 
     def smoother(self, contexts: Sequence[Any]) -> FloatArray:
         """The matrix that takes losses on these contexts to those that a ridge fit predicts."""
-        X = np.array([self.features(x) for x in contexts])
+        X = np.array([self.expanded(x) for x in contexts])
         fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
         return np.asarray(fit)
 
-    def features(self, context: FloatArray) -> FloatArray:
-        """The row with its constant feature."""
+    def expanded(self, context: FloatArray) -> FloatArray:
+        """What is made of a row, with its constant feature."""
+        if self.features is not None:
+            context = self._made_of(context)
         if not self.intercept:
             return context
         row = np.ones(len(context) + 1)
         row[:-1] = context
         return row
+
+    def _made_of(self, row: FloatArray) -> FloatArray:
+        if callable(self.features):
+            found = self.features(row)
+        else:
+            found = self.features.transform(row[None, :])
+            found = found.toarray() if hasattr(found, "toarray") else found
+        found = np.ascontiguousarray(found, dtype=np.float64).reshape(-1)
+        if not np.isfinite(found).all():
+            raise ContextError(f"features= made numbers that are not finite of the row {row}.")
+        return found
 
 
 class LinearPolicy(Policy):
@@ -134,7 +155,7 @@ class LinearPolicy(Policy):
         self.weights = weights
 
     def __call__(self, context: Any = None) -> int:
-        row = self.oracle.features(self.oracle.check_context(context))
+        row = self.oracle.expanded(self.oracle.check_context(context))
         if not len(self.weights):
             return 0
         return int(np.argmin(row @ self.weights))
@@ -175,7 +196,7 @@ class LinearNoise:
     def unit(self, draw: int) -> FloatArray:
         r"""Fake losses [d, K] for which :math:`\sum_x x\zeta_x^\top` has covariance
         :math:`2X^\top X` for each action."""
-        X = np.array([self.oracle.features(x) for x in self.contexts])
+        X = np.array([self.oracle.expanded(x) for x in self.contexts])
         Q, _ = np.linalg.qr(X)
         return math.sqrt(2.0) * Q @ self.normal(draw, X.shape[1])[: Q.shape[1]]
 
@@ -278,7 +299,7 @@ class LinearObjective(Objective):
     def _row(self, context: FloatArray) -> FloatArray:
         if self._features is not None and self._features[0] is context:
             return self._features[1]
-        x = self.oracle.features(context)
+        x = self.oracle.expanded(context)
         if not len(self._U):
             self._U = math.sqrt(self.oracle.ridge) * np.eye(len(x))
             self._b = np.zeros((len(x), self.n_actions))

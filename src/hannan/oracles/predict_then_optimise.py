@@ -115,7 +115,7 @@ class PredictedPolicy(Policy):
         self.weights = weights
 
     def __call__(self, context: Any = None) -> Action:
-        row = self.oracle.model.features(self.oracle.check_context(context))
+        row = self.oracle.model.expanded(self.oracle.check_context(context))
         if not len(self.weights):
             return self.oracle.best(np.zeros(self.oracle.n_actions))
         return self.oracle.best(row @ self.weights)

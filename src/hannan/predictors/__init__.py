@@ -6,5 +6,6 @@ from hannan.predictors.fourier_ridge import FourierRidge
 from hannan.predictors.last import Last
 from hannan.predictors.mean import Mean
 from hannan.predictors.ridge import Ridge
+from hannan.predictors.scaled import Scaled
 
-__all__ = ["Blend", "ExponentialMean", "FourierRidge", "Last", "Mean", "Ridge"]
+__all__ = ["Blend", "ExponentialMean", "FourierRidge", "Last", "Mean", "Ridge", "Scaled"]
