@@ -11,6 +11,7 @@ from hannan.core import Oracle
 from hannan.core.validation import check_integer
 from hannan.learners import AdaptiveDiscount
 from hannan.oracles import FinitePolicies
+from hannan.predictors import Blend, Scaled
 
 
 def experts(
@@ -18,8 +19,9 @@ def experts(
 ) -> AdaptiveDiscount:
     """The recommended learner where all losses are shown: nothing to tune.
 
-    It finds out by itself how fast the past goes out of date and how much noise is needed; see
-    `AdaptiveDiscount` for what it guarantees.
+    It finds out by itself how fast the past goes out of date and how much noise is needed. Where
+    contexts are rows of features, a blend of ridge regressions predicts losses beside the policies
+    and is followed as long as it does better. See `AdaptiveDiscount` for what is guaranteed.
 
     Parameters
     ----------
@@ -53,8 +55,19 @@ def experts(
     array([0, 1])
     """
     if isinstance(policies, Oracle):
+        single = policies.max_chosen == 1 and policies.n_actions is not None
+        if policies.open_world and single and not policies.takes_functions:
+            options.setdefault("predictor", _blend(options.get("loss_range", (0.0, 1.0)), seed))
         return AdaptiveDiscount(policies, seed=seed, **options)
     if np.ndim(policies) == 0:  # type: ignore[arg-type]
         count = check_integer("experts", "policies", policies, 1)
         return AdaptiveDiscount(FinitePolicies(np.arange(count)), seed=seed, **options)
     return AdaptiveDiscount(FinitePolicies(policies), seed=seed, **options)
+
+
+def _blend(loss_range: Any, seed: int | None) -> Any:
+    """A predictor for rows, if the range of the losses is known."""
+    if loss_range is None:
+        return None
+    blend = Blend(seed=seed or 0)
+    return blend if tuple(loss_range) == (0.0, 1.0) else Scaled(blend, loss_range)

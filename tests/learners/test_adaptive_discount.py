@@ -39,6 +39,14 @@ CONTRACT = {
         hn.environments.CopyPunisher(n_actions=3, n_contexts=5, features=2),
         no_regret=False,
     ),
+    "AdaptiveDiscount, predictor": Match(
+        hn.AdaptiveDiscount(FINITE, predictor=hn.predictors.Mean(alpha=0.0), seed=0), PUNISHER
+    ),
+    "AdaptiveDiscount, experts on rows": Match(
+        hn.experts(hn.oracles.LinearPolicies(n_actions=3), discounts=(1, 0.9), seed=0),
+        hn.environments.CopyPunisher(n_actions=3, n_contexts=5, features=2),
+        no_regret=False,
+    ),
 }
 GRID = (1.0, 0.9, 0.5)
 ROWS = np.random.default_rng(2).integers(0, 3, size=(7, 3)).tolist()
@@ -575,3 +583,91 @@ def test_experts_takes_a_class_a_table_or_a_number():
 def test_experts_refuses_what_is_no_number_of_experts(bad):
     with pytest.raises(hn.HannanError, match="'policies' parameter of experts"):
         hn.experts(bad)
+
+
+# A predictor as one more base ---------------------------------------------------------------------
+
+
+class Oracled:
+    """Knows the losses, or the opposite of them."""
+
+    def __init__(self, rounds, wrong=False):
+        self.rounds, self.wrong, self.t = rounds, wrong, 0
+        self.seen = []
+
+    def predict(self, context):
+        losses = self.rounds[self.t][1]
+        return 1.0 - losses if self.wrong else losses
+
+    def learn(self, context, action, loss):
+        self.t += 1
+        self.seen.append((np.asarray(action).tolist(), np.asarray(loss).tolist()))
+
+
+def test_a_good_predictor_is_followed_and_a_bad_one_costs_little():
+    rounds = game(600)
+    total = {}
+    for name, predictor in (
+        ("none", None),
+        ("good", Oracled(rounds)),
+        ("bad", Oracled(rounds, wrong=True)),
+    ):
+        learner = hn.AdaptiveDiscount(SMALL, predictor=predictor, seed=0)
+        total[name] = 0.0
+        for x, losses in rounds:
+            total[name] += losses[learner.act(x)]
+            learner.update(losses)
+    least = sum(losses.min() for _, losses in rounds)
+    assert total["good"] < least + 10.0
+    assert total["bad"] < total["none"] + 25.0
+    assert total["none"] > least + 30.0
+    assert learner.base_losses["predictor"] > total["none"]
+
+
+def test_a_predictor_is_shown_what_was_available():
+    rounds = game(5)
+    predictor = Oracled(rounds)
+    learner = hn.AdaptiveDiscount(SMALL, predictor=predictor, seed=0)
+    for x, losses in rounds[:3]:
+        assert learner.act(x, available=[0, 2]) in (0, 2)
+        learner.update(losses)
+    assert [action for action, _ in predictor.seen] == [[0, 2]] * 3
+    assert predictor.seen[1][1] == rounds[1][1][[0, 2]].tolist()
+
+
+def test_propensities_count_the_predictor():
+    rounds = game(60)
+    learner = hn.AdaptiveDiscount(
+        hn.oracles.AllPolicies(3, 3), predictor=hn.predictors.Mean(alpha=0.0), seed=0
+    )
+    for x, losses in rounds:
+        learner.act(x)
+        learner.update(losses)
+    law = learner.propensities(1).probabilities
+    played = np.bincount(learner.would_play(1, copies=4000), minlength=3) / 4000
+    np.testing.assert_allclose(played, law, atol=0.04)
+    assert law.sum() == pytest.approx(1.0)
+
+
+def test_a_predictor_for_sets_is_refused():
+    with pytest.raises(hn.ParameterError, match="single actions"):
+        hn.AdaptiveDiscount(SLATES, predictor=hn.predictors.Mean())
+
+
+def test_experts_on_rows_learn_rare_and_expensive_events():
+    # Passing a fraud costs 50, blocking a good payment 2: least squares alone nearly always passes.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4)) / 2.0
+    score = X @ rng.normal(size=4)
+    fraud = score > np.quantile(score, 0.97)
+    losses = np.where(fraud[:, None], [1.0, 0.0], [0.0, 0.04])
+    cost = {}
+    for name, learner in (
+        ("plain", hn.ContextFTPL(hn.oracles.LinearPolicies(2), seed=0)),
+        ("experts", hn.experts(hn.oracles.LinearPolicies(2), discounts=(1.0, 0.99), seed=0)),
+    ):
+        cost[name] = 0.0
+        for x, row in zip(X, losses, strict=True):
+            cost[name] += row[learner.act(x)]
+            learner.update(row)
+    assert cost["experts"] < 0.7 * cost["plain"]

@@ -81,3 +81,25 @@ def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRang
             f"{type(predictor).__name__} returned {guess!r}."
         )
     return np.clip(found, *loss_range)
+
+
+def advice_of(predictor: Any, context: Any, available: IntArray | None, n_actions: Any) -> int:
+    """What a predictor recommends, checked: the least of its guesses where it does not say."""
+    advise = getattr(predictor, "advise", None)
+    if advise is None:
+        guess = check_guess(predictor, predictor.predict(context), n_actions, (-np.inf, np.inf))
+        some = np.arange(n_actions) if available is None else available
+        return int(some[guess[some].argmin()])
+    advice = advise(context, available)[0]
+    return check_advice(predictor, advice, available, n_actions)
+
+
+def check_advice(predictor: Any, advice: Any, available: IntArray | None, n_actions: int) -> int:
+    """Refuse advice that cannot be played."""
+    valid = isinstance(advice, int) and 0 <= advice < n_actions
+    if not valid or (available is not None and advice not in available):
+        raise LossError(
+            f"A predictor must recommend an available action below {n_actions}; "
+            f"{type(predictor).__name__} recommended {advice!r}."
+        )
+    return int(advice)

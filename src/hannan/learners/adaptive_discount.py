@@ -21,10 +21,12 @@ from hannan.core import (
     Oracle,
     ParameterError,
     Policy,
+    Predictor,
 )
 from hannan.core.arrays import Contexts
 from hannan.core.panel import Choices
 from hannan.core.policy import loss_of
+from hannan.core.predictor import adopt, advice_of
 from hannan.core.rounds import Draw, IntArray
 from hannan.core.validation import (
     FloatArray,
@@ -66,6 +68,9 @@ class AdaptiveDiscount(Learner):
         X, as for `ContextFTPL`.
     discounts
         γ of each base, distinct numbers in (0, 1]. 1 forgets nothing.
+    predictor
+        One more base, which plays what this predictor recommends; single actions only. The master
+        is never much worse than it, and all that is said of the others stays true.
     seed
         Fixes all randomness; None takes fresh entropy.
     loss_range
@@ -125,6 +130,7 @@ class AdaptiveDiscount(Learner):
         shadowed: bool = False
         shadows: Choices = actions  # the same under noise that nobody sees
         shadow_followed: int = 0
+        advice: int | None = None  # what the predictor recommends
 
     def __init__(
         self,
@@ -133,6 +139,7 @@ class AdaptiveDiscount(Learner):
         separator: Contexts | None = None,
         *,
         discounts: Sequence[float] = DISCOUNTS,
+        predictor: Predictor | None = None,
         seed: int | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),
     ) -> None:
@@ -141,6 +148,7 @@ class AdaptiveDiscount(Learner):
         self.contexts = contexts
         self.separator = separator
         self.discounts = discounts
+        self.predictor = predictor
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
@@ -157,7 +165,8 @@ class AdaptiveDiscount(Learner):
         self._key = key
         self._shadow: tuple[Noise | None, Noise | None] = (None, None)
         self._tuning = Tuning(self._rates)
-        self._master = Master(len(self._rates), key)
+        self.predictor_: Any = None if predictor is None else self._adopt(predictor)
+        self._master = Master(len(self._rates) + (predictor is not None), key)
         self._account = Account()
 
     # The round --------------------------------------------------------------------------------
@@ -172,6 +181,10 @@ class AdaptiveDiscount(Learner):
         # With decisions about, whether a loss overtakes another may depend on the actions, so that
         # a round must not be measured under the noise it was played with.
         opened.shadowed = made > 0 or opened.number is not None
+        if self.predictor_ is not None:
+            opened.advice = advice_of(
+                self.predictor_, opened.context, opened.available, self.oracle.n_actions
+            )
 
     def _act(self, opened: Round) -> None:
         """Let every base choose, and follow one of them."""
@@ -185,8 +198,12 @@ class AdaptiveDiscount(Learner):
             opened.shadows = panel.actions(self._shadow_noise(leader), *round_of)
             opened.shadow_followed = master.choose(first, scale, shadow=True)
             opened.calls += len(self._rates)
-        choice = opened.actions[opened.followed]
-        opened.play(int(choice) if isinstance(opened.actions, np.ndarray) else choice)
+        if opened.followed == len(self._rates):
+            assert opened.advice is not None
+            opened.play(opened.advice)
+        else:
+            choice = opened.actions[opened.followed]
+            opened.play(int(choice) if isinstance(opened.actions, np.ndarray) else choice)
 
     def _played(self, opened: Round) -> None:
         self._leader.advance(len(self._rates))
@@ -214,21 +231,28 @@ class AdaptiveDiscount(Learner):
         noise = self._shadow_noise(leader) if opened.shadowed else leader.noise
         if overtaken:
             measured, foreseen = np.full(len(costs), high), np.full(len(costs), low)
+            self._learn(opened, f)
             self._panel.add(context, f)
         else:
-            available = self._scored_set(opened)
-            after = self._panel.settle(noise, context, opened.first, top, available, f)
+            asked = noise, context, opened.first, top, self._scored_set(opened), f
+            if self.predictor_ is None:
+                after = self._panel.settle(*asked)
+            else:  # which may fail too, so that the round is added last
+                after = self._panel.foresee(*asked)
+                self._learn(opened, f)
+                self._panel.add(context, f)
             foreseen = _costs(f, after)
             opened.calls += len(self._rates)
         # From here on nothing can fail.
         account = self._account
-        account.loss += costs.item(opened.followed)
+        bases = costs if opened.advice is None else np.append(costs, f[opened.advice])
+        account.loss += bases.item(opened.followed)
         if self._plain is not None:
             scale = opened.scales.item(self._plain)
             account.stability += leader.stability(high - low, scale)
         self._tuning.after(top, measured, foreseen)
         self._master.learn(
-            costs,
+            bases,
             opened.shadow_followed if opened.shadowed else opened.followed,
             opened.first,
             opened.master_scale,
@@ -243,11 +267,19 @@ class AdaptiveDiscount(Learner):
             opened.calls += later.collect()
         self._leader = later or leader
 
+    def _learn(self, opened: Round, losses: FloatArray) -> None:
+        """Show the predictor all losses of what was available."""
+        if self.predictor_ is not None:
+            some = opened.available
+            seen = np.arange(len(losses)) if some is None else some
+            self.predictor_.learn(opened.context, seen, losses[seen])
+
     # What is said -----------------------------------------------------------------------------
 
     def best_policy(self) -> Policy:
         """The best policy for the losses as the base that has lost least discounts them."""
-        return self._panel.total(int(self._master.totals.argmin())).plain().leader()
+        totals = self._master.totals[: len(self._rates)]
+        return self._panel.total(int(totals.argmin())).plain().leader()
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What can be said about regret against fixed policies so far.
@@ -349,9 +381,12 @@ class AdaptiveDiscount(Learner):
         return self._evidence().share(eager) * bound.value
 
     @property
-    def base_losses(self) -> dict[float, float]:
+    def base_losses(self) -> dict[float | str, float]:
         """What each base has lost so far, by its discount: which rate suits the world."""
-        return dict(zip(self._rates, self._master.totals.tolist(), strict=True))
+        names: list[float | str] = [*self._rates]
+        if self.predictor_ is not None:
+            names.append("predictor")
+        return dict(zip(names, self._master.totals.tolist(), strict=True))
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         """What an action has cost."""
@@ -374,20 +409,28 @@ class AdaptiveDiscount(Learner):
         law = None
         for i, share in enumerate(self._master.law(opened.master_scale).tolist()):
             if share > 0.0:
-                of_base = law_of(*self._base(i, opened))
+                of_base = self._base_law(i, opened)
                 if of_base is None:
                     return None
                 law = share * of_base if law is None else law + share * of_base
         return law
 
+    def _base_law(self, i: int, opened: Round) -> FloatArray | None:
+        """Of what a base plays, the predictor being the last one."""
+        if i < len(self._rates):
+            return law_of(*self._base(i, opened))
+        assert self.oracle.n_actions is not None
+        return np.eye(self.oracle.n_actions)[opened.advice]
+
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        followed = rng.choice(
-            len(self._rates), size=copies, p=self._master.law(opened.master_scale)
-        )
+        law = self._master.law(opened.master_scale)
+        followed = rng.choice(len(law), size=copies, p=law)
         found: list[Action] = [-1] * copies
         for i in np.unique(followed):
             mine = np.flatnonzero(followed == i)
-            actions = replay(self._leader, *self._base(int(i), opened), len(mine), rng)
+            actions: list[Any] = [opened.advice] * len(mine)
+            if i < len(self._rates):
+                actions = replay(self._leader, *self._base(int(i), opened), len(mine), rng)
             for place, action in zip(mine.tolist(), actions, strict=True):
                 found[place] = action
         return found
@@ -397,9 +440,12 @@ class AdaptiveDiscount(Learner):
         counts = rng.multinomial(draws, law / law.sum())
         found = [
             n * shares(self._leader, *self._base(i, opened), int(n), rng)
-            for i, n in enumerate(counts)
+            for i, n in enumerate(counts[: len(self._rates)])
             if n
         ]
+        if opened.advice is not None and counts[-1]:
+            assert self.oracle.n_actions is not None
+            found.append(counts[-1] * np.eye(self.oracle.n_actions)[opened.advice])
         return np.asarray(np.sum(found, axis=0) / draws)
 
     def _base(self, i: int, opened: Round) -> tuple[Objective, NoisyRound]:
@@ -476,6 +522,17 @@ class AdaptiveDiscount(Learner):
                 "it cannot be told: play it with ContextFTPL."
             )
         return oracle
+
+    def _adopt(self, predictor: Any) -> Any:
+        if self.oracle.max_chosen > 1 or self.oracle.n_actions is None:
+            raise ParameterError(
+                "AdaptiveDiscount takes a predictor for single actions whose number is known; "
+                f"{type(self.oracle).__name__} has sets of them, or was not given n_actions=."
+            )
+        found = adopt(predictor)
+        if hasattr(found, "prepare"):
+            found.prepare(self.oracle.n_actions)
+        return found
 
     def _check_discounts(self, given: Any) -> tuple[float, ...]:
         accepted = "distinct numbers in (0, 1], at least one"

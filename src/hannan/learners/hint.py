@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import LossError, Oracle, ParameterError, Predictor
-from hannan.core.predictor import adopt, check_guess
+from hannan.core import Oracle, ParameterError, Predictor
+from hannan.core.predictor import adopt, check_advice, check_guess
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_choice, check_positive, refuse
@@ -222,8 +222,8 @@ class Hint(NoHint):
         context, available = opened.context, opened.available
         advise = getattr(self.predictor, "advise", None)
         if advise is not None:
-            opened.advice, values = advise(context, available)
-            self._check(opened)
+            advice, values = advise(context, available)
+            opened.advice = check_advice(self.predictor, advice, available, self._n_actions)
         else:
             values = getattr(self.predictor, "estimate", self.predictor.predict)(context)
             guess = self._checked(self.predictor.predict(context))
@@ -343,16 +343,6 @@ class Hint(NoHint):
         if not self.refused:
             return (said,)
         return said, f"hints were refused in {self.refused} rounds: their budget was spent"
-
-    def _check(self, opened: Any) -> None:
-        """Refuse advice that cannot be played."""
-        plays, advice = opened.plays, opened.advice
-        valid = isinstance(advice, int) and 0 <= advice < self._n_actions
-        if not valid or (plays is not None and plays[advice] != advice):
-            raise LossError(
-                f"A predictor must recommend an available action below {self._n_actions}; "
-                f"{type(self.predictor).__name__} recommended {advice!r}."
-            )
 
     def _checked(self, guess: Any) -> FloatArray:
         return check_guess(self.predictor, guess, self._n_actions, (0.0, self._top))
