@@ -13,6 +13,7 @@ from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
+from hannan.kernels.losses import extremes
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks
@@ -72,8 +73,9 @@ class LinearPolicies(FeatureOracle):
         self.features = features
 
     def _check_row(self, row: FloatArray) -> None:
-        sizes = np.abs(row)
-        if sizes.max(initial=0.0) > _LARGEST:
+        low, high = extremes(row)
+        if low < -_LARGEST or high > _LARGEST:
+            sizes = np.abs(row)
             column = int(sizes.argmax())
             raise ContextError(
                 f"LinearPolicies squares its features, so they must not exceed {_LARGEST:g}; "
