@@ -357,8 +357,8 @@ class ContextSemiBanditFTPL(Learner):
         draw = self._leader.draw(self._step.scale, opened.draws)
         scale = opened.draw.scale
         known = opened.exact and opened.plays is None and draw.scale == scale > 0.0
-        # Of a round that waited, the law belongs to an earlier total.
-        law = opened.law if known and opened.number is None else None
+        # Of a round that waited or was overtaken, the law belongs to an earlier total.
+        law = opened.law if known and opened.weights is None else None
         return measure(
             self._leader, self._resampling, opened, draw, baseline, residual, law,
             signed=self._hint.signed, add=add,
