@@ -28,8 +28,7 @@ def both_worlds(effort: Effort) -> Finding:
     """Regret is at most 4√(dKT) against any adversary, with hints at most S + 4.67√(dKW), and of
     order log T where losses are drawn from a law that stays.
 
-    Hints that are right or wrong, arms that take turns and settle, an adversary that charges for
-    habits; then fixed means, where a root would cost 2.8 times as much over eight times the rounds.
+    Actions that take turns, an adversary that charges for habits, hints right and wrong; then fixed means, where a root would cost 2.8 times as much over eight times the rounds.
     """
     seeds = learner_seeds(effort, effort.pick(4, 20))
     checks = _against_adversaries(effort, seeds)
@@ -76,6 +75,7 @@ def _against_adversaries(effort: Effort, seeds: range) -> list[Check]:
         worlds: dict[str, Environment] = {
             "habits": FrequencyPunisher(oracle, range(d)),
             "turns": turns(T, T // 2, range(d), K),
+            "an action that is bad at first": _late_bloomer(d, K, T),
         }
         for where, world in worlds.items():
             made = seeded(TsallisINF, oracle)
@@ -105,6 +105,15 @@ def _against_adversaries(effort: Effort, seeds: range) -> list[Check]:
     regret = pseudo_regret(traces(wrong, flat, T, seeds), AllPolicies(1, 2))
     checks.append(Check("a baseline above what a good action costs: a round", regret / T, 0.1))
     return checks
+
+
+def _late_bloomer(d: int, K: int, T: int) -> FromArrays:
+    """Who never looks at the first action again misses that it has become the best."""
+    losses = np.full((T, K), 0.5)
+    losses[:, 0] = 0.0
+    losses[: T // 10] = 0.2
+    losses[: T // 10, 0] = 1.0
+    return FromArrays(np.arange(T) % d, losses)
 
 
 class _Overrated(Told):
