@@ -11,7 +11,7 @@ import numpy as np
 
 from hannan.core import Environment
 from hannan.core.validation import FloatArray
-from hannan.environments import FrequencyPunisher, FromArrays
+from hannan.environments import CopyPunisher, FromArrays
 from hannan.learners import Trust, TsallisINF
 from hannan.oracles import AllPolicies
 from hannan.predictors import Mean
@@ -28,7 +28,8 @@ def both_worlds(effort: Effort) -> Finding:
     """Regret is at most 4√(dKT) against any adversary, with hints at most S + 4.67√(dKW), and of
     order log T where losses are drawn from a law that stays.
 
-    Actions that take turns, an adversary that charges for habits, hints right and wrong; then fixed means, where a root would cost 2.8 times as much over eight times the rounds.
+    Actions that take turns, an adversary that charges for the last action, hints right and wrong;
+    then fixed means, where growth like a root would be 2.8 over eight times the rounds.
     """
     seeds = learner_seeds(effort, effort.pick(4, 20))
     checks = _against_adversaries(effort, seeds)
@@ -73,9 +74,8 @@ def _against_adversaries(effort: Effort, seeds: range) -> list[Check]:
     for d, K in ((1, 2), (1, 5), (3, 3)):
         oracle = AllPolicies(d, K)
         worlds: dict[str, Environment] = {
-            "habits": FrequencyPunisher(oracle, range(d)),
+            "the last action costs 1": CopyPunisher(oracle, range(d)),
             "turns": turns(T, T // 2, range(d), K),
-            "an action that is bad at first": _late_bloomer(d, K, T),
         }
         for where, world in worlds.items():
             made = seeded(TsallisINF, oracle)
@@ -105,15 +105,6 @@ def _against_adversaries(effort: Effort, seeds: range) -> list[Check]:
     regret = pseudo_regret(traces(wrong, flat, T, seeds), AllPolicies(1, 2))
     checks.append(Check("a baseline above what a good action costs: a round", regret / T, 0.1))
     return checks
-
-
-def _late_bloomer(d: int, K: int, T: int) -> FromArrays:
-    """Who never looks at the first action again misses that it has become the best."""
-    losses = np.full((T, K), 0.5)
-    losses[:, 0] = 0.0
-    losses[: T // 10] = 0.2
-    losses[: T // 10, 0] = 1.0
-    return FromArrays(np.arange(T) % d, losses)
 
 
 class _Overrated(Told):
