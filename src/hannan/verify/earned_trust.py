@@ -65,7 +65,7 @@ def budget(effort: Effort) -> Finding:
             if late:
                 continue
             law = what == "table"
-            how = {"start": 1.0, "budget": 1.0, "share": 0.5, "known_law": law}
+            how: dict[str, Any] = {"start": 1.0, "budget": 1.0, "share": 0.5, "known_law": law}
             bound = hinted(T, **how, **known).value
             regret = pseudo_regret([game.trace for game in played], oracle)
             checks.append(Check(f"{where}: pseudo-regret", regret, bound))
@@ -261,8 +261,7 @@ def _certified(effort: Effort) -> dict[str, tuple[FloatArray, FloatArray]]:
     losses = np.array([[0.0, 1.0]] * turn + [[0.5, 0.0]] * (T - turn))
     guesses = np.array([[0.0, 0.0]] * turn + [[0.0, 1.0]] * (T - turn))
     make_one = seeded(ContextSemiBanditFTPL, AllPolicies(1, 2), predictor=Script(guesses))
-    world = FromArrays([0] * T, losses)
-    played_on = games(make_one, world, T, seeds, seeds[0])
+    played_on = games(make_one, FromArrays([0] * T, losses), T, seeds, seeds[0])
     found["a baseline above what a good action costs"] = (
         np.array([trace.regret() for _, trace in played_on]),
         np.array([float(learner.certificate()) for learner, _ in played_on]),
