@@ -235,11 +235,11 @@ def test_at_most_one_less_than_L_draws_are_made(L, resampling):
 def test_the_cap_grows_with_the_root_of_the_round_or_is_fixed_by_the_horizon():
     oracle = hn.oracles.AllPolicies(2, 3)
     growing = hn.ContextSemiBanditFTPL(oracle, seed=0)
-    assert [growing._limit(n, 1.0) for n in (1, 4, 100)] == [2, 4, 18]
+    assert [growing._limit(n) for n in (1, 4, 100)] == [2, 4, 18]
     known = hn.ContextSemiBanditFTPL(oracle, horizon=1000, seed=0)
-    assert known._limit(1, 1.0) == known._limit(900, 1.0) == math.ceil(math.sqrt(3000))
+    assert known._limit(1) == known._limit(900) == math.ceil(math.sqrt(3000))
     capped = hn.ContextSemiBanditFTPL(oracle, max_resamples=5, seed=0)
-    assert capped._limit(10**6, 1.0) == 5
+    assert capped._limit(10**6) == 5
 
 
 # Calls -----------------------------------------------------------------------------------------

@@ -342,6 +342,16 @@ def test_a_hint_for_what_is_not_available_is_not_given():
         learner.update(0.5)
 
 
+def test_a_class_of_one_policy_has_hints_without_noise():
+    # G = 0: nothing has to be learned, and no hint fits into the budget.
+    oracle = hn.oracles.FinitePolicies([[0, 1], [0, 1]], n_actions=2)
+    learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed([1.0, 0.0]), seed=0)
+    for t in range(10):
+        assert learner.act(t % 2) == t % 2
+        learner.update(0.5)
+    assert learner.hint.refused == 10
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

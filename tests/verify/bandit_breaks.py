@@ -1,7 +1,10 @@
 """Ways to spoil geometric resampling, hints and decisions."""
 
+from types import SimpleNamespace
+
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
-from hannan.learners import ContextSemiBanditFTPL
+from hannan.kernels import tsallis as kernel
+from hannan.learners import ContextSemiBanditFTPL, tsallis_inf
 from hannan.learners.hint import Hint
 
 
@@ -22,7 +25,58 @@ def weigh_what_costs_nothing(monkeypatch):
 
 def ignore_the_budget(monkeypatch):
     """Follow hints whatever they have cost."""
-    monkeypatch.setattr(Hint, "_affordable", lambda hint, G, n: True)
+    hint = Hint._hint
+    monkeypatch.setattr(Hint, "_hint", lambda self, opened, G, n: hint(self, opened, 1e9 * G, n))
+
+
+def reserve_nothing(monkeypatch):
+    """Count hints only when their losses have come."""
+    monkeypatch.setattr(Hint, "_largest_step", lambda hint, share: 0.0)
+
+
+def believe_what_hints_are_said_to_cost(monkeypatch):
+    """Take the predictor's word in place of the loss."""
+    charge = Hint.charge
+
+    def believing(hint, opened, loss, weight):
+        charge(hint, opened, float(opened.values[opened.action]), weight)
+
+    monkeypatch.setattr(Hint, "charge", believing)
+
+
+def forget_what_the_base_would_have_done(monkeypatch):
+    """Charge a hint that was played with its whole loss, and no other one."""
+    charge = Hint.charge
+
+    def without_ratio(hint, opened, loss, weight):
+        before = hint.S
+        charge(hint, opened, loss, weight)
+        hint.S = before + (loss if opened.action == opened.advice else 0.0)
+
+    monkeypatch.setattr(Hint, "charge", without_ratio)
+
+
+def cover_nothing(monkeypatch):
+    """Take every estimate as a baseline, however unlikely its action is."""
+    monkeypatch.setattr(Hint, "may_cover", lambda hint, scale, kappa: scale > 0.0)
+    monkeypatch.setattr(
+        Hint,
+        "cover",
+        lambda hint, opened, law, scale, kappa, n: hint._take(opened, opened.values),
+    )
+
+
+def scale_the_learning_rate(monkeypatch, factor):
+    """Let Tsallis-INF learn faster or more slowly than it should."""
+    law, capped = kernel.law, kernel.capped_law
+    spoiled = SimpleNamespace(
+        law=lambda totals, eta, out: law(totals, factor * eta, out),
+        capped_law=lambda totals, values, advice, share, eta, *out: capped(
+            totals, values, advice, share, factor * eta, *out
+        ),
+        choose=kernel.choose,
+    )
+    monkeypatch.setattr(tsallis_inf, "kernel", spoiled)
 
 
 def draw_weights_at_arrival(monkeypatch):

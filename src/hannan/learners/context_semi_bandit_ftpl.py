@@ -218,6 +218,7 @@ class ContextSemiBanditFTPL(Learner):
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
             if isinstance(hint, Hint) and hint.may_cover(scale, leader.kappa):
+                assert opened.values is not None
                 # As if all were taken; without a formula for the law none is.
                 past = restricted(leader.total.tilted(opened.context, opened.values), opened)
                 law = self._resampling.law(past, opened.context, opened.draw)
@@ -357,8 +358,8 @@ class ContextSemiBanditFTPL(Learner):
         draw = self._leader.draw(self._step.scale, opened.draws)
         scale = opened.draw.scale
         known = opened.exact and opened.plays is None and draw.scale == scale > 0.0
-        # Of a round that waited, the law belongs to an earlier total.
-        law = opened.law if known and opened.number is None else None
+        # Of a round that waited or was overtaken, the law belongs to an earlier total.
+        law = opened.law if known and opened.weights is None else None
         return measure(
             self._leader, self._resampling, opened, draw, baseline, residual, law,
             signed=self._hint.signed, add=add,
@@ -566,7 +567,7 @@ class ContextSemiBanditFTPL(Learner):
 
 def _plain_law(past: Objective, context: Any) -> FloatArray:
     """Of the leader without noise."""
-    return past.chosen(context, None, 0, 1, 0.0)[0].astype(np.float64)
+    return np.asarray(past.chosen(context, None, 0, 1, 0.0)[0], dtype=np.float64)
 
 
 def _any(values: Any) -> bool:

@@ -129,7 +129,7 @@ class TsallisINF(Learner):
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
-        self._W = np.zeros(len(self._past.totals))
+        self._W = np.zeros(len(oracle.contexts or ()))
         self._number = 0
         self._loss = 0.0
 
@@ -186,7 +186,8 @@ class TsallisINF(Learner):
 
     def best_policy(self) -> Policy:
         """The best action of every context by the loss estimates so far."""
-        return self._past.leader()
+        best: Policy = self._past.leader()
+        return best
 
     def certificate(self) -> SemiBanditCertificate:
         """Estimates of an upper bound on expected regret so far."""
@@ -248,7 +249,8 @@ class TsallisINF(Learner):
         return [int(kernel.choose(law, u)) for u in rng.random(copies)]
 
     def _total(self) -> Objective:
-        return self._past
+        past: Objective = self._past
+        return past
 
     def _one(self, loss: Any) -> float:
         if isinstance(loss, float) and self._range[0] <= loss <= self._range[1]:

@@ -1,22 +1,22 @@
-"""Predictions under bandit feedback: baselines in the estimates, and hints with a budget."""
+"""Predictions under bandit feedback as baselines in the estimates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from hannan.bounds import Complexity, hinted, kappa, laplace_complexity
-from hannan.core import Environment, Feedback, Oracle, Predictor, Round
+from hannan.core import Oracle
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import Trace
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import FIXED_SEEDS, best_total, learner_seeds, pseudo_regret, traces
-from hannan.verify._games import games, seeded, sizes
+from hannan.verify._bandits import FIXED_SEEDS, best_total, learner_seeds, traces
+from hannan.verify._games import games, seeded
 from hannan.verify._guesses import Script
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
@@ -97,8 +97,8 @@ class Setting:
 
 @claim("over-prediction", "Predictors under bandit feedback (beyond Theorem 5)", FIXED_SEEDS)
 def too_high(effort: Effort) -> Finding:
-    """A baseline that is too high can cost linear regret that nobody sees; the same guess used as a
-    hint costs no more than its budget.
+    """A baseline that is too high can cost linear regret that nobody sees; the same guess with
+    earned trust costs no more than its bound.
 
     Losses (0.9, 0), guesses (0, 1): the good action is never seen to be good.
     """
@@ -122,144 +122,13 @@ def too_high(effort: Effort) -> Finding:
         Check(f"{linear} a round, at least", costly[-1] / T, 0.6, at_most=False),
         Check(f"{linear}, with Σ o(π*) - o(a)", costly[-1], setting.limit + over),
         Check(f"{linear} net of that", setting.net_regret(believed), setting.limit),
-        Check("the same guess as a hint, trust='strict': regret", cheap[-1], bound),
+        Check("the same guess, trust='earned': regret", cheap[-1], bound),
         Check("regret, against what its certificate says", cheap[-1], certified),
     ]
     t = np.arange(T)[::50]
     curves = [
         Series("trust='baseline'", t + 1, costly[t]),
-        Series("trust='strict'", t + 1, cheap[t]),
-        Series("bound, strict", [1, T], [bound, bound], "dashed"),
+        Series("trust='earned'", t + 1, cheap[t]),
+        Series("bound, earned", [1, T], [bound, bound], "dashed"),
     ]
     return Finding(checks, Plot("t", "regret", curves))
-
-
-class Told(Predictor):
-    """A predictor that says what the world makes it say, and so may not be copied."""
-
-    now: Any = None
-
-    def clone(self, **changes: Any) -> Self:
-        """Itself."""
-        return self
-
-    def predict(self, context: Any) -> Any:
-        """The guess of this round."""
-        return self.now
-
-    def learn(self, context: Any, action: Any, loss: Any) -> None:
-        """Nothing."""
-
-
-class Advised(Environment):
-    """A random world, and a voice that knows it: what it says goes into `told` before each round.
-
-    A "good" voice knows the mean losses, a "useless" one nothing; a "malicious" one leads to the
-    action that will cost 1; a "sleeper" is good for half of the game and malicious then; a
-    "turncoat" is malicious as long as it is followed, and good while it is not.
-    """
-
-    oblivious = False
-    oracle: FinitePolicies
-    VOICES = ("good", "useless", "malicious", "sleeper", "turncoat")
-
-    def __init__(self, told: Told, oracle: FinitePolicies, voice: str) -> None:
-        self.told = told
-        self.oracle = oracle
-        self.voice = voice
-        self.n_actions = oracle.n_actions
-
-    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
-        """Means that favour one policy; the voice may move the loss to where it leads."""
-        K, d = self.n_actions, len(self.oracle.contexts)
-        best = self.oracle.table[0]
-        mean = np.full((d, K), 0.6)
-        mean[np.arange(d), best] = 0.3
-        followed = True
-        for t in range(horizon):
-            x = int(rng.integers(d))
-            losses = (rng.random(K) < mean[x]).astype(np.float64)
-            bait = int(rng.integers(K - 1))
-            bait += bait >= best[x]
-            voice = self.voice
-            if voice == "sleeper":
-                voice = "good" if t < horizon // 2 else "malicious"
-            elif voice == "turncoat":
-                voice = "malicious" if followed else "good"
-            if voice == "malicious":
-                losses[bait] = 1.0
-                self.told.now = (np.arange(K) != bait).astype(np.float64)
-            else:
-                self.told.now = mean[x] if voice == "good" else rng.random(K)
-            this = Round(x, losses)
-            yield this
-            followed = this.action == int(np.argmin(self.told.now))
-
-
-class HintedGame(NamedTuple):
-    """What came of a game with hints."""
-
-    trace: Trace
-    unhinted: int
-    spent: FloatArray
-    """max(S, 0) + 2 Dover after each round."""
-    allowed: FloatArray
-    """The budget of each round."""
-
-
-@claim(
-    "hint-budget",
-    "Hints with a budget",
-    "the budget on every path, regrets as means over games with fixed seeds",
-)
-def budget(effort: Effort) -> Finding:
-    """Hints followed while max(S,0) + 2 Dover ≤ √(2KGt) never cost more than that and one step of
-    2L, and regret is within its bound however bad the hints are.
-    """
-    K, T, seeds = 3, effort.pick(3000, 12_000), learner_seeds(effort, effort.pick(2, 6))
-    oracle = FinitePolicies(effort.rng("hints").integers(K, size=(10, 3)), n_actions=K)
-    known = sizes(oracle, pairs=2000)
-    n = np.arange(1, T + 1)
-    step = 2.0 * np.maximum(2.0, np.ceil(np.sqrt(K * n)))  # 2L, what a round may add
-    drawn = np.arange(T)[:: T // 300]
-    checks, curves = [], []
-    overdrawn, refused = -math.inf, {}
-    for voice in Advised.VOICES:
-        games = [_hinted_game(oracle, voice, T, seed, seeds[0]) for seed in seeds]
-        for game in games:
-            overdrawn = max(overdrawn, float(((game.spent - game.allowed) / step).max()))
-        refused[voice] = float(np.mean([game.unhinted for game in games]))
-        bound = hinted(T, start=1.0, unhinted=refused[voice], **known)
-        regret = pseudo_regret([game.trace for game in games], oracle)
-        checks.append(Check(f"{voice} hints: pseudo-regret", regret, bound.value))
-        curves.append(Series(f"{voice} hints", n[drawn], games[0].spent[drawn]))
-    allowed = games[0].allowed
-    curves += [
-        Series("budget", n[drawn], allowed[drawn], "dashed"),
-        Series("budget and a step", n[drawn], (allowed + step)[drawn], "dashed"),
-    ]
-    checks += [
-        Check("largest excess over the budget, in steps of 2L", overdrawn, 1.0),
-        Check("malicious hints: share refused, at least", refused["malicious"] / T, 0.1, False),
-    ]
-    note = f"T = {T}, trust='strict'; the bound counts the rounds without a hint"
-    return Finding(checks, Plot("t", "what hints have cost: max(S, 0) + 2 Dover", curves), note)
-
-
-def _hinted_game(
-    oracle: FinitePolicies, voice: str, T: int, seed: int, world_seed: int
-) -> HintedGame:
-    told = Told()
-    options: Any = {"predictor": told, "trust": "strict", "resampling": "shared"}
-    learner = ContextSemiBanditFTPL(oracle, seed=seed, **options)
-    hint: Any = learner.hint
-    trace, spent, unhinted = Trace(oracle), [], 0
-    for this in Advised(told, oracle, voice).rounds(T, np.random.default_rng(world_seed)):
-        opened: Any = learner.begin_round(learner.check_context(this.context))
-        learner.keep_round(opened)
-        unhinted += opened.hint is None
-        learner.end_round(opened, this.reveal(opened.action, Feedback.SEMI))
-        trace.record(this)
-        spent.append(max(hint.S, 0.0) + 2.0 * hint.instability)
-    allowed = np.sqrt(2.0 * oracle.n_actions * learner.complexity.value * np.arange(1, T + 1))
-    return HintedGame(trace, unhinted, np.array(spent), allowed)

@@ -31,6 +31,8 @@ _MODULES = (
     "self_tuning",
     "certificates",
     "predictors",
+    "earned_trust",
+    "tsallis_inf",
     "delay",
     "playout",
     "growth",
