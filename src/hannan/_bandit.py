@@ -76,6 +76,6 @@ def bandit(
         )
     if oracle.max_chosen == 1:
         rows = oracle.open_world
-        settings.setdefault("predictor", Blend(seed=seed) if rows else Mean())
+        settings.setdefault("predictor", Blend(seed=seed or 0) if rows else Mean())
     base = ContextSemiBanditFTPL(oracle, **settings)
     return Restarting(base, max_restarts=restarts)
