@@ -138,7 +138,7 @@ def _notes(rows: list[Row]) -> str | None:
     models = dict.fromkeys(row.found for row in rows if row.found is not None)
     said = [f"best found in hindsight: {name}." for name in models]
     said += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
-    return escape("\n".join(said)) or None
+    return escape("\n".join(said) + "\n") if said else None
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (

@@ -53,7 +53,7 @@ class Hints:
         said = (
             f"hints had a part in {_percent(self.share)} of the rounds and spent "
             f"{_percent(self.budget)} of their budget; followed always they would have saved "
-            f"{self.advantage:,.3g} ± {self.error:,.2g}"
+            f"{_short(self.advantage)} ± {_short(self.error)}"
         )
         if self.refused:
             said += f"; refused in {_percent(self.refused)} of the rounds: the budget was spent"
@@ -85,10 +85,10 @@ class HintWatch:
         limit = sum(_budget(player, hint) for player, hint in found)
         gains = np.array([hint.advantage for _, hint in found])
         return {
-            "share": sum(hint.hinted for _, hint in found) / rounds,
+            "share": int(sum(hint.hinted for _, hint in found)) / rounds,
             "cost": float(cost),
             "budget": max(0.0, float(cost)) / limit if limit > 0.0 else 0.0,
-            "refused": sum(hint.refused for _, hint in found) / rounds,
+            "refused": int(sum(hint.refused for _, hint in found)) / rounds,
             "advantage": float(gains[:, 0].sum()),
             "error": float(np.linalg.norm(gains[:, 1])),
         }
@@ -107,6 +107,10 @@ def _budget(player: Any, hint: Hint) -> float:
     assert hint.trust.budget is not None
     top = player.loss_range[1]
     return float(hint.trust.budget * top * math.sqrt(G * max(player.rounds, 1)))
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100.0 else f"{value:.2g}"
 
 
 def _percent(share: float) -> str:

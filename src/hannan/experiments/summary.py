@@ -146,7 +146,7 @@ def _row(
             None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
             for result in results
         ),
-        ", ".join(dict.fromkeys(r["found"] for r in results if r.get("found"))) or None,
+        "; ".join(dict.fromkeys(r["found"] for r in results if r.get("found"))) or None,
         of("bound"),
         of("certificate"),
         sum(result["oracle_calls"] for result in results) / max(1, rounds),

@@ -177,7 +177,7 @@ class Section:
         """What regret is measured against."""
         if not self.found:
             return "best policy in hindsight"
-        return f"best policy found ({', '.join(self.found)})"
+        return f"best policy found ({'; '.join(self.found)})"
 
     @cached_property
     def found(self) -> list[str]:
