@@ -1,15 +1,19 @@
-"""Restarts on the digits: labels are permuted three times, and only right or wrong is seen."""
+"""Restarts on the digits: labels are permuted three times, and only right or wrong is seen.
+
+`hn.bandit` restarts by itself; here with other detectors, and without.
+"""
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from river.drift import ADWIN
 
 import hannan as hn
 from benchmarks.measure import Line
-from benchmarks.streams import Stream, digits, play
+from benchmarks.streams import Stream, digits
 
 ROUNDS = 20_000
 SEEDS = 5
@@ -23,7 +27,9 @@ def run() -> list[Line]:
     counts = [len(restarts) for _, restarts, _ in moving]
     steady = [restless(digits(seed, ROUNDS), seed) for seed in range(SEEDS)]
     false = sum(len(restarts) for _, restarts, _ in steady)
-    without = [play(permuted(seed), "strict", seed)[0] for seed in range(SEEDS)]
+    without = [
+        play(hn.bandit(10, seed=seed, max_restarts=0), permuted(seed)) for seed in range(SEEDS)
+    ]
     windows = hn.adapters.RiverDetector(ADWIN())
     adwin = [restless(permuted(seed), seed, windows.clone()) for seed in range(SEEDS)]
     rate = float(np.median([rate for *_, rate in moving]))
@@ -64,20 +70,23 @@ def permuted(seed: int) -> Stream:
 
 def restless(stream: Stream, seed: int, detector: object = None) -> tuple[float, list[int], float]:
     """One pass: mean loss, restarts, rounds a second."""
-    rows, labels = stream
-    base = hn.ContextSemiBanditFTPL(
-        hn.oracles.LinearPolicies(n_actions=10),
-        predictor=hn.predictors.Ridge(alpha=0.1),
-        seed=seed,
-    )
-    learner = hn.Restarting(base, detector)
-    wrong = 0
+    learner: Any = hn.bandit(10, seed=seed)
+    if detector is not None:
+        learner = hn.Restarting(learner.learner, detector, max_restarts=learner.max_restarts)
     started = time.perf_counter()
+    loss = play(learner, stream)
+    return loss, learner.restarts, len(stream[1]) / (time.perf_counter() - started)
+
+
+def play(learner: hn.Learner, stream: Stream) -> float:
+    """One pass: mean loss."""
+    wrong = 0
+    rows, labels = stream
     for row, label in zip(rows, labels.tolist(), strict=True):
         loss = float(learner.act(row) != label)
         learner.update(loss)
         wrong += int(loss)
-    return wrong / len(rows), learner.restarts, len(rows) / (time.perf_counter() - started)
+    return wrong / len(rows)
 
 
 def _delay(runs: list[tuple[float, list[int], float]]) -> float:

@@ -69,30 +69,15 @@ def listed(make: Callable[..., Any]) -> Maker:
     return lambda world, seed: make(world.listed, seed=seed)
 
 
-def ours(trust: str | None) -> Maker:
-    """Linear policies with a ridge predictor; a finite class with means where there is one."""
+def ours(**options: Any) -> Maker:
+    """The recommended learner: linear policies, or the finite class where there is one."""
 
     def make(world: World, seed: int) -> Any:
-        options: dict[str, Any] = {"seed": seed}
-        if trust is not None:
-            options["trust"] = trust
-            options["predictor"] = (
-                hn.predictors.Mean(alpha=0.1) if world.finite else hn.predictors.Ridge(alpha=0.1)
-            )
         if world.finite:
-            return hn.ContextSemiBanditFTPL(world.listed, **options)
-        oracle = hn.oracles.LinearPolicies(n_actions=world.n_actions)
-        return OnRows(hn.ContextSemiBanditFTPL(oracle, **options), world.rows)
+            return hn.bandit(world.n_actions, policies=world.listed, seed=seed, **options)
+        return OnRows(hn.bandit(world.n_actions, seed=seed, **options), world.rows)
 
     return make
-
-
-def restarting(world: World, seed: int) -> Any:
-    """The strict learner, started anew when its predictions turn bad."""
-    base = ours("strict")(world, seed)
-    if isinstance(base, OnRows):
-        return OnRows(hn.Restarting(base.learner), world.rows)
-    return hn.Restarting(base)
 
 
 def vowpal_wabbit(arguments: str) -> Contender:
@@ -102,10 +87,9 @@ def vowpal_wabbit(arguments: str) -> Contender:
 
 
 CONTENDERS = {
-    "Hannan: strict": Contender(ours("strict")),
-    "Hannan: balanced": Contender(ours("balanced")),
-    "Hannan: strict, restarting": Contender(restarting),
-    "Hannan: no predictor": Contender(ours(None)),
+    "Hannan": Contender(ours()),
+    "Hannan: no restarts": Contender(ours(max_restarts=0)),
+    "Hannan: no predictor": Contender(ours(predictor=None)),
     "Vowpal Wabbit: its default, ε-greedy": vowpal_wabbit(""),
     "Vowpal Wabbit: SquareCB": vowpal_wabbit("--squarecb"),
     "Vowpal Wabbit: SynthCover": vowpal_wabbit("--synthcover"),

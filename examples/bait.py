@@ -2,7 +2,8 @@
 
 Only the loss of what was played is seen. Whoever gives an action up by what was seen early learns
 late, or never, that it has changed; and filling in unseen losses by the mean of seen ones
-(trust="baseline") is giving up in disguise. A hint within a measured budget (the default) is not.
+(trust="baseline") is giving up in disguise. The default, trust="earned", measures what following
+such means costs, and goes on trying what looks bad.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ players = {
     "trust='baseline'": hn.ContextSemiBanditFTPL(
         policies, predictor=mean, trust="baseline", seed=0
     ),
-    "trust='strict'": hn.ContextSemiBanditFTPL(policies, predictor=mean, seed=0),
+    "trust='earned'": hn.ContextSemiBanditFTPL(policies, predictor=mean, seed=0),
     "no predictor": hn.ContextSemiBanditFTPL(policies, seed=0),
 }
 print("mean loss          all   first fifth   last fifth")

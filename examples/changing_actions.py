@@ -1,8 +1,8 @@
 """Actions that come and go: articles on a front page, of which only some are in stock today.
 
 Readers of six kinds see one of five offers, and only clicks are observed. The best offer for each
-kind is sold out nine times in ten. `act(context, available=...)` plays the best of what is there,
-and nothing is held against an offer, or counted for it, while it is away.
+kind is sold out nine times in ten. `act(context, available=...)` plays the best of what is
+available, and nothing is held against an offer, or counted for it, while it is not.
 """
 
 import numpy as np
@@ -22,11 +22,10 @@ there[~there.any(axis=1)] = True
 shop = hn.environments.FromArrays(kinds, losses, available=there)
 
 rules = hn.oracles.AllPolicies(KINDS, OFFERS)
-guess = {"predictor": hn.predictors.Mean(), "trust": "balanced"}
 for name, learner in (
     ("offers at random", hn.baselines.UniformRandom(OFFERS, seed=0)),
     ("by score", hn.ContextSemiBanditFTPL(rules, seed=0)),
-    ("by score, guessing", hn.ContextSemiBanditFTPL(rules, **guess, seed=0)),
+    ("hn.bandit", hn.bandit(OFFERS, n_contexts=KINDS, seed=0)),
 ):
     trace = hn.play(learner, shop, oracle=rules)
     late = np.arange(VISITS) >= VISITS // 2

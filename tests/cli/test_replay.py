@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import html
 import io
 import json
 import os
@@ -101,9 +102,47 @@ def test_labels_are_replayed_with_all_that_is_asked(labelled):
 
 def test_bandit_feedback_has_its_own_learners(labelled):
     rows = rows_of(answer(labelled, "--label", "moved", "--feedback", "bandit", "--context", "a,b"))
-    assert {"ContextSemiBanditFTPL", "Restarting", "LinUCB", "EpsilonGreedy"} <= set(rows)
+    assert list(rows)[:4] == ["hn.bandit", "LinUCB", "EpsilonGreedy", "UniformRandom"]
     assert rows["LinUCB"]["feedback"] == "semi"
-    assert rows["ContextSemiBanditFTPL"]["mean"] < 0.25
+    assert rows["hn.bandit"]["mean"] < 0.25
+    assert rows["hn.bandit"]["hints"]["share"] > 0.5
+    assert rows["LinUCB"]["hints"] is None
+
+
+def test_hints_are_told_of(labelled, tmp_path):
+    asked = (labelled, "--label", "moved", "--feedback", "bandit")
+    found = answer(*asked, "--output", str(tmp_path))
+    (note,) = (note for note in found["notes"] if note.startswith("hn.bandit"))
+    assert re.search(r"in \d+ % of the rounds and spent \d+ % of their budget", note)
+    assert re.search(r"would have saved [\d.]+ ± [\d.]+", note)
+    printed = CliRunner().invoke(replay, asked).stdout
+    assert note in printed
+    assert note in html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_without_contexts_the_bandit_plays_arms(priced):
+    asked = ("--losses", "ship,train,plane", "--feedback", "bandit", "--learner", "hn.bandit")
+    found = answer(priced, *asked, "--output", f"{priced}.d")
+    assert found["rows"][0]["certificate"] > 0.0
+    with open(f"{priced}.d/results.jsonl", encoding="utf-8") as stream:
+        tables = [json.loads(line)["cell"]["learner"] for line in stream]
+    assert {"name": "hn.bandit", "type": "bandit", "n_contexts": 1} in tables
+
+
+def test_expensive_rare_events_have_a_comparator_that_sees_them(tmp_path):
+    """Costs of 50 against 2: a least-squares fit is three times as expensive as a threshold."""
+    rng = np.random.default_rng(0)
+    rows, threshold = [], 0.0
+    for x, y in rng.normal(size=(3000, 2)):
+        fraud = x + y + 0.3 * rng.normal() > 3.0
+        rows.append([x, y, 50 * fraud, 2 * (not fraud)])
+        threshold += rows[-1][2 + (x + y > 2.4)]
+    path = write(tmp_path / "fraud.csv", ["x", "y", "pass", "block"], rows)
+    found = answer(path, "--losses", "pass,block", "--learner", "FollowTheLeader")
+    assert found["best"] <= threshold / 3000
+    assert found["found"] in found["answer"]
+    assert "best policy found in hindsight" in found["answer"]
+    assert found["rows"][0]["mean"] > 2 * found["best"]  # follows the least-squares fit
 
 
 def test_losses_are_told_in_the_units_of_the_file(priced):
@@ -116,7 +155,7 @@ def test_losses_are_told_in_the_units_of_the_file(priced):
     assert found["current"] == pytest.approx(12.0)
     assert rows["current"]["total"] == pytest.approx(12.0 * N)
     assert rows["always train"]["regret"] == pytest.approx(0.0, abs=1e-6)
-    ours = rows["ContextFTPL"]
+    ours = rows["hn.experts"]
     assert ours["regret"] == pytest.approx(ours["total"] - table[:, 1].sum())
     assert table[:, 1].mean() <= ours["mean"] < table[:, 1].mean() + 0.5
     assert ours["certificate"] > 0.0
@@ -132,7 +171,7 @@ def test_logs_are_replayed_by_rejection(logged):
     blue = [float(row["click"]) for row in table if row["ad"] == "blue"]
     assert rows["always blue"]["mean"] == pytest.approx(np.mean(blue))
     assert rows["always blue"]["effective"] == len(blue)
-    assert 0.4 * N < rows["ContextSemiBanditFTPL"]["effective"] < 0.6 * N
+    assert 0.4 * N < rows["hn.bandit"]["effective"] < 0.6 * N
     assert rows["always blue"]["half_width"] == pytest.approx(
         1.96 * np.sqrt(np.var(blue) / len(blue)), rel=0.1
     )
@@ -163,15 +202,15 @@ def test_a_log_that_tells_little_is_called_so(logged):
 def test_the_table_is_for_people(labelled, capsys):
     assert main(["replay", labelled, "--label", "moved", "--current", "guess"]) == 0
     printed = capsys.readouterr().out
-    for text in ("mean loss", "regret", "best of LinearPolicies", "current", "would have cost"):
+    for text in ("mean loss", "regret", "best found", "current", "would have cost"):
         assert text in printed
     assert "not used, for they hold text: when" in printed
     assert max(map(len, printed.splitlines()[:-1])) <= 80
     rows = [line.split() for line in printed.splitlines()[3:9]]
     means = [next(cell for cell in row if "." in cell) for row in rows]
     assert {len(mean.partition(".")[2]) for mean in means} == {4}
-    best = re.search(r"hindsight \((.*?)\)", printed).group(1)
-    assert f"best of LinearPolicies     {best} " in printed
+    best = re.search(r"found in hindsight, by [a-z, ]+ \((.*?)\)", printed).group(1)
+    assert re.search(rf"best found +{best} ", printed)
 
 
 def shown(rows, width=80, title="a.csv"):
@@ -362,7 +401,7 @@ def test_logs_of_vowpal_wabbit_are_replayed(tmp_path):
     found = answer(path, "--value-range=-1,0")
     rows = rows_of(found)
     assert (found["rounds"], found["actions"], found["units"]) == (N, ["0", "1"], "loss")
-    assert -1 < rows["ContextSemiBanditFTPL"]["mean"] < found["current"] < 0
+    assert -1 < rows["hn.bandit"]["mean"] < found["current"] < 0
     (always,) = (row for name, row in rows.items() if name.startswith("always"))
     assert always["effective"] > 0.2 * N
     weighed = answer(path, "--value-range=-1,0", "--method", "importance", "--context", "u^age")

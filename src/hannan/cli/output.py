@@ -126,8 +126,19 @@ def _world_table(title: str, rows: list[Row]) -> Table:
         table.add_row(escape(row.learner), *(show(row) or "-" for _, show in shown))
     if first.best is not None and common:
         best = [first.best.show(3) if name == "mean loss" else "" for name, _ in shown]
-        table.add_row("[dim]best in hindsight[/]", *(f"[dim]{text}[/]" for text in best))
+        name = "best in hindsight" if first.found is None else "best found"
+        table.add_row(f"[dim]{name}[/]", *(f"[dim]{text}[/]" for text in best))
+    table.caption = _notes(rows)
+    table.caption_justify = "left"
     return table
+
+
+def _notes(rows: list[Row]) -> str | None:
+    """Which model was the best one found, and how hints fared."""
+    models = dict.fromkeys(row.found for row in rows if row.found is not None)
+    said = [f"best found in hindsight: {name}." for name in models]
+    said += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
+    return escape("\n".join(said) + "\n") if said else None
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (

@@ -29,7 +29,6 @@ from hannan.experiments.catalogue import entries, find
 from hannan.experiments.plan import Plan, make_plan
 
 _RIDGE = {"type": "Ridge"}
-_BANDIT = {"type": "ContextSemiBanditFTPL", "predictor": _RIDGE}
 _FULL = {"type": "ContextFTPL", "predictor": _RIDGE}
 _PLAIN = {"type": "ContextFTPL", "loss_range": None}
 _DATA = ("context", "categorical", "label", "labels", "losses", "current", "value_range")
@@ -122,10 +121,10 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
 def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> int:
     """Replay DATA (.csv, .jsonl, .vw, .dsjson, all also .gz, or .parquet) in its order.
 
-    What would a learner with a guarantee have cost, against the best policy in hindsight and
-    against what is used now? DATA holds for each row the right class (--label), the loss of every
-    action (--losses), or what one action cost (--action, --loss or --reward, --propensity). Files
-    of Vowpal Wabbit say by themselves what costs what.
+    What would a learner with a guarantee have cost, against the best policy found in hindsight
+    and against what is used now? DATA holds for each row the right class (--label), the loss of
+    every action (--losses), or what one action cost (--action, --loss or --reward, --propensity).
+    Files of Vowpal Wabbit say by themselves what costs what.
     """
     with stderr().status(f"reading {escape(str(data))}"):
         stream = _read(data, options)
@@ -206,12 +205,12 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
 
 
 def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
-    """Ours first, each with and without restarts, then what it is compared with."""
+    """The recommended learner first, then what it is compared with."""
     found: dict[str, dict[str, Any]]
     if feedback == "bandit":
+        plain = {} if stream.environment.features else {"n_contexts": 1}
         found = {
-            "ContextSemiBanditFTPL": _BANDIT,
-            "Restarting": {"type": "Restarting", "learner": _BANDIT},
+            "hn.bandit": {"type": "bandit", **plain},
             **{name: {"type": name} for name in ("LinUCB", "EpsilonGreedy")},
         }
     elif stream.logged:
@@ -219,13 +218,14 @@ def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
             "ContextFTPL": _PLAIN,
             "FollowTheLeader": {"type": "FollowTheLeader", "loss_range": None},
         }
-    else:
-        ours = _FULL if stream.environment.features else {"type": "ContextFTPL"}
+    elif stream.environment.features:
         found = {
-            "ContextFTPL": ours,
-            "Restarting": {"type": "Restarting", "learner": ours},
+            "ContextFTPL": _FULL,
+            "Restarting": {"type": "Restarting", "learner": _FULL},
             "FollowTheLeader": {"type": "FollowTheLeader"},
         }
+    else:
+        found = {"hn.experts": {"type": "experts"}, "FollowTheLeader": {"type": "FollowTheLeader"}}
     found["UniformRandom"] = {"type": "UniformRandom", "loss_range": None}
     there = {entry.name for kind in ("learners", "baselines") for entry in entries(kind)}
     return {name: row for name, row in found.items() if row["type"] in there}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ class Answer:
         best = self.rows[0].best
         self.best = None if best is None else best.mean
         self.policies = records[0]["cell"]["policies"]["type"]
+        self.found = self.rows[0].found
 
     @property
     def warning(self) -> str | None:
@@ -59,12 +61,29 @@ class Answer:
         others = []
         if self.best is not None:
             name = "the best policy in hindsight"
+            if self.found is not None:
+                name = f"the best policy found in hindsight, by {self.found}"
             if self.stream.logged:
-                name += ", which was fitted to this log and looks better than it is"
+                name += ", fitted to this log, which looks better than it is"
             others.append(self._against(mean, self.best, name))
         if self.stream.current is not None:
             others.append(self._against(mean, self.stream.current, "what you use now"))
         return said + (": " if others else "") + ", and ".join(others) + "."
+
+    @property
+    def notes(self) -> list[str]:
+        """How hints fared, for each learner that has a predictor; and who beat what was found."""
+        notes = [f"{row.learner}: {row.hints}." for row in self.rows if row.hints is not None]
+        best = self.best
+        if self.found is not None and best is not None and not self.stream.logged:
+            means = [(row.learner, row.mean_loss) for row in self.rows]
+            better = [name for name, mean in means if mean is not None and mean.mean < best]
+            if better:
+                notes.append(
+                    f"{' and '.join(better)} did better than the best policy found: it is not the "
+                    "best there is."
+                )
+        return notes
 
     def print(self, console: Console) -> None:
         """The table and the sentence."""
@@ -73,7 +92,8 @@ class Answer:
             names = escape(", ".join(self.stream.unused))
             console.print(f"[dim]not used, for they hold text: {names} (see --categorical)[/]")
         # Whole words in a terminal, one line in a pipe.
-        console.print(escape(self.sentence), soft_wrap=not console.is_terminal)
+        for text in (*self.notes, self.sentence):
+            console.print(escape(text), soft_wrap=not console.is_terminal)
 
     def table(self, width: int) -> Table:
         """A row for each learner, for what is done now and for the best policy in hindsight."""
@@ -92,10 +112,12 @@ class Answer:
             "policies": self.policies,
             "rows": [self._plain(row) for row in self.rows],
             "best": None if self.best is None else self.units.mean(self.best),
+            "found": self.found,
             "current": (
                 None if self.stream.current is None else self.units.mean(self.stream.current)
             ),
             "not_used": self.stream.unused,
+            "notes": self.notes,
             "warning": self.warning,
             "answer": self.sentence,
         }
@@ -109,7 +131,8 @@ class Answer:
             if name == "current" or name.startswith("always "):
                 del row["rounds_per_second"]
         references = {"current": self.stream.current} if self.stream.logged else {}
-        references[f"best of {self.policies}"] = self.best
+        name = f"best of {self.policies}" if self.found is None else "best found"
+        references[name] = self.best
         for name, loss in references.items():
             if loss is not None:
                 mean = self.units.mean(loss)
@@ -137,6 +160,7 @@ class Answer:
             "certificate": certificate,
             "effective": row.effective,
             "rounds_per_second": row.rounds_per_second,
+            "hints": None if row.hints is None else asdict(row.hints),
         }
 
     def _half_width(self, row: Row) -> float | None:

@@ -38,6 +38,7 @@ KINDS = tuple(BASES)
 
 # Where to look first for the type of an argument of this name.
 _KINDS_OF_ARGUMENT = {
+    "policies": ("oracles",),
     "oracle": ("oracles",),
     "base": ("oracles", "learners"),
     "predictor": ("predictors",),
@@ -48,16 +49,20 @@ _KINDS_OF_ARGUMENT = {
 }
 
 
+RECOMMENDED = ("bandit", "experts")
+"""Functions of the package itself that make a learner; "hn.bandit" means the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A class that an experiment may name."""
+    """A class that an experiment may name, or a function that makes a learner."""
 
     kind: str
     name: str
     summary: str
     """The first line of its docstring."""
     made: Any
-    """The class."""
+    """The class or function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +138,14 @@ def describe(entry: Registered) -> tuple[str, str | None]:
 
 @cache
 def entries(kind: str) -> tuple[Entry, ...]:
-    """Hannan's own classes of a kind, in alphabetical order."""
+    """Hannan's own classes of a kind, in alphabetical order; recommended learners first."""
     package = importlib.import_module(f"hannan.{kind}")
     found = []
+    if kind == "learners":
+        top = importlib.import_module("hannan")
+        for name in RECOMMENDED:
+            made = getattr(top, name)
+            found.append(Entry(kind, name, made.__doc__.strip().splitlines()[0], made))
     for name in sorted(package.__all__):
         made = getattr(package, name)
         is_class = inspect.isclass(made) and issubclass(made, BASES[kind])
@@ -154,6 +164,8 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     """
     if ":" in name:
         return _outside(name)
+    if name.removeprefix("hn.") in RECOMMENDED:
+        name = name.removeprefix("hn.")
     order = [*kinds, *(kind for kind in KINDS if kind not in kinds)]
     kind, _, rest = name.partition(".")
     if kind in KINDS:
@@ -232,11 +244,12 @@ def build(
     except HannanError as error:
         raise ParameterError(f"{place}: {error}") from None
     parameters = inspect.signature(make).parameters
+    recommended = getattr(make, "__name__", "") in RECOMMENDED
     given: dict[str, Any] = {}
     for key, value in table.items():
         if key == "type":
             continue
-        if key not in parameters:
+        if key not in parameters and not recommended:  # these pass options on
             raise ParameterError(
                 f"{place}: {kind} has no argument {key!r}{nearest(key, parameters)}"
             )
@@ -248,7 +261,7 @@ def build(
             supplied=supplied,
         )
     owner = getattr(make, "__self__", make)
-    if inspect.isclass(owner) and issubclass(owner, Learner | Environment):
+    if recommended or (inspect.isclass(owner) and issubclass(owner, Learner | Environment)):
         given = {k: v for k, v in supplied.items() if k in parameters} | given
     missing = [
         p.name

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,13 +19,18 @@ from threadpoolctl import threadpool_limits
 from hannan._version import __version__
 from hannan.core import Environment, Learner, Oracle, ParameterError
 from hannan.core.policy import loss_of
+from hannan.core.validation import FloatArray
+from hannan.environments import FromLog
 from hannan.experiments.catalogue import build, made
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
+from hannan.experiments.search import Candidate, Sample, candidates
 
 OF_ENVIRONMENTS = ("name", "title", "horizon", "policies")
 OF_LEARNERS = ("name", "title", "environments")
 """Keys that are not arguments of a constructor."""
+
+_BLOCK = 1024  # rounds that fitted models are asked about at once
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +96,9 @@ class Cell:
         environment, names, policies = self._world
         supplied: dict[str, Any] = {"seed": self.seed, "n_actions": environment.n_actions}
         if policies is not None:
-            supplied |= policies.supplies
+            supplied |= policies.supplies | {"policies": policies}
+        if "n_contexts" in self.learner:  # in place of a class
+            del supplied["policies"]
         place = f"learners.{self.learner['name']}"
         learner = build(
             _without(self._located(self.learner), OF_LEARNERS),
@@ -212,13 +220,18 @@ def look_back(
     """The best policy in hindsight of a world that does not react, at the rounds of a curve.
 
     Each point is the least loss of any policy up to there. Where the oracle only approximates
-    the best policy, the world is gone through again with the one found for all rounds, and the
-    curve is that policy's.
+    the best policy, several are fitted to all rounds (`search.candidates`), the world is gone
+    through again with them, and the curve is that of the one which costs least: "found" is its
+    name.
     """
     best, marks = Hindsight(policies), Marks(points, horizon)
+    fitted = not policies.exact and policies.open_world and policies.max_chosen == 1
+    sample = Sample()
     at: list[int] = []
-    losses: list[float | None] = []
+    losses: list[Any] = []
     leaders = []
+    labels: list[str] | None
+    numbers: list[int] | None
     rounds = 0
     for this_round in environment.rounds(_rounds(horizon), world_rng(seed)):
         if this_round.available is not None:
@@ -228,6 +241,8 @@ def look_back(
             )
         this_round.reveal(0)
         best.add(this_round)
+        if fitted:
+            sample.add(policies.at(rounds, this_round.context), this_round.losses)
         rounds += 1
         if marks.due(rounds):
             at.append(rounds)
@@ -242,7 +257,17 @@ def look_back(
         losses.append(best.loss())
         leaders.append(best.policy())
     labels, numbers = best.numbered(leaders)
-    if not policies.exact:
+    found = None
+    if fitted and rounds:
+        # What a log says of a policy is too noisy to choose among many models by it.
+        several = not isinstance(environment, FromLog)
+        choices = candidates(policies, leaders[-1], sample, other_models=several)
+        curves = _losses_of(choices, environment, policies, horizon, seed, at)
+        cheapest = int(curves[:, -1].argmin())
+        found, losses = choices[cheapest].name, curves[cheapest].tolist()
+        labels, numbers = None, None
+    elif not policies.exact:
+        found = type(policies).__name__
         losses = _loss_of(leaders[-1], environment, policies, horizon, seed, at)
     total = losses[-1]
     return {
@@ -250,9 +275,38 @@ def look_back(
         "loss": total,
         "mean_loss": None if total is None else total / rounds,
         "best": total,
+        "found": found,
         "leaders": labels,
         "curve": {"t": at, "loss": losses, "best": losses, "leader": numbers},
     }
+
+
+def _losses_of(
+    choices: list[Candidate],
+    world: Environment,
+    oracle: Oracle,
+    horizon: int | None,
+    seed: int,
+    at: list[int],
+) -> FloatArray:
+    """The losses so far of each candidate [candidate, point]."""
+    curves, totals = np.empty((len(choices), len(at))), np.zeros(len(choices))
+    rounds = world.rounds(_rounds(horizon), world_rng(seed))
+    done = point = 0
+    while point < len(at):
+        rows, losses = [], []
+        for this_round in islice(rounds, min(_BLOCK, at[point] - done)):
+            this_round.reveal(0)
+            rows.append(oracle.at(done, this_round.context))
+            losses.append(np.array(this_round.losses))
+            done += 1
+        X, costs = np.array(rows), np.array(losses)
+        for i, each in enumerate(choices):
+            totals[i] += costs[np.arange(len(costs)), each.choose(X)].sum()
+        if done == at[point]:
+            curves[:, point] = totals
+            point += 1
+    return curves
 
 
 def _loss_of(

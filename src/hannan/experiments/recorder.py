@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from hannan.core import Learner, Objective, Oracle, Policy, Round
+from hannan.experiments.hints import HintWatch
 
 _PROBES = 32  # contexts on which two policies are told apart
 
@@ -74,6 +75,7 @@ class Recorder:
             name: [] for name in ("t", "loss", "calls", "bound", "certificate", "best", "leader")
         }
         self._seconds: list[float] = []
+        self._hints = HintWatch(learner)
 
     def record(self, this_round: Round, seconds: float) -> None:
         """Take down a round that has been played; `seconds` in the learner so far."""
@@ -85,6 +87,7 @@ class Recorder:
             self.loss += weight * this_round.loss
         if self._best is not None:
             self._best.add(this_round)
+        self._hints.look()
         if self.rounds == self._next:
             self._point(seconds)
             self._next = self._marks.after(self.rounds)
@@ -132,6 +135,7 @@ class Recorder:
             "certificate": last["certificate"],
             "oracle_calls": self._calls,
             "effective": self.effective,
+            "hints": self._hints.result(self.rounds),
             "leaders": leaders,
             "curve": curve,
         }

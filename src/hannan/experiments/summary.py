@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from hannan.experiments.hints import Hints
+
 Record = dict[str, Any]
 
 
@@ -56,11 +58,15 @@ class Row:
     regret: Interval | None
     best: Interval | None
     """The mean loss of the best policy in hindsight."""
+    found: str | None
+    """Where that is only the best one found: the models it came from."""
     bound: Interval | None
     certificate: Interval | None
     calls_per_round: float
     effective: float
     rounds_per_second: float | None
+    hints: Hints | None
+    """Of a learner with a predictor under bandit feedback: how its hints fared."""
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -140,11 +146,13 @@ def _row(
             None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
             for result in results
         ),
+        "; ".join(dict.fromkeys(r["found"] for r in results if r.get("found"))) or None,
         of("bound"),
         of("certificate"),
         sum(result["oracle_calls"] for result in results) / max(1, rounds),
         min(result["effective"] for result in results),
         per_second,
+        Hints.mean(result.get("hints") for result in results),
     )
 
 
@@ -166,6 +174,7 @@ def _beside(record: Record, best: Mapping[str, Any] | None) -> Record:
     curve = result["curve"] | {name: best["curve"][name] for name in ("best", "leader")}
     found = {
         "best": best["best"],
+        "found": best.get("found"),
         "regret": result["loss"] - best["best"],
         "leaders": best["leaders"],
         "curve": curve,

@@ -31,6 +31,7 @@ def _section(section: Section, colours: dict[str, int], points: int, lanes: int)
     kept = _kept(section.standings[0].t, points)
     return {
         "best": None if best is None else _plain(best[kept]),
+        "best_name": section.best_name,
         "series": [_series(s, colours[s.label], points) for s in section.standings],
         "strips": strips(section, lanes),
     }

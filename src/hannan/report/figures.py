@@ -229,7 +229,7 @@ def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequ
         look = {"color": _colour(s, colours), "lw": _weight(s), "ls": pattern}
         handles.append(line([], [], label=_shortened(s.label, 30), **look))
     if section.common_best is not None:
-        handles.append(line([], [], color="#1d1c1a", lw=0.8, label="best in hindsight"))
+        handles.append(line([], [], color="#1d1c1a", lw=0.8, label=_best(section)))
     if any(drawn.get_gid() == "bound" for ax in axes for drawn in ax.get_lines()):
         handles.append(line([], [], color="#8a867e", lw=1, ls=_DASHES, label="bound"))
     outside = len(axes) > 1
@@ -242,6 +242,10 @@ def _legend(place: Any, section: Section, colours: Mapping[str, int], axes: Sequ
         # Narrower than a third of the picture, or the panel would shrink to make room.
         tight = {"handlelength": 1.2, "handletextpad": 0.5, "columnspacing": 0.8, "fontsize": 7}
         place.legend(handles=by_rows, ncols=columns, **below, **tight)
+
+
+def _best(section: Section) -> str:
+    return "best found" if section.found else "best in hindsight"
 
 
 def _colour(standing: Standing, colours: Mapping[str, int]) -> str:

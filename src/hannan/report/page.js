@@ -40,7 +40,7 @@ class Section {
     if (this.data.best) {
       const entry = make("span", { class: "constant" }, place);
       make("i", { class: "swatch dotted" }, entry);
-      entry.append("best policy in hindsight");
+      entry.append(this.data.best_name);
     }
     const has = (kind) => this.data.series.some((series) => series[kind]);
     const switches = make("span", { class: "switches" }, place);

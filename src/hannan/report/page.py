@@ -94,8 +94,9 @@ def _page(sections: Sequence[Section], title: str, description: str) -> str:
 
 def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
     regret = any(s.regret_curve.known for s in section.standings)
+    best = section.best_name if section.found else "best policy so far"
     growing = (
-        _chart("regret", "Regret", "loss so far, less that of the best policy so far")
+        _chart("regret", "Regret", f"loss so far, less that of the {escape(best)}")
         + _chart("growth", "Growth of regret", "both axes logarithmic")
         if regret
         else ""
@@ -121,10 +122,17 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 {strips}
 <h3>In the end</h3>
 {tables.standings(section, colours)}
+{_hints(section)}
 <details><summary>Parameters</summary>
 {tables.parameters(section, colours)}
 </details>
 </section>"""
+
+
+def _hints(section: Section) -> str:
+    """How the hints of predictors fared; nothing where nobody has any."""
+    said = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
+    return "\n".join(f"<p class='note'>{escape(text)}</p>" for text in said)
 
 
 def _facts(section: Section) -> str:

@@ -12,6 +12,8 @@ import numpy as np
 
 from hannan import learners
 from hannan.core.validation import refuse
+from hannan.experiments.catalogue import RECOMMENDED
+from hannan.experiments.hints import Hints
 from hannan.experiments.summary import compared
 from hannan.report.spread import FloatArray, Spread, growth
 
@@ -39,7 +41,13 @@ class Standing:
     @property
     def ours(self) -> bool:
         """Whether it is a learner of this library, not a baseline."""
-        return str(self.learner["type"]).split(".")[0] in learners.__all__
+        kind = str(self.learner["type"]).removeprefix("hn.").split(".")[0]
+        return kind in (*RECOMMENDED, *learners.__all__)
+
+    @property
+    def hints(self) -> Hints | None:
+        """How the hints of its predictor fared, where it has any."""
+        return Hints.mean(record["result"].get("hints") for record in self.records)
 
     @property
     def seeds(self) -> list[Any]:
@@ -163,6 +171,19 @@ class Section:
     def ranking(self) -> list[Standing]:
         """By mean loss, least first; those without one last."""
         return sorted(self.standings, key=lambda s: np.nan_to_num(s.mean_loss.mean, nan=np.inf))
+
+    @cached_property
+    def best_name(self) -> str:
+        """What regret is measured against."""
+        if not self.found:
+            return "best policy in hindsight"
+        return f"best policy found ({'; '.join(self.found)})"
+
+    @cached_property
+    def found(self) -> list[str]:
+        """Where the class has no exact optimiser: the models that were the best ones found."""
+        results = [r["result"] for s in self.standings for r in s.records]
+        return list(dict.fromkeys(r["found"] for r in results if r.get("found")))
 
     @cached_property
     def common_best(self) -> FloatArray | None:

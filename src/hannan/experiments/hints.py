@@ -1,0 +1,117 @@
+"""How the hints of a predictor fared under bandit feedback."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Learner
+from hannan.learners.hint import Hint
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Means over seeds.
+
+    Attributes
+    ----------
+    share
+        Of rounds in which the hint had a part.
+    cost
+        What the hints played have cost more than the learner's own choice, by its measurement.
+    budget
+        The share of the budget that this is; 0 where hints have saved.
+    refused
+        The share of rounds in which there was no hint because the budget was spent.
+    advantage, error
+        What following every hint would have saved, and the standard error of that.
+    """
+
+    share: float
+    cost: float
+    budget: float
+    refused: float
+    advantage: float
+    error: float
+
+    @classmethod
+    def mean(cls, found: Iterable[Mapping[str, float] | None]) -> Hints | None:
+        """Of the results of several games; None if one of them has no hints."""
+        games = list(found)
+        if not games or any(game is None for game in games):
+            return None
+        fields = ("share", "cost", "budget", "refused", "advantage")
+        means = {name: float(np.mean([game[name] for game in games if game])) for name in fields}
+        errors = [game["error"] for game in games if game]
+        return cls(error=float(np.linalg.norm(errors)) / len(errors), **means)
+
+    def __str__(self) -> str:
+        said = (
+            f"hints had a part in {_percent(self.share)} of the rounds and spent "
+            f"{_percent(self.budget)} of their budget; followed always they would have saved "
+            f"{_short(self.advantage)} ± {_short(self.error)}"
+        )
+        if self.refused:
+            said += f"; refused in {_percent(self.refused)} of the rounds: the budget was spent"
+        return said
+
+
+class HintWatch:
+    """Looks at the hints of a learner in the course of a game, also across restarts."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._players = [_player(learner)]
+        self._restarts = hasattr(learner, "player")
+
+    def look(self) -> None:
+        """Note whether another learner plays since the last round."""
+        if self._restarts:
+            player = _player(self._learner)
+            if player is not self._players[-1]:
+                self._players.append(player)
+
+    def result(self, rounds: int) -> dict[str, float] | None:
+        """For the record of the game; None without hints."""
+        hints = [(player, getattr(player, "hint", None)) for player in self._players]
+        found = [(p, h) for p, h in hints if isinstance(h, Hint) and h.mixes]
+        if not found or not rounds:
+            return None
+        cost = sum(hint.S for _, hint in found)
+        limit = sum(_budget(player, hint) for player, hint in found)
+        gains = np.array([hint.advantage for _, hint in found])
+        return {
+            "share": int(sum(hint.hinted for _, hint in found)) / rounds,
+            "cost": float(cost),
+            "budget": max(0.0, float(cost)) / limit if limit > 0.0 else 0.0,
+            "refused": int(sum(hint.refused for _, hint in found)) / rounds,
+            "advantage": float(gains[:, 0].sum()),
+            "error": float(np.linalg.norm(gains[:, 1])),
+        }
+
+
+def _player(learner: Any) -> Any:
+    while hasattr(learner, "player"):
+        learner = learner.player
+    return learner
+
+
+def _budget(player: Any, hint: Hint) -> float:
+    """c √(G t), in the units of losses."""
+    leader = getattr(player, "leader", None)
+    G = player.oracle.complexity(player.oracle.contexts) if leader is None else leader.G
+    assert hint.trust.budget is not None
+    top = player.loss_range[1]
+    return float(hint.trust.budget * top * math.sqrt(G * max(player.rounds, 1)))
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100.0 else f"{value:.2g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,232 @@
+"""A good policy in hindsight, where the class has no optimiser that surely finds the best one.
+
+Several models are fitted to the rounds of a game, and the one whose choices would have cost least
+is kept. It is the best one *found*: others may be better.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Oracle, Policy
+from hannan.core.validation import FloatArray
+from hannan.oracles import LinearPolicies
+from hannan.oracles.linear_policies import LinearPolicy
+
+Actions = NDArray[np.intp]
+
+_MOST_ROWS = 20_000  # of a sample that models are fitted to
+_SEARCH_ROWS = 4000
+_TRIALS = 1500  # single weights changed in a local search
+_STEPS = (1.0, 0.2, 0.04)  # in deviations of the scores
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fitted model: its name, and what it does on rows of features."""
+
+    name: str
+    choose: Callable[[FloatArray], Actions]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Weights [p, K], the constant feature last where there is one."""
+
+    weights: FloatArray
+    intercept: bool
+
+    def __call__(self, rows: FloatArray) -> Actions:
+        scores = _design(rows, self.intercept) @ self.weights
+        return np.asarray(scores.argmin(axis=1), dtype=np.intp)
+
+
+class Sample:
+    """Rows of features with the losses of all actions: all of them, or some drawn evenly."""
+
+    def __init__(self, most: int = _MOST_ROWS) -> None:
+        self.most = most
+        self.seen = 0
+        self._kept: list[tuple[FloatArray, FloatArray]] = []
+        self._rng = np.random.default_rng(0)
+
+    def add(self, row: FloatArray, losses: FloatArray) -> None:
+        """One more round."""
+        self.seen += 1
+        pair = np.array(row, dtype=np.float64), np.array(losses, dtype=np.float64)
+        if len(self._kept) < self.most:
+            self._kept.append(pair)
+            return
+        place = int(self._rng.integers(self.seen))
+        if place < self.most:
+            self._kept[place] = pair
+
+    @property
+    def rows(self) -> FloatArray:
+        """[n, p]."""
+        return np.array([row for row, _ in self._kept])
+
+    @property
+    def losses(self) -> FloatArray:
+        """[n, K]."""
+        return np.array([losses for _, losses in self._kept])
+
+
+def candidates(
+    oracle: Oracle, leader: Policy, sample: Sample, *, other_models: bool = True
+) -> list[Candidate]:
+    """What may be the best policy: the class's own fit, other models, and for linear classes a
+    local search from the best linear one.
+
+    Examples
+    --------
+    Rare events, which a least-squares fit tells apart badly:
+
+    >>> import hannan as hn
+    >>> from hannan.experiments.search import Sample, candidates, mean_loss
+    >>> rng = np.random.default_rng(0)
+    >>> oracle, sample = hn.oracles.LinearPolicies(2), Sample()
+    >>> total = oracle.objective()
+    >>> for x in rng.normal(size=(2000, 2)):
+    ...     losses = np.array([float(x.sum() > 2.5), 0.1])
+    ...     total.add(x, losses)
+    ...     sample.add(x, losses)
+    >>> found = candidates(oracle, total.leader(), sample)
+    >>> cost = {each.name: round(mean_loss(each, sample), 3) for each in found}
+    >>> cost["ridge regression"], min(cost, key=cost.get)
+    (0.015, 'logistic regression, local search')
+    """
+    own: Any = leader
+    if isinstance(own, LinearPolicy) and len(own.weights):
+        own = Linear(own.weights, own.oracle.intercept)
+        found = [Candidate("ridge regression", own)]
+    else:
+        found = [Candidate(type(oracle).__name__, lambda rows: _one_by_one(leader, rows))]
+    if not other_models:
+        return found
+    rows, losses = sample.rows, sample.losses
+    intercept = bool(getattr(oracle, "intercept", True))
+    found += _other_models(rows, losses, intercept)
+    if isinstance(oracle, LinearPolicies):
+        linear = [each for each in found if isinstance(each.choose, Linear)]
+        if linear:
+            start = min(linear, key=lambda each: mean_loss(each, sample))
+            found.append(_improved(start, rows, losses))
+    return found
+
+
+def mean_loss(candidate: Candidate, sample: Sample) -> float:
+    """What its choices cost on a sample."""
+    return _cost(candidate.choose(sample.rows), sample.losses)
+
+
+def _cost(actions: Actions, losses: FloatArray) -> float:
+    return float(losses[np.arange(len(losses)), actions].mean())
+
+
+def _one_by_one(policy: Policy, rows: FloatArray) -> Actions:
+    return np.array([policy(row) for row in rows], dtype=np.intp)
+
+
+def _design(rows: FloatArray, intercept: bool) -> FloatArray:
+    return np.column_stack([rows, np.ones(len(rows))]) if intercept else rows
+
+
+def _other_models(rows: FloatArray, losses: FloatArray, intercept: bool) -> Iterator[Candidate]:
+    """Small enough that a fit in hindsight is more than the memory of single rounds."""
+    from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
+    from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
+
+    fewest = max(5, len(rows) // 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        linear = _logistic(rows, losses, intercept)
+        if linear is not None:
+            yield Candidate("logistic regression", linear)
+        tree = DecisionTreeRegressor(max_leaf_nodes=16, min_samples_leaf=fewest, random_state=0)
+        tree.fit(rows, losses)
+        yield Candidate(
+            "decision tree",
+            lambda some: np.asarray(tree.predict(some)).reshape(len(some), -1).argmin(axis=1),
+        )
+        boosted = [
+            HistGradientBoostingRegressor(
+                max_iter=30,
+                max_leaf_nodes=8,
+                min_samples_leaf=fewest,
+                learning_rate=0.2,
+                early_stopping=False,
+                random_state=0,
+            ).fit(rows, column)
+            for column in losses.T
+        ]
+        yield Candidate(
+            "gradient boosting",
+            lambda some: np.column_stack([each.predict(some) for each in boosted]).argmin(axis=1),
+        )
+
+
+def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> Linear | None:
+    """Predicts the cheapest action, each row weighted by what another one would cost more."""
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+    K = losses.shape[1]
+    best = losses.argmin(axis=1)
+    weights = (losses.sum(axis=1) - K * losses.min(axis=1)) / max(K - 1, 1)
+    used = weights > 0.0
+    if len(np.unique(best[used])) < 2:
+        return None
+    spread = rows.std(axis=0)
+    spread[spread == 0.0] = 1.0
+    model = LogisticRegression(fit_intercept=intercept, max_iter=300)
+    model.fit(rows[used] / spread, best[used], sample_weight=weights[used] / weights[used].mean())
+    scores = np.vstack([np.zeros_like(model.coef_), model.coef_])
+    constants = np.append(np.zeros_like(model.intercept_), model.intercept_)
+    if len(model.classes_) > 2:
+        scores, constants = model.coef_, model.intercept_
+    found = np.zeros((rows.shape[1] + intercept, K))
+    found[: rows.shape[1], model.classes_] = -(scores / spread).T
+    if intercept:
+        never = np.abs(_design(rows, True) @ found).max() + np.abs(constants).max() + 1.0
+        found[-1] = 1e3 * never  # of actions that are never the cheapest
+        found[-1, model.classes_] = -constants
+    return Linear(found, intercept)
+
+
+def _improved(start: Candidate, rows: FloatArray, losses: FloatArray) -> Candidate:
+    """Change one weight at a time as long as that helps, constants first."""
+    linear = start.choose
+    assert isinstance(linear, Linear)
+    step = max(1, len(rows) // _SEARCH_ROWS)
+    X, costs = _design(rows[::step], linear.intercept), losses[::step]
+    weights = linear.weights.copy()
+    scores = X @ weights
+    cost = _cost(scores.argmin(axis=1), costs)
+    sizes = np.sqrt((X * X).mean(axis=0))
+    usual = float(np.median(scores.std(axis=0))) or 1.0
+    p, K = weights.shape
+    order = [(i, k) for i in reversed(range(p)) if sizes[i] > 0.0 for k in range(K)]
+    trials = 0
+    for size in _STEPS:
+        better = True
+        while better and trials < _TRIALS:
+            better = False
+            for i, k in order:
+                for sign in (1.0, -1.0):
+                    change = sign * size * usual / sizes[i]
+                    scores[:, k] += change * X[:, i]
+                    new = _cost(scores.argmin(axis=1), costs)
+                    trials += 1
+                    if new < cost:
+                        cost, better = new, True
+                        weights[i, k] += change
+                        break
+                    scores[:, k] -= change * X[:, i]
+    name = f"{start.name}, local search"
+    return Candidate(name, Linear(weights, linear.intercept))
