@@ -352,6 +352,17 @@ def test_a_class_of_one_policy_has_hints_without_noise():
     assert learner.hint.refused == 10
 
 
+@pytest.mark.parametrize("kind", ["FinitePolicies", "AllPolicies", "TsallisINF"])
+def test_a_predictor_trusted_without_limit_is_always_followed(kind):
+    trust = hn.Trust(prior=400.0, floor=0.0, share=1.0)
+    oracle = hn.oracles.AllPolicies(1, 2)
+    made = hn.TsallisINF if kind == "TsallisINF" else hn.ContextSemiBanditFTPL
+    if kind == "FinitePolicies":
+        oracle = hn.oracles.FinitePolicies([[0], [1]])
+    learner = made(oracle, predictor=Fixed([1.0, 0.0]), trust=trust, seed=0)
+    assert game(learner, [None] * 40, np.tile([0.5, 0.0], (40, 1))) == 0.0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

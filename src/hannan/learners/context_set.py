@@ -135,5 +135,5 @@ class ContextSet(Stored):
         return twin
 
     def _restored(self) -> None:
-        if self.seen is not None:
+        if self.seen is not None and self.seen.contexts:
             self.points = self._oracle.check_contexts(self.seen.contexts)

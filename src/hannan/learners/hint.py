@@ -246,7 +246,7 @@ class Hint(NoHint):
         """p by the hint's advantage so far, within what the base must keep."""
         trust, cost = self.trust, self._cost
         z = trust.prior - cost / math.sqrt(self._squares + 1.0)
-        earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 500.0)))
+        earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 30.0)))  # less than 1
         kept = trust.floor / math.sqrt(1.0 + max(-cost, 0.0))
         most = 1.0
         if trust.share < 1.0:  # so that W <= n / (1 - share)
@@ -257,7 +257,7 @@ class Hint(NoHint):
     def _largest_step(self, share: float) -> float:
         """The most that S can grow in one round."""
         base = 1.0 - share
-        return self._top * (share + max(1.0, 1.0 / base - 1.0 if base > 0.0 else math.inf))
+        return self._top * (share + max(1.0, 1.0 / base - 1.0))
 
     def may_cover(self, scale: float, kappa: float) -> bool:
         """Whether any action can be likely enough for a baseline under noise of this scale."""
@@ -298,7 +298,7 @@ class Hint(NoHint):
         """Reserve what the hint of this round may cost until its loss is known."""
         if not self.mixes:
             return
-        self.W += 1.0 / (1.0 - opened.share) if opened.share < 1.0 else math.inf
+        self.W += 1.0 / (1.0 - opened.share)
         self.hinted += opened.share > 0.0
         self.refused += opened.refused
         if opened.share > 0.0:
@@ -314,6 +314,7 @@ class Hint(NoHint):
             return
         p, values = opened.share, opened.values
         hit = opened.action == opened.advice
+        loss, weight = float(loss), float(weight)  # plain numbers are what files hold
         expected, ratio, value = price(opened.law, values, opened.advice, opened.action, p)
         surprise = loss - value
         if p > 0.0:
