@@ -321,12 +321,12 @@ def test_restarts_learn_the_new_names_of_digits():
 
 
 def test_the_bait_is_taken_late_but_taken():
-    linucb, baseline, strict, plain, bait = (
+    linucb, baseline, earned, plain, bait = (
         numbers(line) for line in run("bait.py").splitlines()[1:]
     )
-    assert bait[0] <= min(strict[0], plain[0])
-    assert max(strict[0], plain[0]) < min(baseline[0], linucb[0])
-    assert max(strict[2], plain[2]) < 0.2 < linucb[2]
+    assert bait[0] <= min(earned[0], plain[0])
+    assert max(earned[0], plain[0]) < min(baseline[0], linucb[0])
+    assert max(earned[2], plain[2]) < 0.2 < linucb[2]
 
 
 def test_parcels_of_a_frame_find_their_carrier():
@@ -416,7 +416,7 @@ def test_restarts_pay_in_an_experiment_of_coba():
 
 def test_policies_of_river_start_over_when_classes_change_their_names():
     plain, restarting, when = (numbers(line) for line in run("river_policies.py").splitlines())
-    assert min(plain[0], restarting[0]) > 70
+    assert min(plain[0], restarting[0]) > 60  # one in seven by chance
     assert restarting[1] > plain[1] + 10
     assert any(when[0] < t < when[0] + 100 for t in when[1:])
 

@@ -283,6 +283,37 @@ def test_every_entry_of_the_catalogue_is_found_by_its_name_and_has_a_line():
             assert entry.summary.endswith(".")
 
 
+def player_of(table, policies):
+    world = {"type": "PlantedPolicy", "policies": policies}
+    plan = make_plan({"horizon": 10, "environments": {"w": world}, "learners": {"a": table}})
+    (cell,) = (cell for cell in plan.cells if cell.learner is not None)
+    return cell.player()
+
+
+def test_recommended_learners_are_made_by_name_with_the_class_of_their_world():
+    listed = {"type": "FinitePolicies.random", "n_policies": 5, "n_contexts": 3, "n_actions": 2}
+    for name in ("bandit", "hn.bandit"):
+        player = player_of({"type": name, "max_restarts": 2, "predictor": None}, listed)
+        assert isinstance(player, hn.Restarting)
+        assert (player.max_restarts, player.learner.predictor, player.learner.seed) == (2, None, 0)
+        assert player.oracle.n_policies == 5
+    guess = {"type": "bandit", "predictor": {"type": "Mean", "alpha": 0.2}}
+    assert player_of(guess, listed).learner.predictor.alpha == 0.2
+    assert player_of({"type": "experts"}, listed).oracle.n_policies == 5
+
+
+def test_a_bandit_that_is_told_its_contexts_takes_no_class():
+    every = {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}
+    player = player_of({"type": "bandit", "n_contexts": 3}, every)
+    assert isinstance(player.learner, hn.TsallisINF)
+
+
+def test_a_wrong_option_of_a_recommended_learner_is_refused_at_its_place():
+    every = {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}
+    with pytest.raises(hn.ParameterError, match=r"learners\.a: .*bogus"):
+        player_of({"type": "bandit", "bogus": 1}, every)
+
+
 def test_two_things_of_one_name_are_told_apart_by_their_place():
     assert find("Switching", ("environments",)) is hn.environments.Switching
     assert find("Switching", ("oracles",)) is hn.oracles.Switching

@@ -184,5 +184,22 @@ def test_learners_that_saw_the_same_leaders_share_a_strip():
     assert found["left_out"] == 0
 
 
+def test_what_was_only_found_is_called_so():
+    played, times = records.experiment({"digits": records.WORLDS["digits"]}, seeds=2)
+    (section,) = gather(played, times)
+    assert section.best_name == "best policy in hindsight"
+    for i, entry in enumerate(played):
+        entry["result"]["found"] = ("decision tree", "ridge regression")[i % 2]
+    (section,) = gather(played, times)
+    assert section.best_name == "best policy found (decision tree; ridge regression)"
+
+
+def test_recommended_learners_are_ours():
+    learners = {"a": {"type": "bandit"}, "b": {"type": "hn.experts"}, "c": {"type": "LinUCB"}}
+    world = {"digits": records.WORLDS["digits"]}
+    (section,) = gather(*records.experiment(world, learners, seeds=1))
+    assert [standing.ours for standing in section.standings] == [True, True, False]
+
+
 def test_there_are_no_strips_without_leaders():
     assert strips(gather(*records.experiment(seeds=1, regret=None))[0], 4) is None

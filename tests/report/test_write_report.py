@@ -173,3 +173,17 @@ def test_rounding_keeps_five_digits_of_any_size():
     found = _plain(values)
     assert found[:3] == [0.0, None, None]
     assert found[3:] == expected[3:]
+
+
+def test_the_page_says_how_hints_fared_and_what_was_found(tmp_path):
+    played, times = records.small()
+    assert "hints had" not in written(tmp_path, (played, times))
+    fared = {"share": 0.9, "cost": 5.0, "budget": 0.5, "advantage": -12.0, "error": 3.0}
+    for entry in played:
+        entry["result"] |= {"hints": fared | {"refused": 0.25}, "found": "a <tree>"}
+    text = written(tmp_path, (played, times))
+    assert "hints had a part in 90 % of the rounds and spent 50 % of their budget" in text
+    assert "would have saved -12 ± 3; refused in 25 % of the rounds" in text
+    assert "less that of the best policy found (a &lt;tree&gt;)" in text
+    assert "a <tree>" not in text
+    assert embedded(text)["sections"][0]["best_name"] == "best policy found (a <tree>)"
