@@ -22,7 +22,7 @@ def test_contexts_without_features_have_tables():
     assert made.max_restarts == 3
     assert isinstance(made.learner, hn.TsallisINF)
     assert made.learner.loss_range == (0, 5)
-    assert isinstance(made.learner.predictor, hn.predictors.Mean)
+    assert isinstance(made.learner.predictor.predictor, hn.predictors.Mean)
 
 
 @pytest.mark.parametrize("policies", [TABLE, np.array(TABLE), hn.oracles.FinitePolicies(TABLE)])

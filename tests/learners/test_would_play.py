@@ -100,6 +100,8 @@ def reseed(learner, rng):
         learner._master._key = seed_key(int(rng.integers(2**60)))
     elif isinstance(learner, hn.Discounted):
         reseed(learner._inner, rng)
+    elif isinstance(learner, hn.TsallisINF):
+        learner._key = seed_key(int(rng.integers(2**60)))
     elif isinstance(learner, hn.FTPL):
         learner._key = int(rng.integers(2**60))
     elif isinstance(learner, hn.baselines.KalaiVempala):

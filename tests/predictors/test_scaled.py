@@ -5,6 +5,8 @@ import pytest
 
 import hannan as hn
 
+CONTRACT = {"Scaled": hn.predictors.Scaled(hn.predictors.Mean(), (-1.0, 3.0))}
+
 
 @pytest.mark.parametrize(
     "inner", [hn.predictors.Mean(), hn.predictors.Ridge(), hn.predictors.Blend()]

@@ -74,8 +74,7 @@ def weigh_double(monkeypatch):
     weigh = ContextSemiBanditFTPL._weigh
 
     def heavy(learner, opened, needed=None):
-        weights, law = weigh(learner, opened, needed)
-        return 2.0 * weights, law
+        return 2.0 * weigh(learner, opened, needed)
 
     monkeypatch.setattr(ContextSemiBanditFTPL, "_weigh", heavy)
 

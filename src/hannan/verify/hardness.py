@@ -18,6 +18,7 @@ from hannan.environments import FromArrays
 from hannan.experiments import Trace, play
 from hannan.learners import (
     FTPL,
+    AdaptiveDiscount,
     ContextFTPL,
     ContextSemiBanditFTPL,
     Discounted,
@@ -101,6 +102,7 @@ def on_a_line(seed: int) -> dict[str, Learner]:
         "FTPL": FTPL(line, _fakes, seed=seed),
         "StronglyAdaptive": StronglyAdaptive(plain, shortest=32, seed=seed),
         "Discounted": Discounted(plain, discount=0.95),
+        "AdaptiveDiscount": AdaptiveDiscount(line, seed=seed),
         "Restarting": Restarting(plain),
         "FollowTheLeader": baselines.FollowTheLeader(line),
         "UniformRandom": baselines.UniformRandom(2, seed=seed),
