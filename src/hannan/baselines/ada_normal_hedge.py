@@ -121,7 +121,7 @@ class AdaNormalHedge(Learner):
 
     def regret_bound(self) -> float | None:
         """√(3 C log(B/q)) of the policy that leads, in widths of the losses."""
-        if self._ledger.delayed:
+        if not self._ledger.prompt:
             return None
         best = int(np.argmax(self._totals))
         growth = 1.0 + 1.5 * float(self._prior @ (1.0 + np.log1p(self._magnitudes)))

@@ -146,7 +146,7 @@ class FixedShare(Learner):
         with the anytime rate that for k changes, or None if the share does not go with it.
         """
         T, N, W = self.rounds, len(self._policies), self._policies.width
-        if self._ledger.delayed:
+        if not self._ledger.prompt:
             return None
         if T == 0 or N == 1:
             return 0.0

@@ -107,7 +107,7 @@ class Hedge(Learner):
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTW²/8; with the anytime rate 3/2 of its least value, W the width."""
-        if self._ledger.delayed:
+        if not self._ledger.prompt:
             return None
         T, W, log_N = self.rounds, self._policies.width, self._policies.log_size
         if T == 0 or self.learning_rate is None:

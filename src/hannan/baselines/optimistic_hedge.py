@@ -125,7 +125,7 @@ class OptimisticHedge(Learner):
 
     def regret_bound(self) -> float | None:
         """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
-        if self._ledger.delayed:
+        if not self._ledger.prompt:
             return None
         log_N, rate = self._policies.log_size, self.learning_rate
         if self.rounds == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import os
 from abc import ABC, abstractmethod
@@ -105,7 +106,11 @@ class Learner(Parametrised, ABC):
         self._act(opened)
         self._played(opened)
         self.oracle_calls += opened.calls
-        self._ledger.current = opened
+        ledger = self._ledger
+        if ledger.current is not None:
+            ledger.dropped += 1
+            self._abandoned(ledger.current)
+        ledger.current = opened
         return opened.action
 
     def decide(self, context: Any = None, available: Any = None) -> Decision:
@@ -140,11 +145,6 @@ class Learner(Parametrised, ABC):
             )
         return self._decide_all(rows, given)
 
-    def withdraw(self, decision: Decision) -> None:
-        """Take back the latest decision, which nobody has seen; it does not count as forgotten."""
-        del self._ledger.waiting[decision.id]
-        self._ledger.made -= 1
-
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn the losses of the round that `act` opened, or of a decision, given it or its id.
 
@@ -169,7 +169,9 @@ class Learner(Parametrised, ABC):
 
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        self._ledger.forget(self._ledger.find(decision, self._context_key))
+        opened = self._ledger.find(decision, self._context_key)
+        self._ledger.forget(opened)
+        self._abandoned(opened)
 
     @property
     def open_decisions(self) -> list[int]:
@@ -302,7 +304,7 @@ class Learner(Parametrised, ABC):
     def progress(self) -> tuple[Any, ...]:
         """Numbers that change with every call: by them a save notices another thread."""
         ledger = self._ledger
-        return self.rounds, self.oracle_calls, ledger.made, ledger.forgotten, ledger.current
+        return self.rounds, self.oracle_calls, ledger.made, ledger.gaps, ledger.current
 
     # What subclasses write --------------------------------------------------------------------
 
@@ -318,6 +320,9 @@ class Learner(Parametrised, ABC):
 
     def _played(self, opened: Any) -> None:
         """The action is played: go on to fresh noise and the like. Must not fail."""
+
+    def _abandoned(self, opened: Any) -> None:
+        """A round will never be answered: release what was reserved for it. Must not fail."""
 
     @abstractmethod
     def _update(self, opened: Any, loss: Any) -> None:
@@ -400,15 +405,24 @@ class Learner(Parametrised, ABC):
         ahead = int(self._ledger.current is not None)
         checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
         some = [self._some(each) for each in available]
-        made: list[Decision] = []
+        before = self._marked() if len(checked) > 1 else []
         try:
-            for context, each in zip(checked, some, strict=True):
-                made.append(self._decide(context, each))
-        except BaseException:
-            for decision in reversed(made):  # nobody has seen them
-                self.withdraw(decision)
+            return [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
+        except BaseException:  # nobody has seen the decisions before the one that failed
+            for learner, state in before:
+                vars(learner).update(state)
             raise
-        return made
+
+    def _marked(self) -> list[tuple[Learner, dict[str, Any]]]:
+        """What decisions change, copied, of this learner and those it plays through.
+
+        Copies are shallow: what only feedback changes, such as totals, is shared.
+        """
+        inside = [each for each in vars(self).values() if isinstance(each, Learner)]
+        given = self.params
+        state = {name: _copied(each) for name, each in vars(self).items() if name not in given}
+        state["_ledger"] = dataclasses.replace(self._ledger, waiting=dict(self._ledger.waiting))
+        return [(self, state), *(pair for each in inside for pair in each._marked())]
 
     def _decide(self, context: Any, some: IntArray | None) -> Decision:
         opened = self.Round(context)
@@ -460,3 +474,10 @@ class Learner(Parametrised, ABC):
 
     def _context_key(self, context: Any) -> Hashable:
         return context_key(context) if self.oracle is None else self.oracle.key(context)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, np.random.Generator):
+        return copy.deepcopy(value)
+    parts = isinstance(value, Stored | np.ndarray | list | dict) and not isinstance(value, Learner)
+    return copy.copy(value) if parts else value

@@ -123,7 +123,21 @@ class Ledger(Stored):
     waiting: dict[int, OpenRound] = field(default_factory=dict)  # those of decisions, by id
     made: int = 0
     forgotten: int = 0
+    dropped: int = 0  # rounds of `act` that a second `act` replaced
     delayed: bool = False  # whether a round was learned while others waited
+
+    @property
+    def gaps(self) -> int:
+        """Rounds that will never be answered.
+
+        Which ones may depend on what was played, so that regret over the others says nothing.
+        """
+        return self.forgotten + self.dropped
+
+    @property
+    def prompt(self) -> bool:
+        """Whether every round that was answered was the only one open, and none was left out."""
+        return not (self.delayed or self.gaps)
 
     def pending(self, opened: OpenRound) -> int:
         """How many rounds wait while this one is decided; one that it replaces does not."""

@@ -36,7 +36,14 @@ from hannan.core.validation import (
     check_seed,
     refuse,
 )
-from hannan.learners.certificates import Account, Certificate, Evidence, availability_notes
+from hannan.learners.certificates import (
+    Account,
+    Certificate,
+    Evidence,
+    availability_notes,
+    feedback_notes,
+    realised_regret,
+)
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.master import Master, Tuning
@@ -296,10 +303,16 @@ class AdaptiveDiscount(Learner):
             notes.append("every base forgets: nothing is known of regret against fixed policies")
         known: dict[str, Any] = {"rounds": self.rounds, "loss": self._account.loss}
         if plain is not None:
-            best = float(self._panel.total(plain).plain().minima(None, 0, 1, 0.0)[0])
-            known["realised_regret"] = self._account.loss - best
-        missing, void = len(ledger.waiting) + ledger.forgotten, False
-        if missing:
+            total = self._panel.total(plain)
+            known["realised_regret"], unknown = realised_regret(self._account.loss, total)
+            notes += unknown
+        missing = len(ledger.waiting) + ledger.forgotten
+        # A round that a second `act` replaced had no shadow: which rounds remain may depend on the
+        # very noise that they are measured under.
+        void = ledger.dropped > 0
+        if void:
+            notes += feedback_notes(ledger)
+        elif missing:
             notes.append(f"unanswered decisions: {missing}, two widths are added for each")
             void = math.isinf(self._width)
         if ledger.delayed:
@@ -338,7 +351,7 @@ class AdaptiveDiscount(Learner):
         """
         k = check_integer(self, "switches", switches, 0)
         ledger, T = self._ledger, self.rounds
-        if not self._evidence().has_theorem or ledger.delayed or ledger.forgotten:
+        if not self._evidence().has_theorem or not ledger.prompt:
             return None
         if T == 0:
             return 0.0

@@ -20,6 +20,10 @@ from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.prediction import NoPrediction
 from hannan.learners.step_size import Anytime, SelfTuned, StepSize
 
+_OPTIMUM_UNKNOWN = (
+    "the best policy in hindsight is not known for this class: `hn.play` compares with the best "
+    "that several fits find"
+)
 _UNKNOWN = "contexts were not known in advance: no theorem applies"
 _INEXACT = "the oracle is inexact: no theorem applies, true regret may be larger"
 
@@ -135,14 +139,31 @@ def availability_notes(sets: Availability) -> list[str]:
     return ["actions were not always available" + how] if sets.restricted else []
 
 
+def feedback_notes(ledger: Ledger, late: str = "nothing is proved for that") -> list[str]:
+    """What is wrong with feedback that was not given at once and in every round."""
+    notes = [f"feedback was delayed: {late}"] if ledger.delayed else []
+    if ledger.gaps:
+        notes.append(
+            f"{ledger.gaps} rounds were never answered: which ones may depend on what was played, "
+            "so nothing is said about the others"
+        )
+    return notes
+
+
+def realised_regret(loss: float, total: Objective) -> tuple[float | None, list[str]]:
+    """Loss minus that of the best policy, or a note where nobody can find that one."""
+    regret = loss - float(total.plain().minima(None, 0, 1, 0.0)[0])
+    return (None, [_OPTIMUM_UNKNOWN]) if math.isnan(regret) else (regret, [])
+
+
 def realised(
     rounds: int, loss: float, total: Objective, sets: Availability, *notes: str, **others: Any
 ) -> Certificate:
     """A certificate with the regret realised so far, and other statements by name."""
     if not total.oracle.exact:
         notes += (_INEXACT,)
-    regret = loss - float(total.plain().minima(None, 0, 1, 0.0)[0])
-    notes += tuple(availability_notes(sets))
+    regret, unknown = realised_regret(loss, total)
+    notes += (*unknown, *availability_notes(sets))
     return Certificate(rounds, loss, regret, notes=notes, **others)
 
 
@@ -204,14 +225,14 @@ class Evidence:
 
 def full_information(game: Evidence, prediction: NoPrediction, confidence: float) -> Certificate:
     """The certificate of a game in which all losses are shown."""
-    account, leader, step, late = game.account, game.leader, game.step, game.ledger.delayed
+    account, leader, step = game.account, game.leader, game.step
     notes = [] if leader.X.has_theorem else [_UNKNOWN]
     if not game.fresh:
         notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
-    if late:
-        notes.append("losses came late: no bound is kept for that")
+    notes += feedback_notes(game.ledger)
     measured = a_priori = certain = printed = None
-    if game.has_theorem and not late and (game.fresh or not isinstance(step, SelfTuned)):
+    tuned_once = not game.fresh and isinstance(step, SelfTuned)
+    if game.has_theorem and game.ledger.prompt and not tuned_once:
         error = game.error + leader.total.preference
         a_priori = account.stability + error
         printed = _theorem_5(leader, prediction)
@@ -237,7 +258,7 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
 
 def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | None:
     """A bound on expected regret so far."""
-    if not game.has_theorem or not game.fresh or game.ledger.delayed:
+    if not game.has_theorem or not game.fresh or not game.ledger.prompt:
         return None
     if game.rounds == 0:
         return 0.0
@@ -297,19 +318,19 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
 
     `start` is what D began with.
     """
-    account, step, late = game.account, game.step, game.ledger.delayed
+    account, step, ledger = game.account, game.step, game.ledger
     notes = game.obstacles()
     if not hint.has_theorem:
         notes.append("a baseline may over-predict, which nobody can observe: estimates void")
     notes += [*hint.notes, *availability_notes(game.sets)]
+    notes += feedback_notes(ledger, "only epsilon='anytime' is analysed then")
     stability = variance = comparator = None
-    if game.has_theorem and hint.has_theorem:
-        comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0])
-        if late and not isinstance(step, Anytime):
-            notes.append("feedback was delayed: only epsilon='anytime' is analysed then")
-        elif isinstance(step, SelfTuned):
+    if game.has_theorem and hint.has_theorem and not ledger.gaps:
+        if ledger.prompt or not ledger.waiting:  # open rounds may be those that cost nothing
+            comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0])
+        if ledger.prompt and isinstance(step, SelfTuned):
             stability = hint.S + step.D - start + game.error + account.truncation
-        if hint.predictor is None and not late:
+        if ledger.prompt and hint.predictor is None:
             variance = account.stability + game.error + account.truncation
     return SemiBanditCertificate(
         rounds=game.rounds,
@@ -325,9 +346,9 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
 def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> float | None:
     """A bound on pseudo-regret so far."""
     step, account = game.step, game.account
-    if not game.has_theorem or game.ledger.forgotten or not hint.has_theorem:
+    if not game.has_theorem or game.ledger.gaps or not hint.has_theorem:
         return None
-    if game.ledger.delayed and not isinstance(step, Anytime):
+    if game.ledger.delayed and (game.ledger.waiting or not isinstance(step, Anytime)):
         return None
     if game.rounds == 0:
         return 0.0
@@ -377,7 +398,7 @@ def semi_bandit_worst_case(
         ).terms
         return share * terms["instability"] + terms["truncation"]
     trust = hint.trust
-    if trust.budget is None or trust.share == 1.0:
+    if trust.budget is None or trust.share in (None, 1.0):
         return None
     del sizes["m"], sizes["antichain"]
     options: dict[str, Any] = {

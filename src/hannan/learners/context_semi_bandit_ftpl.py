@@ -250,6 +250,9 @@ class ContextSemiBanditFTPL(Learner):
         if leader.owed:
             opened.calls += leader.collect()
 
+    def _abandoned(self, opened: Round) -> None:
+        self._hint.release(opened)
+
     def _past(self, opened: Round) -> Objective:
         """ℓ̂_1..t-1, with the baseline as one more round, among what is available."""
         past = self._leader.total
@@ -377,6 +380,8 @@ class ContextSemiBanditFTPL(Learner):
         account.loss += _sum(losses)
         account.last_scale = scale
         account.truncation += B * self._K / (math.e * opened.limit)
+        if opened.baseline is not None:  # what `Hint.cover` lets it hide of a good action
+            account.truncation += B / math.sqrt(self.rounds + 1.0)
 
     # What is said -----------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from hannan.core import Action, Learner, LossError, LossFunction, Objective, Ora
 from hannan.core.policy import Policy
 from hannan.core.rounds import OpenRound
 from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
-from hannan.learners.certificates import Certificate
+from hannan.learners.certificates import Certificate, feedback_notes
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.step_size import SelfTuned
@@ -121,11 +121,14 @@ class Discounted(Learner):
                 weights * -math.log1p(-confidence) / 2.0
             )
         notes = (*found.notes, note) if self._rate else found.notes
+        if self._ledger.gaps:  # the learner inside does not see rounds that are never answered
+            scaled["measured"] = scaled["a_priori"] = certain = None
+            notes += tuple(feedback_notes(self._ledger))
         return replace(found, **scaled, high_probability=certain, notes=notes)
 
     def regret_bound(self) -> float | None:
         """That of the learner if nothing is discounted; else nothing is promised."""
-        return None if self._rate else self._inner.regret_bound()
+        return None if self._rate or not self._ledger.prompt else self._inner.regret_bound()
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         return self._inner.check_context(context, ahead)

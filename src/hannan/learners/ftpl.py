@@ -11,7 +11,7 @@ import numpy as np
 from hannan.core import Action, InputTypeError, Learner, Objective, OpenRound, Oracle, Predictor
 from hannan.core.policy import Policy, loss_of
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
-from hannan.learners.certificates import Certificate, realised
+from hannan.learners.certificates import Certificate, feedback_notes, realised
 from hannan.learners.prediction import TRUST, prediction
 from hannan.perturbation import seed_key
 
@@ -150,6 +150,6 @@ class FTPL(Learner):
 
     def certificate(self) -> Certificate:
         """The regret realised so far; a law given as code has no bound that could be computed."""
-        notes = ["losses came late"] if self._ledger.delayed else []
+        notes = feedback_notes(self._ledger)
         given = self.rounds, self._loss, self._history, self._availability
         return realised(*given, *notes, prediction_error=self._prediction.squared_error)

@@ -9,7 +9,7 @@ played; p grows with what it saves, and hints end when their budget is spent. It
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from hannan.core import Oracle, ParameterError, Predictor
 from hannan.core.predictor import adopt, check_advice, check_guess
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, check_choice, check_positive, refuse
+from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels.hints import price
 
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
@@ -39,7 +39,8 @@ class Trust(Stored):
     budget
         c; None for no hints at all.
     prior
-        Standard errors of advantage that a predictor starts with.
+        Standard errors of advantage that a predictor starts with. Like the next two, the preset of
+        the learner where it is not given: see `trust="earned"`.
     floor
         φ.
     share
@@ -61,22 +62,22 @@ class Trust(Stored):
     """
 
     budget: float | None = 3.0
-    prior: float = 0.0
-    floor: float = 0.5
-    share: float = 0.95
+    prior: float | None = None
+    floor: float | None = None
+    share: float | None = None
     baseline: str | None = "covered"
 
     def __post_init__(self) -> None:
         if self.budget is not None:
             check_positive(self, "budget", self.budget)
-        if not math.isfinite(self.prior):
-            raise refuse(self, "prior", "a finite number", self.prior)
+        if self.prior is not None and not math.isfinite(self.prior):
+            raise refuse(self, "prior", "a finite number, or None", self.prior)
         for name in ("floor", "share"):
             value = getattr(self, name)
-            if not 0.0 <= value <= 1.0:
-                raise refuse(self, name, "a number from 0 to 1", value)
-        if self.baseline is not None:
-            check_choice(self, "baseline", self.baseline, ("covered", "guess"))
+            if value is not None and not 0.0 <= value <= 1.0:
+                raise refuse(self, name, "a number from 0 to 1, or None", value)
+        if self.baseline not in (None, "covered", "guess"):
+            raise refuse(self, "baseline", "'covered', 'guess' or None", self.baseline)
         if self.budget is None and self.baseline is None:
             raise ParameterError("Trust needs a budget=, a baseline=, or both; got neither.")
         if self.budget is None and self.baseline == "covered":
@@ -87,20 +88,26 @@ class Trust(Stored):
         """Whether the guarantee holds for exact classes."""
         return self.baseline != "guess"
 
+    def filled(self, preset: Trust) -> Trust:
+        """With the numbers of a preset where none were given."""
+        left = {name: getattr(preset, name) for name in _FILLED if getattr(self, name) is None}
+        return replace(self, **left)
+
+
+_FILLED = ("prior", "floor", "share")
+_EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
+# No theorem limits the share of hints where the oracle is inexact, and none protects it.
+_INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
+
 
 def check_trust(owner: object, trust: Any, predictor: Any, oracle: Oracle) -> Trust:
-    """The trust that a word names, or one given as it is.
-
-    No theorem limits the share of hints where the oracle is inexact, and none protects it.
-    """
-    presets = {
-        "earned": Trust() if oracle.exact else Trust(prior=2.0, floor=0.1, share=1.0),
-        "baseline": Trust(None, baseline="guess"),
-    }
-    if isinstance(trust, str) and trust in presets:
-        found = presets[trust]
+    """The trust that a word names, or one given, completed by the preset for this oracle."""
+    preset = _EXACT if oracle.exact else _INEXACT
+    words = {"earned": preset, "baseline": Trust(None, baseline="guess").filled(preset)}
+    if isinstance(trust, str) and trust in words:
+        found = words[trust]
     elif isinstance(trust, Trust):
-        found = trust
+        found = trust.filled(preset)
     else:
         raise refuse(owner, "trust", "'earned', 'baseline', or a Trust", trust)
     if predictor is not None and found.budget is not None and oracle.max_chosen > 1:
@@ -151,6 +158,9 @@ class NoHint(Stored):
 
     def played(self, opened: Any) -> None:
         """A round has been played."""
+
+    def release(self, opened: Any) -> None:
+        """Nothing was reserved for a round."""
 
     def learn(self, opened: Any, losses: Any) -> None:
         """Nothing to learn."""
@@ -245,6 +255,9 @@ class Hint(NoHint):
     def _wanted(self, n: int) -> float:
         """p by the hint's advantage so far, within what the base must keep."""
         trust, cost = self.trust, self._cost
+        assert trust.prior is not None
+        assert trust.floor is not None
+        assert trust.share is not None
         z = trust.prior - cost / math.sqrt(self._squares + 1.0)
         earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 30.0)))  # less than 1
         kept = trust.floor / math.sqrt(1.0 + max(-cost, 0.0))
@@ -304,6 +317,11 @@ class Hint(NoHint):
         if opened.share > 0.0:
             self._reserve += self._largest_step(opened.share)
 
+    def release(self, opened: Any) -> None:
+        """Give back what was reserved for a round: its cost is known, or will never be."""
+        if opened.share > 0.0:
+            self._reserve -= self._largest_step(opened.share)
+
     def learn(self, opened: Any, losses: Any) -> None:
         """Pass on what was seen."""
         self.predictor.learn(opened.context, opened.action, losses)
@@ -317,8 +335,8 @@ class Hint(NoHint):
         loss, weight = float(loss), float(weight)  # plain numbers are what files hold
         expected, ratio, value = price(opened.law, values, opened.advice, opened.action, p)
         surprise = loss - value
+        self.release(opened)
         if p > 0.0:
-            self._reserve -= self._largest_step(p)
             # Where the law is estimated the ratio is too small on average, so that the cost is
             # overstated: safe, but only if losses are not compared with estimates of them.
             if opened.exact:
@@ -333,17 +351,20 @@ class Hint(NoHint):
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """How hints fared, in words."""
-        if not self.mixes:
+        if not self.mixes or not self.hinted + self.refused:
             return ()
         gain, error = self.advantage
+        so_far = "saved" if self.S <= 0.0 else "cost"
+        always = "saved" if gain >= 0.0 else "cost"
         said = (
-            f"hints had a share in {self.hinted} rounds; followed in all rounds they would have "
-            f"saved {gain:.3g} ± {error:.2g} against the learner's own choice, and those played "
-            f"have cost {self.S:.3g} more than it"
+            f"hints had a share in {self.hinted} of the rounds decided and {so_far} about "
+            f"{abs(self.S):,.1f} compared with the learner's own choices; followed always they "
+            f"would have {always} {abs(gain):,.1f} ± {error:,.1f}"
         )
         if not self.refused:
             return (said,)
-        return said, f"hints were refused in {self.refused} rounds: their budget was spent"
+        times = "1 round" if self.refused == 1 else f"{self.refused} rounds"
+        return said, f"hints were refused in {times}, where they could have exceeded their budget"
 
     def _checked(self, guess: Any) -> FloatArray:
         return check_guess(self.predictor, guess, self._n_actions, (0.0, self._top))

@@ -20,7 +20,11 @@ from hannan.core.validation import (
     check_positive,
     check_seed,
 )
-from hannan.learners.certificates import SemiBanditCertificate, availability_notes
+from hannan.learners.certificates import (
+    SemiBanditCertificate,
+    availability_notes,
+    feedback_notes,
+)
 from hannan.learners.context_set import Pool
 from hannan.learners.future import Future, PlayoutRound
 from hannan.learners.restricted import restricted
@@ -179,11 +183,10 @@ class PlayoutBandit(Learner):
         comparator = bound = None
         if self.oracle.exact and not self._availability.by_score:
             notes.append("contexts must be fixed in advance or drawn from the pool given")
-            comparator = self._loss - float(self._future.past.minima(None, 0, 1, 0.0)[0])
-            if self._ledger.delayed:
-                notes.append("feedback was delayed: nothing is proved then")
-            elif self.epsilon is None:
-                bound = self._bound().value
+            if self._ledger.prompt:
+                comparator = self._loss - float(self._future.past.minima(None, 0, 1, 0.0)[0])
+                bound = self._bound().value if self.epsilon is None else None
+        notes += feedback_notes(self._ledger)
         return SemiBanditCertificate(
             rounds=self.rounds,
             loss=self._loss,
@@ -194,9 +197,8 @@ class PlayoutBandit(Learner):
 
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""
-        ledger = self._ledger
         covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
-        if not covered or ledger.forgotten or ledger.delayed:
+        if not covered or not self._ledger.prompt:
             return None
         return self._bound().value
 

@@ -13,7 +13,7 @@ from hannan.core import Action, Learner, Objective, Oracle, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
-from hannan.learners.certificates import Certificate, realised
+from hannan.learners.certificates import Certificate, feedback_notes, realised
 from hannan.learners.context_set import Pool
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.future import Future, PlayoutRound
@@ -121,13 +121,14 @@ class PlayoutFTPL(Learner):
         """What can be said about regret so far."""
         note = "contexts must be fixed in advance or drawn from the pool given"
         given = self.rounds, self._loss, self._future.past, self._availability
-        return realised(*given, note, a_priori=self.regret_bound())
+        notes = [note, *feedback_notes(self._ledger)]
+        return realised(*given, *notes, a_priori=self.regret_bound())
 
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""
         size = self._future.log_size()
         covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
-        if not covered or size is None or size < math.log(2.0):
+        if not covered or not self._ledger.prompt or size is None or size < math.log(2.0):
             return None
         return self._bound(size).value
 

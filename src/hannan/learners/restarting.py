@@ -186,12 +186,6 @@ class Restarting(Learner):
             self.player.forget(opened.inner)
         self._ledger.forget(opened)
 
-    def withdraw(self, decision: Decision) -> None:
-        opened: Any = self._ledger.waiting[decision.id]
-        if opened.segment == len(self.restarts):
-            self.player.withdraw(opened.inner)
-        super().withdraw(decision)
-
     def _look_for_drift(self) -> None:
         """Do what is left of the last round, each step once: one that fails is done next time."""
         if self._lesson is not None:

@@ -16,7 +16,7 @@ from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_integer, check_loss_range, check_seed, refuse
 from hannan.kernels.normalhedge import weights
-from hannan.learners.certificates import Certificate, realised
+from hannan.learners.certificates import Certificate, feedback_notes, realised
 from hannan.learners.full_losses import check_full_losses
 from hannan.perturbation import seed_key
 
@@ -148,10 +148,13 @@ class StronglyAdaptive(Learner):
     def certificate(self) -> Certificate:
         """The regret realised so far against the best policy for all rounds."""
         note = "on every stretch of rounds the bound is that of its copies, plus their mixing"
-        return realised(self.rounds, self._loss, self._history, self._availability, note)
+        notes = [note, *feedback_notes(self._ledger)]
+        return realised(self.rounds, self._loss, self._history, self._availability, *notes)
 
     def regret_bound(self) -> float | None:
         """That of the copy without end, and what the mixture may lose more than this copy."""
+        if not self._ledger.prompt:
+            return None
         if not self.rounds:
             return self.learner.regret_bound()
         self._catch_up()

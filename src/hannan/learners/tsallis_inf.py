@@ -20,12 +20,16 @@ from hannan.core import (
 from hannan.core.validation import FloatArray, check_loss_range, check_losses, check_seed
 from hannan.kernels import tsallis as kernel
 from hannan.kernels.noise import uniform
-from hannan.learners.certificates import SemiBanditCertificate, availability_notes
-from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust, check_trust
+from hannan.learners.certificates import (
+    SemiBanditCertificate,
+    availability_notes,
+    feedback_notes,
+)
+from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust
 from hannan.perturbation import seed_key
 
 _STREAM = 5  # smaller ones belong to noise
-_EARNED = Trust(prior=2.0, floor=0.25, share=0.9)
+_EARNED = Trust(3.0, prior=2.0, floor=0.25, share=0.9)
 
 
 class TsallisINF(Learner):
@@ -102,7 +106,7 @@ class TsallisINF(Learner):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        if not oracle.every_map:
+        if not isinstance(oracle, Oracle) or not oracle.every_map:
             raise ParameterError(
                 "TsallisINF plays on tables: give it AllPolicies(n_contexts, n_actions). For "
                 f"{type(oracle).__name__} use ContextSemiBanditFTPL."
@@ -118,14 +122,19 @@ class TsallisINF(Learner):
                 "TsallisINF needs losses in a range (low, high) with 0 <= low; got "
                 f"loss_range={loss_range}."
             )
-        believed = _EARNED if trust == "earned" else check_trust(self, trust, predictor, oracle)
-        if not believed.budget or believed.baseline == "guess":
+        believed = _EARNED if trust == "earned" else trust
+        if (
+            not isinstance(believed, Trust)
+            or believed.budget is None
+            or believed.baseline == "guess"
+        ):
             raise ParameterError(
                 f"TsallisINF needs trust='earned', or a Trust with hints; got {trust!r}."
             )
         self.hint = NoHint()
         if predictor is not None:
-            self.hint = Hint(predictor, believed, self.oracle.n_actions, high)
+            trust = believed.filled(_EARNED)
+            self.hint = Hint(predictor, trust, self.oracle.n_actions, high)
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
@@ -146,7 +155,7 @@ class TsallisINF(Learner):
         eta = 2.0 / (self._range[1] * math.sqrt(float(self._W[opened.context]) + opened.cost))
         opened.law = np.empty(len(row))
         opened.exact = True
-        if opened.values is None:
+        if opened.values is None or not self.hint.signed:
             kernel.law(row, eta, opened.law)
             return
         top, Q = self._range[1], np.empty(len(row))
@@ -169,6 +178,9 @@ class TsallisINF(Learner):
         self._number += 1
         self._W[opened.context] += opened.cost
         self.hint.played(opened)
+
+    def _abandoned(self, opened: Round) -> None:
+        self.hint.release(opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂ = Q + (ℓ - Q)/q on the action, Q elsewhere."""
@@ -193,9 +205,8 @@ class TsallisINF(Learner):
         """Estimates of an upper bound on expected regret so far."""
         notes = [*self.hint.notes, *availability_notes(self._availability)]
         comparator = variance = None
-        if self._ledger.delayed:
-            notes.append("feedback was delayed: nothing is proved then")
-        elif not self._availability.by_score:
+        notes += feedback_notes(self._ledger)
+        if self._ledger.prompt and not self._availability.by_score:
             comparator = self._loss - float(self._past.minima(None, 0, 1, 0.0)[0])
             roots = float(np.sqrt(self._W).sum()) * math.sqrt(self.oracle.n_actions)
             variance = self.hint.S + self._constant * self._range[1] * roots
@@ -209,7 +220,7 @@ class TsallisINF(Learner):
 
     def regret_bound(self) -> float | None:
         """What theory promises for pseudo-regret so far, for any adversary."""
-        if self._availability.by_score or self._ledger.delayed or self._ledger.forgotten:
+        if self._availability.by_score or not self._ledger.prompt:
             return None
         return self.worst_case(self.rounds, 0)
 
@@ -219,9 +230,10 @@ class TsallisINF(Learner):
         if not isinstance(self.hint, Hint):
             return self._range[1] * self._constant * math.sqrt(size)
         trust = self.hint.trust
+        assert trust.budget is not None
+        assert trust.share is not None
         if trust.share == 1.0:
             return None
-        assert trust.budget is not None
         hints = trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
         base = self._constant * math.sqrt(size / (1.0 - trust.share))
         return self._range[1] * (base + hints)
