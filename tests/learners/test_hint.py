@@ -1,6 +1,7 @@
 """Predictors under bandit feedback: hints within a budget, and baselines."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ class SlowEarned:
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
 def test_earned_trust_equals_its_slow_twin(share):
-    trust = hn.Trust(budget=3.0, prior=0.5, share=share)
+    trust = hn.Trust(budget=3.0, prior=0.5, floor=0.5, share=share)
     rng = np.random.default_rng(3)
     V = np.array([0.3, 0.6, 0.7])
     learner = hn.ContextSemiBanditFTPL(
@@ -252,7 +253,7 @@ def test_with_the_true_losses_as_predictions_regret_is_small():
     assert regret["true"] < 0.0
     assert regret["none"] > 25.0
     notes = learner.certificate().notes
-    assert any("hints had a share in 800 rounds" in note for note in notes)
+    assert any("hints had a share in 800 of the rounds" in note for note in notes)
 
 
 @pytest.mark.stat
@@ -385,11 +386,17 @@ def test_earned_trust_goes_as_far_as_a_theorem_allows():
     def trust(oracle, word):
         return check_trust("a test", word, hn.predictors.Mean(), oracle)
 
-    assert trust(hn.oracles.AllPolicies(1, 2), "earned") == hn.Trust()
-    assert hn.Trust().share < 1.0
-    assert trust(hn.oracles.LinearPolicies(2), "earned").share == 1.0
-    own = hn.Trust(budget=1.0)
-    assert trust(hn.oracles.LinearPolicies(2), own) is own
+    exact, inexact = hn.oracles.AllPolicies(1, 2), hn.oracles.LinearPolicies(2)
+    assert trust(exact, "earned").share < 1.0
+    assert trust(inexact, "earned").share == 1.0
+    own = hn.Trust(budget=1.0, floor=0.3)  # what it leaves open is as for the word
+    for oracle in (exact, inexact):
+        word = trust(oracle, "earned")
+        assert trust(oracle, own) == replace(word, budget=1.0, floor=0.3)
+        assert trust(oracle, hn.Trust()) == word
+    table = hn.TsallisINF(exact, predictor=hn.predictors.Mean(), trust=own)
+    plain = hn.TsallisINF(exact, predictor=hn.predictors.Mean())
+    assert table.hint.trust == replace(plain.hint.trust, budget=1.0, floor=0.3)
     assert [hn.Trust().has_theorem, hn.Trust(None, baseline="guess").has_theorem] == [True, False]
 
 

@@ -348,7 +348,7 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
     step, account = game.step, game.account
     if not game.has_theorem or game.ledger.gaps or not hint.has_theorem:
         return None
-    if game.ledger.delayed and (game.ledger.waiting or not isinstance(step, Anytime)):
+    if game.ledger.delayed and not isinstance(step, Anytime):
         return None
     if game.rounds == 0:
         return 0.0
@@ -360,7 +360,9 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
     if G.value <= 0.0:
         return 0.0
     if isinstance(step, Anytime):
-        return account.scheduled + scale * G.upper + account.truncation
+        # Of open rounds the learner may have lost nothing, and the best policy all.
+        unanswered = plan.loss_bound * game.leader.oracle.max_chosen * len(game.ledger.waiting)
+        return account.scheduled + scale * G.upper + account.truncation + unanswered
     terms = semi_bandit(
         game.rounds,
         **game.leader.sizes,
