@@ -182,7 +182,7 @@ def test_the_page_says_how_hints_fared_and_what_was_found(tmp_path):
     for entry in played:
         entry["result"] |= {"hints": fared | {"refused": 0.25}, "found": "a <tree>"}
     text = written(tmp_path, (played, times))
-    assert "hints had a part in 90 % of the rounds and spent 50 % of their budget" in text
+    assert "hints had a share in 90 % of the rounds and spent 50 % of their budget" in text
     assert "would have saved -12 ± 3; refused in 25 % of the rounds" in text
     assert "less that of the best policy found (a &lt;tree&gt;)" in text
     assert "a <tree>" not in text

@@ -22,7 +22,7 @@ from hannan.experiments.plan import Plan
 from hannan.experiments.run import Run, run
 from hannan.experiments.summary import Record, Row, compared
 
-_SEES = {"full": "all", "semi": "chosen"}
+_SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 
@@ -134,11 +134,11 @@ def _world_table(title: str, rows: list[Row]) -> Table:
 
 
 def _notes(rows: list[Row]) -> str | None:
-    """Which model was the best one found, and how hints fared."""
+    """Which models found the best policy, and how well hints did."""
     models = dict.fromkeys(row.found for row in rows if row.found is not None)
-    said = [f"best found in hindsight: {name}." for name in models]
-    said += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
-    return escape("\n".join(said) + "\n") if said else None
+    lines = [f"best found in hindsight by: {name}." for name in models]
+    lines += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
+    return escape("\n".join(lines) + "\n") if lines else None
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (

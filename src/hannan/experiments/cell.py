@@ -98,7 +98,7 @@ class Cell:
         if policies is not None:
             supplied |= policies.supplies | {"policies": policies}
         if "n_contexts" in self.learner:  # in place of a class
-            del supplied["policies"]
+            supplied.pop("policies", None)
         place = f"learners.{self.learner['name']}"
         learner = build(
             _without(self._located(self.learner), OF_LEARNERS),

@@ -14,7 +14,7 @@ from hannan import learners
 from hannan.core.validation import refuse
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.hints import Hints
-from hannan.experiments.summary import compared
+from hannan.experiments.summary import compared, found_by
 from hannan.report.spread import FloatArray, Spread, growth
 
 Record = dict[str, Any]
@@ -177,13 +177,13 @@ class Section:
         """What regret is measured against."""
         if not self.found:
             return "best policy in hindsight"
-        return f"best policy found ({'; '.join(self.found)})"
+        return f"best policy found by {self.found}"
 
     @cached_property
-    def found(self) -> list[str]:
-        """Where the class has no exact optimiser: the models that were the best ones found."""
-        results = [r["result"] for s in self.standings for r in s.records]
-        return list(dict.fromkeys(r["found"] for r in results if r.get("found")))
+    def found(self) -> str | None:
+        """Where the class has no exact optimiser: the models that found the best policies."""
+        games = (r for s in self.standings for r in s.records)
+        return found_by({r["cell"]["seed"]: r["result"].get("found") for r in games}.values())
 
     @cached_property
     def common_best(self) -> FloatArray | None:
