@@ -107,10 +107,11 @@ def titles_of(records: Sequence[Record]) -> dict[str, str]:
 def _world_table(title: str, rows: list[Row]) -> Table:
     first = rows[0]
     table = Table(
-        title=f"{escape(title)}, {first.rounds:,} rounds",
+        title=f"{escape(title)}, {first.rounds:,} rounds\n",
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
+        show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
@@ -138,7 +139,7 @@ def _notes(rows: list[Row]) -> str | None:
     models = dict.fromkeys(row.found for row in rows if row.found is not None)
     lines = [f"best found in hindsight by: {name}." for name in models]
     lines += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
-    return escape("\n".join(lines) + "\n") if lines else None
+    return escape("\n" + "\n".join(lines)) if lines else None
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
