@@ -55,7 +55,7 @@ class Answer:
         """What a learner would have cost, beside the best policy and beside what is used now."""
         ours = self.rows[0]
         if ours.mean_loss is None:
-            return f"The log tells nothing about {ours.learner}: it never did what was logged."
+            return f"The log says nothing about {ours.learner}: it never played a logged action."
         verb = "earned" if self.units.rewards else "cost"
         mean = ours.mean_loss.mean
         said = f"{ours.learner} would have {verb} {self._mean(mean)} a round"

@@ -67,7 +67,7 @@ class Row:
     effective: float
     rounds_per_second: float | None
     hints: Hints | None
-    """Of a learner with a predictor under bandit feedback: how its hints fared."""
+    """Of a learner with a predictor under bandit feedback: how well its hints did."""
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values."""

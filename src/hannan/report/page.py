@@ -130,9 +130,9 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 
 
 def _hints(section: Section) -> str:
-    """How the hints of predictors fared; nothing where nobody has any."""
-    said = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
-    return "\n".join(f"<p class='note'>{escape(text)}</p>" for text in said)
+    """How well the hints of predictors did; nothing where no learner has any."""
+    lines = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
+    return "\n".join(f"<p class='note'>{escape(text)}</p>" for text in lines)
 
 
 def _facts(section: Section) -> str:

@@ -25,7 +25,7 @@ Times = Mapping[str, Mapping[str, Any]]
 class Standing:
     """One learner in one environment, over all its seeds: a record for each, times by key.
 
-    The label is the learner's name, numbered where several learners bear it.
+    The label is the learner's name, numbered where several learners have it.
     """
 
     label: str
@@ -46,7 +46,7 @@ class Standing:
 
     @property
     def hints(self) -> Hints | None:
-        """How the hints of its predictor fared, where it has any."""
+        """How well the hints of its predictor did, where it has any."""
         return Hints.mean(record["result"].get("hints") for record in self.records)
 
     @property
@@ -187,7 +187,7 @@ class Section:
 
     @cached_property
     def common_best(self) -> FloatArray | None:
-        """The best policy's mean loss over time, where it is the same whoever plays."""
+        """The best policy's mean loss over time, where it is the same for all learners."""
         first, *others = self.standings
         if not np.isfinite(first.best_curve).any():
             return None
