@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ def rows(text: str) -> dict[tuple[str, str], tuple[float, ...]]:
     world = ""
     for line in text.splitlines():
         world = next((name for name in WORLDS if line.strip().startswith(name)), world)
-        parts = re.match(r"\s*(.+?)\s+(?:all|chosen)\s+(\S+) ± \S+\s+(\S+) ±", line)
+        parts = re.match(r"\s*(.+?)\s+(?:all|chosen|nothing)\s+(\S+) ± \S+\s+(\S+) ±", line)
         if parts:
             numbers = (float(part.replace(",", "")) for part in parts.groups()[1:])
             found[world, parts[1]] = tuple(numbers)
@@ -49,6 +51,15 @@ def test_the_readme_shows_what_make_run_prints(tmp_path, capsys, monkeypatch):
     leader = ours["Leader-punishing adversary", "ContextFTPL"]
     assert leader[1] < 0.05 * ours["Leader-punishing adversary", "FollowTheLeader"][1]
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
+
+
+def test_the_picture_in_the_readme_shows_the_learners_of_the_quickstart():
+    """`hannan show results/quickstart --export FOLDER --format png` writes a new one."""
+    image = pytest.importorskip("PIL.Image")
+    with image.open(ROOT / "docs/images/overview.png") as picture:
+        drawn = json.loads(picture.info["Learners"])
+    plan = tomllib.loads((ROOT / "examples/quickstart.toml").read_text(encoding="utf-8"))
+    assert sorted(drawn) == sorted(plan["learners"])
 
 
 def test_the_makefile_runs_it():

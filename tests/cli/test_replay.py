@@ -83,13 +83,13 @@ def test_labels_are_replayed_with_all_that_is_asked(labelled):
     rows, table = rows_of(found), table_of(labelled)
     counts = Counter(row["moved"] for row in table)
     usual = counts.most_common(1)[0][0]
-    ours = ["ContextFTPL", "Restarting", "FollowTheLeader"]
+    ours = ["hn.experts", "ContextFTPL", "Restarting", "FollowTheLeader"]
     assert list(rows) == [*ours, "UniformRandom", f"always {usual}", "current"]
     wrong = np.mean([row["moved"] != row["guess"] for row in table])
     assert found["current"] == pytest.approx(wrong)
     assert rows["current"]["mean"] == pytest.approx(wrong)
     assert rows[f"always {usual}"]["total"] == pytest.approx(N - counts[usual])
-    assert rows["ContextFTPL"]["mean"] < 0.15 < rows["current"]["mean"]
+    assert rows["hn.experts"]["mean"] < 0.15 < rows["current"]["mean"]
     assert abs(rows["UniformRandom"]["mean"] - 0.5) < 4 * 0.5 / np.sqrt(N)
     for row in rows.values():
         assert row["regret"] == pytest.approx(row["total"] - N * found["best"])
@@ -109,15 +109,32 @@ def test_bandit_feedback_has_its_own_learners(labelled):
     assert rows["LinUCB"]["hints"] is None
 
 
-def test_hints_are_told_of(labelled, tmp_path):
+def test_hints_have_a_note(labelled, tmp_path):
     asked = (labelled, "--label", "moved", "--feedback", "bandit")
     found = answer(*asked, "--output", str(tmp_path))
     (note,) = (note for note in found["notes"] if note.startswith("hn.bandit"))
-    assert re.search(r"in \d+ % of the rounds and spent \d+ % of their budget", note)
-    assert re.search(r"would have saved [\d.]+ ± [\d.]+", note)
+    assert re.search(r"share in \d+ % of the rounds and (cost nothing|spent \d+ %)", note)
+    assert re.search(r"would have saved [\d.]+ ± [\d.]+ compared with the learner's own", note)
     printed = CliRunner().invoke(replay, asked).stdout
     assert note in printed
     assert note in html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_hints_are_measured_in_the_units_of_the_file(priced, tmp_path):
+    def hints(path):
+        asked = ("--losses", "ship,train,plane", "--feedback", "bandit", "--learner", "hn.bandit")
+        found = answer(str(path), *asked)
+        (row,) = (row for row in found["rows"] if row["learner"] == "hn.bandit")
+        (note,) = (note for note in found["notes"] if note.startswith("hn.bandit"))
+        return row["hints"], note
+
+    ways = ("ship", "train", "plane")
+    rows = [[1000 * float(row[way]) for way in ways] for row in table_of(priced)]
+    (one, _), (thousand, note) = hints(priced), hints(write(tmp_path / "more.csv", ways, rows))
+    for name, factor in {"advantage": 1000, "error": 1000, "cost": 1000, "budget": 1}.items():
+        assert thousand[name] == pytest.approx(factor * one[name], rel=1e-6)
+    assert abs(one["advantage"]) > 1.0
+    assert f"{abs(thousand['advantage']):,.0f} ± {thousand['error']:,.0f}" in note
 
 
 def test_without_contexts_the_bandit_plays_arms(priced):
@@ -204,12 +221,13 @@ def test_the_table_is_for_people(labelled, capsys):
     printed = capsys.readouterr().out
     for text in ("mean loss", "regret", "best found", "current", "would have cost"):
         assert text in printed
-    assert "not used, for they hold text: when" in printed
+    assert "not used because they hold text: when" in printed
     assert max(map(len, printed.splitlines()[:-1])) <= 80
-    rows = [line.split() for line in printed.splitlines()[3:9]]
-    means = [next(cell for cell in row if "." in cell) for row in rows]
+    rows = [line.split() for line in printed.splitlines()[3:10]]
+    means = [next(cell for cell in row if re.fullmatch(r"[\d.]+", cell)) for row in rows]
+    assert rows[0][0] == "hn.experts"
     assert {len(mean.partition(".")[2]) for mean in means} == {4}
-    best = re.search(r"found in hindsight, by [a-z, ]+ \((.*?)\)", printed).group(1)
+    best = re.search(r"found in hindsight, by [a-z ]+ \((.*?)\)", printed).group(1)
     assert re.search(rf"best found +{best} ", printed)
 
 
@@ -326,7 +344,7 @@ def test_results_and_report_are_written(labelled, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "Say what the rows tell"),
+        ([], "Say what the rows hold"),
         (["--label", "moved", "--losses", "a,b"], "--label and --losses"),
         (["--label", "move"], "Did you mean 'moved'?"),
         (["--label", "moved", "--labels", "up,side"], "Row "),
@@ -338,6 +356,7 @@ def test_results_and_report_are_written(labelled, tmp_path):
         (["--label", "moved", "--policies", "Stump"], "did you mean 'Stumps'?"),
         (["--label", "moved", "--policies", "Paths"], "LinearPolicies, Stumps and Trees"),
         (["--label", "moved", "--learner", "LinUCP"], "did you mean 'LinUCB'?"),
+        (["--label", "moved", "--learner", "FromLg"], "there is no 'FromLg'; `hannan list`"),
         (["--label", "moved", "--rounds", "500"], "There are 400 rows"),
         (["--label", "moved", "--value-range", "low"], "must be LOW,HIGH"),
     ],

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from hannan.cli import main
+from hannan.experiments import cell, search
 
 
 def run(*arguments):
@@ -22,7 +23,7 @@ def test_a_run_prints_a_table_and_says_where_things_are(small, capsys):
     assert "Leader punisher, 200 rounds" in printed
     for name in ("ours", "leader", "uniform", "best in hindsight"):
         assert name in printed
-    assert "8 cells played, 0 were there." in printed
+    assert "8 cells played, 0 were already in the results file." in printed
     assert "results: results/small/results.jsonl" in printed
     assert "report:  results/small/report.html" in printed
     assert "…" not in printed
@@ -38,7 +39,7 @@ def test_a_repeated_run_prints_the_same_table_and_plays_nothing(small, capsys):
     first = capsys.readouterr().out
     run("--no-report")
     second = capsys.readouterr().out
-    assert second == first.replace("8 cells played, 0 were there", "0 cells played, 8 were there")
+    assert second == first.replace("8 cells played, 0 were", "0 cells played, 8 were")
 
 
 def test_without_a_report_there_is_none(small, capsys):
@@ -65,6 +66,42 @@ def test_a_dry_run_lists_the_cells(small, capsys):
     assert not (small.parent / "results").exists()
     run("--dry-run", "--json")
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 8
+
+
+def test_learners_that_do_not_learn_see_nothing(small, capsys):
+    assert run("--no-report") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    sees = {words[0]: words[1] for words in lines if words[:1] in (["ours"], ["uniform"])}
+    assert sees == {"ours": "all", "uniform": "nothing"}
+
+
+INEXACT = """
+seeds = 2
+horizon = 60
+[environments.wine]
+type = "Classification.bundled"
+dataset = "wine"
+policies = { type = "LinearPolicies", n_actions = 3 }
+[learners.uniform]
+type = "UniformRandom"
+"""
+
+
+def test_the_models_that_found_the_best_policy_are_named(small, capsys, monkeypatch):
+    names = iter(["ridge regression", "local search from ridge regression"])
+    real = cell.candidates
+    monkeypatch.setattr(
+        cell, "candidates", lambda *given, **options: [
+            search.Candidate(next(names), real(*given, **options)[0].choose)
+        ],
+    )  # fmt: skip
+    small.write_text(INEXACT, encoding="utf-8")
+    assert run() == 0
+    words = " ".join(capsys.readouterr().out.split())
+    found = "ridge regression (1 seed), local search from ridge regression (1 seed)"
+    assert f"best found in hindsight by: {found}." in words
+    page = (small.parent / "results/small/report.html").read_text(encoding="utf-8")
+    assert f"best policy found by {found}" in page
 
 
 def test_show_reads_what_a_run_wrote(small, capsys):

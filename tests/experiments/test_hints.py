@@ -88,7 +88,7 @@ def test_a_hint_that_is_punished_is_refused_and_said_to_be():
     assert hints["refused"] > 0.0
     assert hints["budget"] <= 1.0
     assert hints["advantage"] < 0.0
-    assert "refused in " in str(Hints.mean([hints]))
+    assert "they were refused in " in str(Hints.mean([hints]))
 
 
 def test_means_over_seeds():
@@ -106,6 +106,21 @@ def test_means_over_seeds():
     assert Hints.mean([one, None]) is None
     assert Hints.mean([]) is None
     assert str(mean) == (
-        "hints had a part in 75 % of the rounds and spent 25 % of their budget; followed always "
-        "they would have saved 4 ± 2.5"
+        "hints had a share in 75 % of the rounds and spent 25 % of their budget; always following "
+        "them would have saved 4 ± 2.5 compared with the learner's own choices"
     )
+
+
+def test_hints_that_cost_nothing_and_hints_that_would_have_cost_more_are_described_so():
+    good = Hints(1.0, cost=-3.0, budget=0.0, refused=0.0, advantage=12.0, error=1.0)
+    assert "of the rounds and cost nothing; always" in str(good)
+    bad = Hints(0.1, cost=3.0, budget=0.99, refused=0.5, advantage=-299.0, error=130.0)
+    text = str(bad)
+    assert "would have cost 299 ± 130 more than the learner's own choices" in text
+    assert text.endswith("refused in 50 % of the rounds because the budget was spent")
+    assert "saved" not in text
+
+
+def test_hints_in_another_unit_have_the_same_shares():
+    hints = Hints(0.5, cost=1.0, budget=0.25, refused=0.125, advantage=3.0, error=2.0)
+    assert hints.scaled(10.0) == Hints(0.5, 10.0, 0.25, 0.125, 30.0, 20.0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import re
 import sys
 
 import numpy as np
@@ -275,7 +277,7 @@ def test_nonsense_is_refused_and_nothing_else_happens(table):
 
 
 def test_every_entry_of_the_catalogue_is_found_by_its_name_and_has_a_line():
-    for kind in KINDS:
+    for kind in (*KINDS, "options"):
         assert entries(kind)
         for entry in entries(kind):
             assert find(entry.name, (kind,)) is entry.made
@@ -308,10 +310,103 @@ def test_a_bandit_that_is_told_its_contexts_takes_no_class():
     assert isinstance(player.learner, hn.TsallisINF)
 
 
-def test_a_wrong_option_of_a_recommended_learner_is_refused_at_its_place():
+def test_a_bandit_that_is_told_its_contexts_needs_no_class_in_its_world():
+    world = {"type": "FromArrays", "contexts": [0, 1], "losses": [[0.0, 1.0], [1.0, 0.0]]}
+    learners = {"a": {"type": "bandit", "n_contexts": 2}}
+    (cell,) = make_plan({"environments": {"w": world}, "learners": learners}).cells
+    assert cell.player().oracle.n_contexts == 2
+
+
+@pytest.mark.parametrize(("table", "complaint"), [
+    ({"type": "bandit", "max_restart": 1}, "bandit has no argument 'max_restart'; did you mean"
+     " 'max_restarts'?"),
+    ({"type": "hn.bandit", "los_range": [0, 1]}, "hn.bandit has no argument 'los_range'; did you"
+     " mean 'loss_range'?"),
+    ({"type": "bandit", "bogus": 1}, "bandit has no argument 'bogus'; there are n_actions, "),
+    ({"type": "experts", "discount": [0.5]}, "experts has no argument 'discount'; did you mean"
+     " 'discounts'?"),
+    ({"type": "experts", "n_contexts": 3}, "experts has no argument 'n_contexts'; did you mean"
+     " 'contexts'?"),
+    ({"type": "experts", "oracle": 3}, "experts has no argument 'oracle'; there are policies, "),
+    ({"type": "ContextFTPL", "zzz": 1}, "ContextFTPL has no argument 'zzz'; there are oracle, "),
+])  # fmt: skip
+def test_a_wrong_argument_is_refused_at_its_place_with_those_there_are(table, complaint):
     every = {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}
-    with pytest.raises(hn.ParameterError, match=r"learners\.a: .*bogus"):
-        player_of({"type": "bandit", "bogus": 1}, every)
+    with pytest.raises(hn.ParameterError, match=re.escape(f"learners.a: {complaint}")):
+        player_of(table, every)
+
+
+def test_a_function_of_ones_own_may_be_called_bandit(tmp_path, monkeypatch):
+    (tmp_path / "own_bandit.py").write_text(
+        "import hannan as hn\ndef bandit(arms):\n    return hn.bandit(arms, n_contexts=1)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert build({"type": "own_bandit:bandit", "arms": 4}, "here", ()).oracle.n_actions == 4
+    with pytest.raises(hn.ParameterError, match="has no argument 'n_actions'"):
+        build({"type": "own_bandit:bandit", "n_actions": 4}, "here", ())
+
+
+ROWS = {"type": "LinearPolicies", "n_actions": 2}
+
+
+@pytest.mark.parametrize(("type_", "option"), [
+    ("ContextSemiBanditFTPL", {"trust": hn.Trust(1.0, share=0.5), "predictor": None}),
+    ("bandit", {"trust": hn.Trust(1.0, share=0.5)}),
+    ("ContextSemiBanditFTPL", {"resampling": hn.Resampling(successes=4, exact=False)}),
+    ("ContextFTPL", {"epsilon": hn.SelfTuned(4.0)}),
+    ("ContextFTPL", {"epsilon": hn.Anytime()}),
+])  # fmt: skip
+def test_small_objects_are_options_of_learners(type_, option):
+    table = {"type": type_}
+    for key, value in option.items():
+        params = {} if value is None else fields(value)
+        table[key] = {"type": "Mean"} if value is None else {"type": type(value).__name__, **params}
+    player = player_of(table, POLICIES)
+    player = getattr(player, "learner", player)
+    for key, value in option.items():
+        if value is not None:
+            found = getattr(player, key)
+            assert type(found) is type(value)
+            assert fields(found) == fields(value)
+
+
+def fields(option):
+    """The arguments that make an option what it is."""
+    names = inspect.signature(type(option)).parameters
+    return {name: getattr(option, name) for name in names}
+
+
+def test_small_objects_are_options_of_oracles_and_predictors():
+    features = {"type": "RandomFourier", "n_features": 7, "bandwidths": [1.0, 3.0]}
+    made = build(ROWS | {"features": features}, "here", ("oracles",))
+    assert made.features.n_features == 7
+    assert made.features.bandwidths == (1.0, 3.0)
+    pool = {"type": "Pool", "rows": [[0.0, 1.0], [1.0, 0.0]]}
+    table = {"type": "ContextFTPL", "oracle": ROWS, "contexts": pool, "seed": 0}
+    learner = build(table, "here", ("learners",))
+    assert learner.act([0.5, 0.5]) in (0, 1)
+    assert learner.contexts.rows == pool["rows"]
+
+
+def test_a_small_object_is_not_a_learner_and_its_mistakes_are_named():
+    for table, complaint in [
+        ({"type": "Trust"}, "a learner needs act"),
+        ({"type": "bandit", "trust": {"type": "Trst"}}, "no 'Trst'; did you mean 'Trust'?"),
+        ({"type": "bandit", "trust": {"type": "Trust", "budgt": 1}}, "did you mean 'budget'?"),
+        ({"type": "bandit", "trust": {"type": "Trust", "floor": 2}}, "floor"),
+    ]:
+        with pytest.raises(hn.ParameterError, match=re.escape(complaint)):
+            player_of(table, POLICIES)
+
+
+def test_suggestions_are_of_the_kind_that_is_wanted():
+    with pytest.raises(hn.ParameterError, match="did you mean 'FromLog'"):
+        find("FromLg")
+    with pytest.raises(hn.ParameterError, match="'FromLg'; `hannan list` shows all names"):
+        find("FromLg", ("learners", "baselines"))
+    with pytest.raises(hn.ParameterError, match="there is no 'Trus'; did you mean 'Trust'"):
+        find("options.Trus")
 
 
 def test_two_things_of_one_name_are_told_apart_by_their_place():

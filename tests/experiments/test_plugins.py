@@ -203,7 +203,7 @@ def test_the_list_shows_them_with_their_package(site, capsys):
     printed = " ".join(capsys.readouterr().out.split())
     assert "Coins Fair coins, one for each action. (tiny-package 1.5)" in printed
     assert "tiny-package.Paths A name that Hannan has already. (tiny-package 1.5)" in printed
-    assert "Exploding cannot be had: exploding_module:Thing cannot be imported:" in printed
+    assert "Exploding cannot be loaded: exploding_module:Thing cannot be imported:" in printed
     assert main(["list", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     classes = {name for name in hn.oracles.__all__ if issubclass(vars(hn.oracles)[name], hn.Oracle)}
@@ -221,7 +221,7 @@ def test_without_other_packages_the_list_is_as_before(capsys):
     if any(registered(kind) for kind in BASES):
         pytest.skip("a package with classes for Hannan is installed here")
     assert main(["list", "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == set(BASES)
+    assert set(json.loads(capsys.readouterr().out)) == {*BASES, "options"}
 
 
 EXPERIMENT = """
@@ -308,4 +308,4 @@ def test_misspelt_groups_are_told_and_nothing_is_padded(site, capsys):
         printed = capsys.readouterr()
         assert "hannan.oracle (other) is no group of Hannan's: did you mean" in printed.err
         assert not any(line.endswith(" ") for line in printed.out.splitlines())
-    assert set(json.loads(printed.out)) == {*BASES, "outside"}
+    assert set(json.loads(printed.out)) == {*BASES, "options", "outside"}

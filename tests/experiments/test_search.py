@@ -42,7 +42,7 @@ def test_every_model_is_tried_and_the_search_never_makes_a_fit_worse():
     assert set(costs) - {last} == {
         "ridge regression", "logistic regression", "decision tree", "gradient boosting"
     }  # fmt: skip
-    start = last.removesuffix(", local search")
+    start = last.removeprefix("local search from ")
     assert (
         costs[last]
         <= costs[start]

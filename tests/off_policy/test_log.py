@@ -107,7 +107,7 @@ def test_a_log_cannot_be_changed_and_does_not_hold_what_it_was_given():
         ({"available": 3}, "available= needs the actions of each of 3 rounds; got 3"),
         ({"distribution": np.full((3, 2), 0.5)}, r"shape \(3, 3\)"),
         ({"distribution": np.full((3, 3), 0.5)}, "of sum 1; round 0"),
-        ({"distribution": [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0, 1, 0]]}, "distribution= tells"),
+        ({"distribution": [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0, 1, 0]]}, "distribution= gives"),
         (
             {
                 "distribution": [[0.5, 0.5, 0.0], [0.5, 0.25, 0.25], [0, 1, 0]],

@@ -1,4 +1,5 @@
 import importlib
+import json
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -24,6 +25,13 @@ def test_there_is_a_picture_of_each_environment_and_one_of_all(tmp_path):
     assert width == 1600
     assert 500 < height < 1100
     assert ET.parse(written[1]).getroot().tag.endswith("svg")
+
+
+def test_png_files_name_their_learners(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    (path, *_) = write_figures(*records.small(), tmp_path, ["png"])
+    with image.open(path) as picture:
+        assert json.loads(picture.info["Learners"]) == ["earned"]
 
 
 def test_pictures_are_the_same_every_time(tmp_path):

@@ -191,7 +191,9 @@ def test_what_was_only_found_is_called_so():
     for i, entry in enumerate(played):
         entry["result"]["found"] = ("decision tree", "ridge regression")[i % 2]
     (section,) = gather(played, times)
-    assert section.best_name == "best policy found (decision tree; ridge regression)"
+    assert section.best_name == (
+        "best policy found by decision tree (1 seed), ridge regression (1 seed)"
+    )
 
 
 def test_recommended_learners_are_ours():

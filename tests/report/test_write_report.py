@@ -182,8 +182,9 @@ def test_the_page_says_how_hints_fared_and_what_was_found(tmp_path):
     for entry in played:
         entry["result"] |= {"hints": fared | {"refused": 0.25}, "found": "a <tree>"}
     text = written(tmp_path, (played, times))
-    assert "hints had a part in 90 % of the rounds and spent 50 % of their budget" in text
-    assert "would have saved -12 ± 3; refused in 25 % of the rounds" in text
-    assert "less that of the best policy found (a &lt;tree&gt;)" in text
+    assert "hints had a share in 90 % of the rounds and spent 50 % of their budget" in text
+    assert "would have cost 12 ± 3 more than the learner&#x27;s own choices" in text
+    assert "refused in 25 % of the rounds" in text
+    assert "less that of the best policy found by a &lt;tree&gt;" in text
     assert "a <tree>" not in text
-    assert embedded(text)["sections"][0]["best_name"] == "best policy found (a <tree>)"
+    assert embedded(text)["sections"][0]["best_name"] == "best policy found by a <tree>"

@@ -19,9 +19,11 @@ from hannan.experiments.catalogue import (
     unknown_groups,
 )
 
+_KINDS = (*KINDS, "options")
+
 
 @click.command(name="list")
-@click.argument("kinds", nargs=-1, type=click.Choice(KINDS), metavar="[KIND]...")
+@click.argument("kinds", nargs=-1, type=click.Choice(_KINDS), metavar="[KIND]...")
 @as_json
 def listing(kinds: tuple[str, ...], as_json: bool) -> None:
     """List oracles, learners, baselines, environments and the rest.
@@ -36,11 +38,11 @@ def listing(kinds: tuple[str, ...], as_json: bool) -> None:
     """
     for warning in unknown_groups():
         click.echo(warning, err=True)
-    wanted = kinds or KINDS
+    wanted = kinds or _KINDS
     if as_json:
-        told: dict[str, Any] = {k: {e.name: e.summary for e in entries(k)} for k in wanted}
+        ours: dict[str, Any] = {k: {e.name: e.summary for e in entries(k)} for k in wanted}
         outside = {kind: _outside(kind) for kind in wanted if registered(kind)}
-        print_json(told | ({"outside": outside} if outside else {}))
+        print_json(ours | ({"outside": outside} if outside else {}))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
@@ -51,7 +53,7 @@ def listing(kinds: tuple[str, ...], as_json: bool) -> None:
             table.add_row(f"  {entry.name}", f"[dim]{escape(entry.summary)}[/]")
         for name, about in _outside(kind).items():
             fault = about["error"]
-            line = about["summary"] if fault is None else f"cannot be had: {fault}"
+            line = about["summary"] if fault is None else f"cannot be loaded: {fault}"
             line = f"{line} ({about['package']})"
             table.add_row(f"  {escape(name)}", f"[dim]{escape(line)}[/]")
     console = Console()

@@ -22,7 +22,7 @@ from hannan.experiments.plan import Plan
 from hannan.experiments.run import Run, run
 from hannan.experiments.summary import Record, Row, compared
 
-_SEES = {"full": "all", "semi": "chosen"}
+_SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 
@@ -107,10 +107,11 @@ def titles_of(records: Sequence[Record]) -> dict[str, str]:
 def _world_table(title: str, rows: list[Row]) -> Table:
     first = rows[0]
     table = Table(
-        title=f"{escape(title)}, {first.rounds:,} rounds",
+        title=f"{escape(title)}, {first.rounds:,} rounds\n",
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
+        show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
@@ -134,11 +135,11 @@ def _world_table(title: str, rows: list[Row]) -> Table:
 
 
 def _notes(rows: list[Row]) -> str | None:
-    """Which model was the best one found, and how hints fared."""
+    """Which models found the best policy, and how well hints did."""
     models = dict.fromkeys(row.found for row in rows if row.found is not None)
-    said = [f"best found in hindsight: {name}." for name in models]
-    said += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
-    return escape("\n".join(said) + "\n") if said else None
+    lines = [f"best found in hindsight by: {name}." for name in models]
+    lines += [f"{row.learner}: {row.hints}." for row in rows if row.hints is not None]
+    return escape("\n" + "\n".join(lines)) if lines else None
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (

@@ -13,6 +13,8 @@ from hannan.core.validation import check_integer
 class Always(Learner):
     """The same action in every round."""
 
+    learns = False
+
     def __init__(self, action: int) -> None:
         super().__init__()
         self.action = check_integer(self, "action", action, 0)
@@ -27,6 +29,8 @@ class Always(Learner):
 class Taken(Learner):
     """What was really done: the column `current` of the file that is played, read along."""
 
+    learns = False
+
     def __init__(self, environment: Environment, horizon: int) -> None:
         super().__init__()
         self.environment = environment
@@ -39,7 +43,7 @@ class Taken(Learner):
         try:
             opened.action = int(next(self._rounds).current)
         except StopIteration:
-            raise OrderError("The file tells of no further action.") from None
+            raise OrderError("The file has no further action.") from None
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         """Nothing is learned."""

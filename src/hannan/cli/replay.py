@@ -1,4 +1,4 @@
-"""`hannan replay`: what a learner with a guarantee would have cost on your own data."""
+"""`hannan replay`: what a learner would have cost on your own data."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
 @click.option(
     "--feedback",
     type=click.Choice(["full", "bandit"]),
-    help="What learners are told: all losses, or that of their action. [default: full]",
+    help="What learners are shown: all losses, or that of their action. [default: full]",
 )
 @click.option(
     "--format",
@@ -121,10 +121,10 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
 def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> int:
     """Replay DATA (.csv, .jsonl, .vw, .dsjson, all also .gz, or .parquet) in its order.
 
-    What would a learner with a guarantee have cost, against the best policy found in hindsight
-    and against what is used now? DATA holds for each row the right class (--label), the loss of
-    every action (--losses), or what one action cost (--action, --loss or --reward, --propensity).
-    Files of Vowpal Wabbit say by themselves what costs what.
+    What would a learner have cost, against the best policy found in hindsight and against what is
+    used now? DATA holds for each row the right class (--label), the loss of every action
+    (--losses), or what one action cost (--action, --loss or --reward, --propensity). Files of
+    Vowpal Wabbit contain the costs themselves and need none of these options.
     """
     with stderr().status(f"reading {escape(str(data))}"):
         stream = _read(data, options)
@@ -163,7 +163,7 @@ def _read(data: Path, options: dict[str, Any]) -> Stream:
     if len(chosen) != 1:
         got = " and ".join(chosen) or "none of them"
         raise ParameterError(
-            "Say what the rows tell: --label COLUMN, --losses A,B,… or --action COLUMN with "
+            "Say what the rows hold: --label COLUMN, --losses A,B,… or --action COLUMN with "
             f"--loss or --reward and --propensity; got {got}."
         )
     for name in ("labels", "current") if chosen == ["--action"] else _LOG:
@@ -220,6 +220,7 @@ def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
         }
     elif stream.environment.features:
         found = {
+            "hn.experts": {"type": "experts"},
             "ContextFTPL": _FULL,
             "Restarting": {"type": "Restarting", "learner": _FULL},
             "FollowTheLeader": {"type": "FollowTheLeader"},
@@ -238,7 +239,7 @@ def _feedback(stream: Stream, wanted: str | None) -> str:
     if wanted not in (None, fits):
         raise ParameterError(
             f"--feedback {wanted} does not go with --method {stream.table['method']}: by rejection "
-            "learners are told of one action, by importance weighting of all."
+            "learners see the loss of one action, by importance weighting estimates of all."
         )
     return fits
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from hannan.cli.replay_data import Stream
 from hannan.cli.replay_table import decimals_of, replay_table
+from hannan.experiments.hints import Hints
 from hannan.experiments.summary import Record, Row, summarise
 
 _FEW, _SHARE = 100, 0.01  # effective rounds below which an estimate is called rough
@@ -54,7 +55,7 @@ class Answer:
         """What a learner would have cost, beside the best policy and beside what is used now."""
         ours = self.rows[0]
         if ours.mean_loss is None:
-            return f"The log tells nothing about {ours.learner}: it never did what was logged."
+            return f"The log says nothing about {ours.learner}: it never played a logged action."
         verb = "earned" if self.units.rewards else "cost"
         mean = ours.mean_loss.mean
         said = f"{ours.learner} would have {verb} {self._mean(mean)} a round"
@@ -72,8 +73,9 @@ class Answer:
 
     @property
     def notes(self) -> list[str]:
-        """How hints fared, for each learner that has a predictor; and who beat what was found."""
-        notes = [f"{row.learner}: {row.hints}." for row in self.rows if row.hints is not None]
+        """How well hints did, and which learners beat the best policy found."""
+        hints = [(row.learner, self._hints(row)) for row in self.rows]
+        notes = [f"{name}: {found}." for name, found in hints if found is not None]
         best = self.best
         if self.found is not None and best is not None and not self.stream.logged:
             means = [(row.learner, row.mean_loss) for row in self.rows]
@@ -90,7 +92,7 @@ class Answer:
         console.print(self.table(console.width), "")
         if self.stream.unused:
             names = escape(", ".join(self.stream.unused))
-            console.print(f"[dim]not used, for they hold text: {names} (see --categorical)[/]")
+            console.print(f"[dim]not used because they hold text: {names} (see --categorical)[/]")
         # Whole words in a terminal, one line in a pipe.
         for text in (*self.notes, self.sentence):
             console.print(escape(text), soft_wrap=not console.is_terminal)
@@ -160,8 +162,11 @@ class Answer:
             "certificate": certificate,
             "effective": row.effective,
             "rounds_per_second": row.rounds_per_second,
-            "hints": None if row.hints is None else asdict(row.hints),
+            "hints": None if (hints := self._hints(row)) is None else asdict(hints),
         }
+
+    def _hints(self, row: Row) -> Hints | None:
+        return None if row.hints is None else row.hints.scaled(self.units.difference(1.0))
 
     def _half_width(self, row: Row) -> float | None:
         """Of a 95 % interval: over seeds, or where a log only estimates play, over logs.

@@ -54,7 +54,7 @@ class Stream:
     current
         The mean loss of what was really done, where the file says so.
     unused
-        Columns of text that nobody asked for.
+        Columns of text that were not asked for.
     """
 
     table: dict[str, Any]
@@ -106,7 +106,7 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
 
 
 def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, list[str]]:
-    """The environment of a file of rows, and the columns that nobody asked for."""
+    """The environment of a file of rows, and the columns of text left out."""
     used = [options.get(name) for name in ("label", "action", "loss", "reward", "propensity")]
     used += [options.get("current"), *options.get("losses", ())]
     context = options.get("context")
@@ -131,7 +131,7 @@ def _vw(path: Path, options: dict[str, Any]) -> FromVW:
 def _numeric_columns(
     path: Path, used: Sequence[str], categorical: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """The columns that can be contexts, and those that cannot for they hold text."""
+    """The columns that can be contexts, and those that cannot because they hold text."""
     table = open_table(path)
     free = [name for name in table.names if name not in used]
     first: Mapping[str, Any] = {}

@@ -87,8 +87,10 @@ def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bo
         return
     console = Console()
     for table in result_tables(rows, titles_of(done.records)):
-        console.print(table)
-    console.print(f"{done.played} cells played, {len(done.records) - done.played} were there.")
+        console.print(table, "")
+    kept = len(done.records) - done.played
+    verb = "was" if kept == 1 else "were"
+    console.print(f"{done.played} cells played, {kept} {verb} already in the results file.")
     console.print(f"results: {folder / 'results.jsonl'}", soft_wrap=True)
     if report is not None:
         console.print(f"report:  {report}", soft_wrap=True)

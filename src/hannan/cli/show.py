@@ -1,4 +1,4 @@
-"""`hannan show`: the tables and the report of results that are there."""
+"""`hannan show`: the tables and the report of earlier runs."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def show(
         return
     console = Console()
     for table in result_tables(rows, titles_of(records)):
-        console.print(table)
+        console.print(table, "")
     for path in made:
         console.print(f"wrote {path}", soft_wrap=True)

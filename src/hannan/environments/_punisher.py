@@ -15,7 +15,7 @@ from hannan.environments._planted import DrawnContexts
 
 
 class Punisher(DrawnContexts):
-    """Losses that are rare except on one action, which is chosen anew in every round."""
+    """Losses that are rare except on one action, which is chosen again in every round."""
 
     oblivious = False
 

@@ -348,7 +348,7 @@ def _package(name: str, extra: str) -> Any:
 
 @contextmanager
 def _reached(what: str, address: str | None) -> Iterator[None]:
-    """Whether there is a cluster, told at once and in one line; Ray itself asks for minutes."""
+    """Whether there is a cluster, found out at once; Ray itself asks for minutes."""
     try:
         if address is not None:
             place = urlsplit(address if "://" in address else f"//{address}")

@@ -36,6 +36,16 @@ BASES: dict[str, type] = {
 
 KINDS = tuple(BASES)
 
+OPTIONS = {
+    "Anytime": "hannan.learners.step_size",
+    "Pool": "hannan.learners.context_set",
+    "RandomFourier": "hannan.oracles.random_fourier",
+    "Resampling": "hannan.learners.resampling",
+    "SelfTuned": "hannan.learners.step_size",
+    "Trust": "hannan.learners.hint",
+}
+"""Small objects that learners, oracles and predictors take as arguments, and their modules."""
+
 # Where to look first for the type of an argument of this name.
 _KINDS_OF_ARGUMENT = {
     "policies": ("oracles",),
@@ -46,11 +56,20 @@ _KINDS_OF_ARGUMENT = {
     "environment": ("environments",),
     "learner": ("learners", "baselines"),
     "network": ("networks",),
+    "contexts": ("options",),
+    "epsilon": ("options",),
+    "features": ("options",),
+    "resampling": ("options",),
+    "trust": ("options",),
 }
 
 
-RECOMMENDED = ("bandit", "experts")
-"""Functions of the package itself that make a learner; "hn.bandit" means the same."""
+RECOMMENDED = {
+    "bandit": ("ContextSemiBanditFTPL", "TsallisINF", "Restarting"),
+    "experts": ("AdaptiveDiscount",),
+}
+"""Functions of the package itself that make a learner, and the learners that take their options;
+"hn.bandit" means the same as "bandit"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +121,8 @@ class Registered:
 @cache
 def registered(kind: str) -> tuple[Registered, ...]:
     """What packages have registered of a kind, by name and package; nothing is loaded."""
+    if kind not in KINDS:
+        return ()
     found: dict[tuple[str, str], Registered] = {}
     for point in entry_points(group=f"hannan.{kind}"):
         package = "?" if point.dist is None else point.dist.name
@@ -114,7 +135,7 @@ def registered(kind: str) -> tuple[Registered, ...]:
 def unknown_groups() -> list[str]:
     """Groups of entry points that look like Hannan's and are none, with the packages they are of.
 
-    What they register is never found, so somebody should be told.
+    What they register is never found, so this is worth a warning.
     """
     known = [f"hannan.{kind}" for kind in BASES]
     lines = []
@@ -133,24 +154,34 @@ def describe(entry: Registered) -> tuple[str, str | None]:
         made: Any = entry.load()
     except ImportError as error:
         return "", str(error)
-    return (inspect.getdoc(made) or "").partition("\n")[0], None
+    return _summary(made), None
+
+
+def _summary(made: Any) -> str:
+    return (inspect.getdoc(made) or "").partition("\n")[0]
 
 
 @cache
 def entries(kind: str) -> tuple[Entry, ...]:
-    """Hannan's own classes of a kind, in alphabetical order; recommended learners first."""
+    """Hannan's own classes of a kind, in alphabetical order; recommended learners first.
+
+    The kind "options" has the small objects of `OPTIONS`.
+    """
+    if kind == "options":
+        options = {name: getattr(importlib.import_module(at), name) for name, at in OPTIONS.items()}
+        return tuple(Entry(kind, name, _summary(made), made) for name, made in options.items())
     package = importlib.import_module(f"hannan.{kind}")
     found = []
     if kind == "learners":
         top = importlib.import_module("hannan")
         for name in RECOMMENDED:
             made = getattr(top, name)
-            found.append(Entry(kind, name, made.__doc__.strip().splitlines()[0], made))
+            found.append(Entry(kind, name, _summary(made), made))
     for name in sorted(package.__all__):
         made = getattr(package, name)
         is_class = inspect.isclass(made) and issubclass(made, BASES[kind])
         if is_class and not (inspect.isabstract(made) or getattr(made, "_is_protocol", False)):
-            found.append(Entry(kind, name, (made.__doc__ or "").strip().splitlines()[0], made))
+            found.append(Entry(kind, name, _summary(made), made))
     return tuple(found)
 
 
@@ -166,10 +197,12 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
         return _outside(name)
     if name.removeprefix("hn.") in RECOMMENDED:
         name = name.removeprefix("hn.")
-    order = [*kinds, *(kind for kind in KINDS if kind not in kinds)]
+    places = (*KINDS, "options")
+    order = [*kinds, *(kind for kind in places if kind not in kinds)]
     kind, _, rest = name.partition(".")
-    if kind in KINDS:
+    if kind in places:
         order, name = [kind], rest
+        kinds = order
     wanted, _, constructor = name.partition(".")
     for entry in (entry for place in order for entry in entries(place)):
         if entry.name == wanted:
@@ -181,11 +214,12 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
             return _constructor(other.load(), other.name, constructor)
         except ImportError as error:
             raise ParameterError(
-                f"{other.name!r} of the package {other.package!r} cannot be had: {error}."
+                f"{other.name!r} of the package {other.package!r} cannot be loaded: {error}."
             ) from None
     _refuse_unregistered(name)
-    known = [entry.name for place in order for entry in entries(place)]
-    known += [entry.name for place in order for entry in registered(place)]
+    fitting = list(kinds) or order
+    known = [entry.name for place in fitting for entry in entries(place)]
+    known += [entry.name for place in fitting for entry in registered(place)]
     raise ParameterError(f"there is no {wanted!r}{nearest(wanted, known)}")
 
 
@@ -208,14 +242,17 @@ def short_name(entry: Registered) -> str:
     return entry.qualified if entry.name in ours or len(theirs) > 1 else entry.name
 
 
-def nearest(wrong: str, known: Iterable[str]) -> str:
-    """A hint at the name that was probably meant: "; did you mean 'x'?", or what there is."""
+def nearest(wrong: str, known: Iterable[str], most: int = 12) -> str:
+    """A hint at the name that was probably meant: "; did you mean 'x'?", or what there is.
+
+    At most so many names are listed.
+    """
     listed = list(dict.fromkeys(known))
     lowered = {name.lower(): name for name in reversed(listed)}
     close = difflib.get_close_matches(wrong.lower(), lowered, n=1, cutoff=0.6)
     if close:
         return f"; did you mean {lowered[close[0]]!r}?"
-    if len(listed) <= 12:
+    if len(listed) <= most:
         return f"; there are {', '.join(listed)}." if listed else "; none are known."
     return "; `hannan list` shows all names."
 
@@ -244,14 +281,15 @@ def build(
     except HannanError as error:
         raise ParameterError(f"{place}: {error}") from None
     parameters = inspect.signature(make).parameters
-    recommended = getattr(make, "__name__", "") in RECOMMENDED
+    recommended = inspect.isfunction(make) and make in [e.made for e in entries("learners")]
+    accepted = _accepted(make) if recommended else list(parameters)
     given: dict[str, Any] = {}
     for key, value in table.items():
         if key == "type":
             continue
-        if key not in parameters and not recommended:  # these pass options on
+        if key not in accepted:
             raise ParameterError(
-                f"{place}: {kind} has no argument {key!r}{nearest(key, parameters)}"
+                f"{place}: {kind} has no argument {key!r}{nearest(key, accepted, len(accepted))}"
             )
         given[key] = made(
             value,
@@ -280,6 +318,14 @@ def build(
         raise type(error)(f"{place}: {error}") from None
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{place}: {kind} cannot be made: {error}") from None
+
+
+def _accepted(make: Any) -> list[str]:
+    """The arguments of a recommended function, and those that it passes on to its learners."""
+    makers = [make, *(find(name) for name in RECOMMENDED[make.__name__])]
+    parameters = [p for each in makers for p in inspect.signature(each).parameters.values()]
+    names = dict.fromkeys(p.name for p in parameters if p.kind != p.VAR_KEYWORD)
+    return [name for name in names if name not in ("oracle", "learner")]  # it makes these itself
 
 
 def made(

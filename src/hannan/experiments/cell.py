@@ -98,7 +98,7 @@ class Cell:
         if policies is not None:
             supplied |= policies.supplies | {"policies": policies}
         if "n_contexts" in self.learner:  # in place of a class
-            del supplied["policies"]
+            supplied.pop("policies", None)
         place = f"learners.{self.learner['name']}"
         learner = build(
             _without(self._located(self.learner), OF_LEARNERS),
@@ -156,7 +156,7 @@ def play_cell(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Play a cell; returns its record and the seconds it took.
 
-    `tick` is told now and then how many rounds have been played.
+    `tick` is called now and then with the number of rounds played.
     """
     started = perf_counter()
     # Sums of a matrix product depend on how many threads share the work.
@@ -236,8 +236,8 @@ def look_back(
     for this_round in environment.rounds(_rounds(horizon), world_rng(seed)):
         if this_round.available is not None:
             raise ParameterError(
-                f"{type(environment).__name__} says which actions are there, so what a policy is "
-                "charged depends on what was played: its `oblivious` has to be False."
+                f"{type(environment).__name__} says which actions are available, so what a policy "
+                "is charged depends on what was played: its `oblivious` has to be False."
             )
         this_round.reveal(0)
         best.add(this_round)

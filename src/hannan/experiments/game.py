@@ -49,14 +49,14 @@ class Game:
             if this_round.delay:
                 self._decide(t, this_round)
             else:
-                # A second `act` drops the round before: what is never told is never learned.
+                # A second `act` drops the round before: what is never shown is never learned.
                 action = learner.act(this_round.context, **_restriction(this_round))
-                told = this_round.reveal(action, self.feedback)
-                if told is not None:
-                    learner.update(told)
+                shown = this_round.reveal(action, self.feedback)
+                if shown is not None:
+                    learner.update(shown)
             while late and late[0][0] <= t:
-                _, _, told, decision = heapq.heappop(late)
-                learner.update(told, decision=decision)
+                _, _, shown, decision = heapq.heappop(late)
+                learner.update(shown, decision=decision)
             self.seconds += perf_counter() - started
             yield this_round
 
@@ -66,15 +66,15 @@ class Game:
             delay = f"The feedback of round {t + 1} comes {this_round.delay} rounds later."
             raise ParameterError(f"{delay} {learner.late}")
         decision = learner.decide(this_round.context, **_restriction(this_round))
-        told = this_round.reveal(decision.action, self.feedback)
-        if told is None:
+        shown = this_round.reveal(decision.action, self.feedback)
+        if shown is None:
             learner.forget(decision)
         else:
-            heapq.heappush(self._late, (t + this_round.delay, t, told, decision))
+            heapq.heappush(self._late, (t + this_round.delay, t, shown, decision))
 
 
 def _restriction(this_round: Round) -> dict[str, Any]:
-    """What a learner is told besides the context, where not all actions are there."""
+    """What a learner is given besides the context, where not all actions are available."""
     return {} if this_round.available is None else {"available": this_round.available}
 
 

@@ -1,10 +1,10 @@
-"""How the hints of a predictor fared under bandit feedback."""
+"""How well the hints of a predictor did under bandit feedback."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class Hints:
     Attributes
     ----------
     share
-        Of rounds in which the hint had a part.
+        Of rounds in which the hint had a share.
     cost
         What the hints played have cost more than the learner's own choice, by its measurement.
     budget
@@ -28,7 +28,8 @@ class Hints:
     refused
         The share of rounds in which there was no hint because the budget was spent.
     advantage, error
-        What following every hint would have saved, and the standard error of that.
+        What following every hint would have saved compared with the learner's own choices, and
+        the standard error of that.
     """
 
     share: float
@@ -49,15 +50,30 @@ class Hints:
         errors = [game["error"] for game in games if game]
         return cls(error=float(np.linalg.norm(errors)) / len(errors), **means)
 
+    def scaled(self, factor: float) -> Hints:
+        """The same hints where losses are measured in another unit."""
+        amounts = {name: factor * getattr(self, name) for name in ("cost", "advantage", "error")}
+        return replace(self, **amounts)
+
     def __str__(self) -> str:
-        said = (
-            f"hints had a part in {_percent(self.share)} of the rounds and spent "
-            f"{_percent(self.budget)} of their budget; followed always they would have saved "
-            f"{_short(self.advantage)} ± {_short(self.error)}"
+        spent = "cost nothing"
+        if self.cost > 0.0:
+            spent = f"spent {_percent(self.budget)} of their budget"
+        amount = f"{_short(abs(self.advantage))} ± {_short(self.error)}"
+        if self.advantage < 0.0:
+            compared = f"cost {amount} more than the learner's own choices"
+        else:
+            compared = f"saved {amount} compared with the learner's own choices"
+        text = (
+            f"hints had a share in {_percent(self.share)} of the rounds and "
+            f"{spent}; always following them would have {compared}"
         )
         if self.refused:
-            said += f"; refused in {_percent(self.refused)} of the rounds: the budget was spent"
-        return said
+            text += (
+                f"; they were refused in {_percent(self.refused)} of the rounds because the budget "
+                "was spent"
+            )
+        return text
 
 
 class HintWatch:

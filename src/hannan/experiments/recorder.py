@@ -124,9 +124,10 @@ class Recorder:
         }
         last = {name: values[-1] if values else None for name, values in curve.items()}
         regret = None if last["best"] is None else last["loss"] - last["best"]
+        learns = getattr(self.learner, "learns", True)
         result = {
             "rounds": self.rounds,
-            "feedback": self.learner.feedback.value,
+            "feedback": self.learner.feedback.value if learns else "none",
             "loss": last["loss"],
             "mean_loss": self.mean_loss,
             "best": last["best"],

@@ -91,7 +91,7 @@ class Results:
         return {times["key"]: times for times, _ in _lines(self.times_path)}
 
     def append(self, record: Record, times: Record) -> None:
-        """Add a finished cell; it is on disk when this returns. A key that is there is left."""
+        """Add a finished cell; it is on disk when this returns. A key is written once."""
         key = record.get("key")
         if not isinstance(key, str):
             raise ResultsError(f"A record needs a 'key', a string; got {key!r}.")

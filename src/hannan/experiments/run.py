@@ -1,4 +1,4 @@
-"""Running an experiment: what is not yet there is played, what is there is kept."""
+"""Running an experiment: cells that have results are kept, the others are played."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Run:
     times
         Seconds of each cell, by key.
     played
-        Number of cells that were played, those that look back included; the others were there
-        before.
+        Number of cells that were played, those that look back included; the others had
+        results already.
     failures
         Cells that could not be played, and why. They do not stop the others, and are tried again
         by the next run.
@@ -69,8 +69,8 @@ def run(
         "ray://host:10001"). By default a cluster is started that only this machine reaches, and
         shut down at the end; but a Ray session that this process has open is used, and left open.
     progress
-        Told how many rounds more of a cell have been played: when it is finished, and now and then
-        before that where it is played in this process.
+        Called with a cell and how many more of its rounds have been played: when it is finished,
+        and now and then before that where it is played in this process.
 
     Examples
     --------
@@ -92,8 +92,8 @@ def run(
     with Results.writing(folder) as results:
         pending = [cell for cell in plan.cells if cell.key not in results]
         _note(plan, results.folder)
-        told = _Told(progress)
-        work = told.play if backend == "serial" else play_cell
+        ticks = _Progress(progress)
+        work = ticks.play if backend == "serial" else play_cell
         found = outcomes(work, pending, backend=backend, jobs=jobs, address=address)
         with closing(found):
             for i, outcome in found:
@@ -101,7 +101,7 @@ def run(
                     failures.append((pending[i], outcome))
                 else:
                     results.append(*outcome)
-                told.finished(pending[i])
+                ticks.finished(pending[i])
         results.settle(order)
         records = results.records(order)
         seconds_of = results.times()
@@ -116,12 +116,12 @@ def read_run(path: str | Path) -> tuple[Run, str, str]:
     note = results.folder / _NOTE
     if not note.is_file():
         return Run(results.records(), times, 0, []), results.folder.resolve().name, ""
-    told = json.loads(note.read_text(encoding="utf-8"))
-    return Run(results.records(told["cells"]), times, 0, []), told["title"], told["description"]
+    plan = json.loads(note.read_text(encoding="utf-8"))
+    return Run(results.records(plan["cells"]), times, 0, []), plan["title"], plan["description"]
 
 
-class _Told:
-    """Who is told of progress, and how much they were told already."""
+class _Progress:
+    """Reports progress, and remembers how much was reported already."""
 
     def __init__(self, progress: Callable[[Cell, int], None] | None) -> None:
         self.progress = progress
@@ -138,17 +138,17 @@ class _Told:
         return play_cell(cell, tick)
 
     def finished(self, cell: Cell) -> None:
-        """Tell the rest."""
+        """Report the rest."""
         if self.progress is not None:
             self.progress(cell, (cell.horizon or self.rounds) - self.rounds)
         self.rounds = 0
 
 
 def _note(plan: Plan, folder: Path) -> None:
-    """Leave word of the plan, so that its results can be shown without its file."""
-    told = {
+    """Save the plan, so that its results can be shown without its file."""
+    note = {
         "title": plan.title,
         "description": plan.description,
         "cells": [cell.key for cell in plan.cells],
     }
-    replace_file(folder / _NOTE, json.dumps(told, indent=1).encode())
+    replace_file(folder / _NOTE, json.dumps(note, indent=1).encode())

@@ -100,7 +100,7 @@ def candidates(
     >>> found = candidates(oracle, total.leader(), sample)
     >>> cost = {each.name: round(mean_loss(each, sample), 3) for each in found}
     >>> cost["ridge regression"], min(cost, key=cost.get)
-    (0.015, 'logistic regression, local search')
+    (0.015, 'local search from logistic regression')
     """
     own: Any = leader
     if isinstance(own, LinearPolicy) and len(own.weights):
@@ -228,5 +228,5 @@ def _improved(start: Candidate, rows: FloatArray, losses: FloatArray) -> Candida
                         weights[i, k] += change
                         break
                     scores[:, k] -= change * X[:, i]
-    name = f"{start.name}, local search"
+    name = f"local search from {start.name}"
     return Candidate(name, Linear(weights, linear.intercept))

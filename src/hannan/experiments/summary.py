@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -59,14 +60,14 @@ class Row:
     best: Interval | None
     """The mean loss of the best policy in hindsight."""
     found: str | None
-    """Where that is only the best one found: the models it came from."""
+    """Where that is only the best one found: the models that found it, most frequent first."""
     bound: Interval | None
     certificate: Interval | None
     calls_per_round: float
     effective: float
     rounds_per_second: float | None
     hints: Hints | None
-    """Of a learner with a predictor under bandit feedback: how its hints fared."""
+    """Of a learner with a predictor under bandit feedback: how well its hints did."""
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -122,6 +123,23 @@ def interval(values: Iterable[float | None]) -> Interval | None:
     return Interval(float(numbers.mean()), half, n)
 
 
+def found_by(models: Iterable[str | None]) -> str | None:
+    """The models that found the best policies of several seeds; None if there are none.
+
+    Examples
+    --------
+    >>> from hannan.experiments.summary import found_by
+    >>> found_by(["decision tree", "ridge regression", "ridge regression"])
+    'ridge regression (2 seeds), decision tree (1 seed)'
+    >>> found_by(["decision tree", "decision tree"])
+    'decision tree'
+    """
+    counts = Counter(model for model in models if model)
+    if len(counts) < 2:
+        return next(iter(counts), None)
+    return ", ".join(f"{m} ({n} seed{'s' * (n > 1)})" for m, n in counts.most_common())
+
+
 def _row(
     environment: str, learner: str, group: list[Record], times: Mapping[str, Mapping[str, Any]]
 ) -> Row:
@@ -146,7 +164,7 @@ def _row(
             None if result["best"] is None else float(result["best"]) / max(1, result["rounds"])
             for result in results
         ),
-        "; ".join(dict.fromkeys(r["found"] for r in results if r.get("found"))) or None,
+        found_by(result.get("found") for result in results),
         of("bound"),
         of("certificate"),
         sum(result["oracle_calls"] for result in results) / max(1, rounds),

@@ -124,7 +124,7 @@ class Trace:
 
     @property
     def current_losses(self) -> FloatArray | None:
-        """What the action really taken cost in each round; None where rounds do not tell.
+        """What the action really taken cost in each round; None where rounds do not say.
 
         The data of a file, frame or log may: see their parameter `current`.
         """

@@ -180,7 +180,7 @@ def evaluate(
     if interval != "bernstein" and not ratios.any():
         raise ParameterError(
             f"policy= would have chosen the logged action in none of {len(log)} rounds, so the log "
-            "does not tell what it would have paid. Log with a policy that tries all actions; "
+            "does not show what it would have paid. Log with a policy that tries all actions; "
             "where it did, interval='bernstein' bounds the loss all the same."
         )
     terms, masses = ratios * log.losses, np.ones(len(log))

@@ -299,7 +299,7 @@ class Log:
             _first("distribution", wrong, table, accepted)
             logged = table[np.arange(n), self.actions]
             wrong = abs(logged - self.propensities) > _TOLERANCE
-            _first("propensities", wrong, self.propensities, "those that distribution= tells")
+            _first("propensities", wrong, self.propensities, "those that distribution= gives")
         return table
 
     def _numbers(self, name: str, shape: tuple[int, ...]) -> FloatArray:

@@ -162,7 +162,7 @@ class Recorder(Learner):
         try:
             return super().decide_many(contexts, available)
         except BaseException:
-            for number in set(self.learner.open_decisions) - before:  # nobody has seen them
+            for number in set(self.learner.open_decisions) - before:  # they were never returned
                 self.learner.forget(number)
             raise
 
@@ -241,9 +241,7 @@ def _n_actions(learner: Learner) -> int:
             f"{oracle.max_chosen} elements."
         )
     if getattr(learner, "noise", None) == "once":
-        raise ParameterError(
-            "A Recorder needs noise that is drawn anew in each round: use noise='fresh'."
-        )
+        raise ParameterError("A Recorder needs fresh noise in each round: use noise='fresh'.")
     if learner.action_count is None:
         who = type(learner if oracle is None else oracle).__name__
         raise ParameterError(f"A Recorder needs the number of actions: give {who} its n_actions=.")

@@ -93,12 +93,12 @@ class LogReplay(Environment):
         floor = log.propensities.min() if self.floor is None else self.floor
         c = Means(self.baseline).before(log.losses)
         # The log itself may come from a generator with the same seed.
-        coins = rng if full else rng.spawn(1)[0]
+        thinning = rng if full else rng.spawn(1)[0]
         for t in range(horizon):
             p, logged, loss = log.propensities[t], int(log.actions[t]), float(log.losses[t])
             losses = np.full(self.n_actions, c[t])
             losses[logged] += (loss - c[t]) / p
-            weight = 1.0 / p if full else float(coins.random() * p < floor)
+            weight = 1.0 / p if full else float(thinning.random() * p < floor)
             this_round = LoggedRound(log.contexts[t], losses, logged, loss, weight, full)
             if log.available is not None and len(log.available[t]) < self.n_actions:
                 this_round.available = log.available[t]

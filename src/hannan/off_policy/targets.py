@@ -26,7 +26,7 @@ def probabilities(policy: Any, log: Log, draws: int = 1000) -> FloatArray:
     ----------
     policy
         A `Policy` or any function of a context that returns an action, or the probabilities of
-        all K; one with an argument named `available` is told the actions of the round as well. A
+        all K; one with an argument named `available` is given the actions of the round as well. A
         learner, which stands for the law of its next action as it is now, among those there
         were. A fitted classifier: anything with `predict`, which is given the contexts as rows
         of features and answers with actions. Or n actions, or a table [n, K].
@@ -93,11 +93,11 @@ def _check_number(learner: Learner, own: int, K: int) -> None:
 
 
 def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
-    K, told = log.n_actions, _takes_available(policy)
+    K, restricted = log.n_actions, _takes_available(policy)
     table = np.zeros((len(log), K))
     sets = repeat(np.arange(K), len(log)) if log.available is None else log.available
     for t, (row, context, there) in enumerate(zip(table, log.contexts, sets, strict=True)):
-        answer = policy(context, available=there) if told else policy(context)
+        answer = policy(context, available=there) if restricted else policy(context)
         found = np.asarray(answer)
         if found.ndim == 0 and found.dtype.kind in "iu" and 0 <= found < K:
             row[int(found)] = 1.0
@@ -114,7 +114,7 @@ def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
 def _takes_available(policy: Callable[..., Any]) -> bool:
     try:
         return "available" in inspect.signature(policy).parameters
-    except (TypeError, ValueError):  # some compiled functions do not tell
+    except (TypeError, ValueError):  # some compiled functions have no signature
         return False
 
 

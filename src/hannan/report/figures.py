@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from pathlib import Path
@@ -55,7 +56,8 @@ def write_figures(
     """Draw mean loss and regret: `overview` of all environments, and a picture for each of them.
 
     Needs matplotlib (`pip install 'hannan[report]'`). Same records, same bytes for the same
-    version of matplotlib. Returns the paths, those of `overview` first.
+    version of matplotlib. PNG files list the learners in their text field "Learners", as JSON.
+    Returns the paths, those of `overview` first.
 
     Parameters
     ----------
@@ -99,7 +101,8 @@ def write_figures(
         for section in sections:
             pictures[_file_name(section.label, pictures)] = _picture(section, colours)
         for name, figure in pictures.items():
-            written += [_save(figure, folder / f"{name}.{ending}") for ending in formats]
+            paths = [folder / f"{name}.{ending}" for ending in formats]
+            written += [_save(figure, path, list(colours)) for path in paths]
     return written
 
 
@@ -278,8 +281,12 @@ def _figure(height: float) -> Any:
     return figure
 
 
-def _save(figure: Any, path: Path) -> Path:
+def _save(figure: Any, path: Path, learners: list[str]) -> Path:
     # Without the date the same input gives the same bytes.
-    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    figure.savefig(path, metadata=dated.get(path.suffix[1:]))
+    metadata = {
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None},
+        "png": {"Learners": json.dumps(learners)},
+    }
+    figure.savefig(path, metadata=metadata.get(path.suffix[1:]))
     return path

@@ -130,9 +130,9 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 
 
 def _hints(section: Section) -> str:
-    """How the hints of predictors fared; nothing where nobody has any."""
-    said = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
-    return "\n".join(f"<p class='note'>{escape(text)}</p>" for text in said)
+    """How well the hints of predictors did; nothing where no learner has any."""
+    lines = [f"{s.label}: {s.hints}." for s in section.standings if s.hints is not None]
+    return "\n".join(f"<p class='note'>{escape(text)}</p>" for text in lines)
 
 
 def _facts(section: Section) -> str:
@@ -143,13 +143,13 @@ def _facts(section: Section) -> str:
         str(section.environment["type"]),
         f"{section.rounds:,} rounds",
         counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds",
-        " and ".join(words.get(f, str(f)) for f in sorted(feedback)),
+        " and ".join(words[f] for f in sorted(feedback & words.keys())),
     ]
     results = [r["result"] for s in section.standings for r in s.records]
     if any(found["effective"] / max(1, found["rounds"]) < 0.999 for found in results):
         least = min(found["effective"] for found in results)
         facts.append(f"estimated from a log worth {least:,.0f} rounds of play")
-    return " · ".join(map(escape, facts))
+    return " · ".join(escape(fact) for fact in facts if fact)
 
 
 def _chart(kind: str, title: str, says: str) -> str:

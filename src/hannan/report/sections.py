@@ -14,7 +14,7 @@ from hannan import learners
 from hannan.core.validation import refuse
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.hints import Hints
-from hannan.experiments.summary import compared
+from hannan.experiments.summary import compared, found_by
 from hannan.report.spread import FloatArray, Spread, growth
 
 Record = dict[str, Any]
@@ -25,7 +25,7 @@ Times = Mapping[str, Mapping[str, Any]]
 class Standing:
     """One learner in one environment, over all its seeds: a record for each, times by key.
 
-    The label is the learner's name, numbered where several learners bear it.
+    The label is the learner's name, numbered where several learners have it.
     """
 
     label: str
@@ -46,7 +46,7 @@ class Standing:
 
     @property
     def hints(self) -> Hints | None:
-        """How the hints of its predictor fared, where it has any."""
+        """How well the hints of its predictor did, where it has any."""
         return Hints.mean(record["result"].get("hints") for record in self.records)
 
     @property
@@ -177,17 +177,17 @@ class Section:
         """What regret is measured against."""
         if not self.found:
             return "best policy in hindsight"
-        return f"best policy found ({'; '.join(self.found)})"
+        return f"best policy found by {self.found}"
 
     @cached_property
-    def found(self) -> list[str]:
-        """Where the class has no exact optimiser: the models that were the best ones found."""
-        results = [r["result"] for s in self.standings for r in s.records]
-        return list(dict.fromkeys(r["found"] for r in results if r.get("found")))
+    def found(self) -> str | None:
+        """Where the class has no exact optimiser: the models that found the best policies."""
+        games = (r for s in self.standings for r in s.records)
+        return found_by({r["cell"]["seed"]: r["result"].get("found") for r in games}.values())
 
     @cached_property
     def common_best(self) -> FloatArray | None:
-        """The best policy's mean loss over time, where it is the same whoever plays."""
+        """The best policy's mean loss over time, where it is the same for all learners."""
         first, *others = self.standings
         if not np.isfinite(first.best_curve).any():
             return None

@@ -59,7 +59,7 @@ class CobaLearner:
     reward_range
         (low, high) of the rewards.
     draws
-        m, at least 2; None tells no probabilities, which saves time where oracles are slow.
+        m, at least 2; None gives no probabilities, which saves time where oracles are slow.
     encoding
         How contexts become ours. None: numbers of a sequence as a row of features, categories of
         coba in it as indicators; None and single values as they are. For contexts by names: the

@@ -21,7 +21,7 @@ class RiverDetector(Detector):
     .. math:: \frac1r \sum_{i > n-r} e_i > \frac1{n-r} \sum_{i \le n-r} e_i ,
               \qquad r = \min(\text{recent}, \lfloor n/2 \rfloor),
 
-    and only then is it an alarm. After a change of either kind the detector starts anew.
+    and only then is it an alarm. After a change of either kind the detector starts over.
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ def _check_learner(owner: object, learner: Any) -> int:
     told_all = learner.learns and learner.feedback is not Feedback.SEMI
     if told_all or getattr(source, "max_chosen", 1) > 1:
         raise InputTypeError(
-            "RiverPolicy tells a learner the reward of one arm and of no other, so it takes one "
+            "RiverPolicy shows a learner the reward of one arm and of no other, so it takes one "
             f"with bandit feedback and single actions; got {learner!r}."
         )
     return check_integer(owner, "learner", getattr(source, "n_actions", None), 1)

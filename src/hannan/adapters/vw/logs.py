@@ -38,7 +38,7 @@ def log_from_vw(
     r"""Logged decisions of Vowpal Wabbit as a log of ours.
 
     A cost c in [low, high] is the loss :math:`(c - low)/(high - low)`. Rounds without a cost, and
-    those that nobody should learn from, are left out.
+    those marked as not to be learned from, are left out.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class CbAdfRound:
         The share of such records that were thrown away (dsjson), so that each kept one stands for
         1 / (1 - pdrop).
     skip_learn
-        Whether nobody should learn from the record (dsjson): its decision was never shown.
+        Whether the record is not to be learned from (dsjson): its decision was never shown.
     event_id, timestamp
         As recorded (dsjson).
     """
