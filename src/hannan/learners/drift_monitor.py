@@ -14,6 +14,7 @@ from hannan.core.predictor import adopt
 from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
 from hannan.core.validation import check_loss_range
+from hannan.detectors import Bernstein
 from hannan.kernels.losses import extremes
 
 
@@ -31,11 +32,19 @@ class DriftMonitor(Stored):
     become firm that shall not look like a rise. That is the mean over the chosen elements, or
     the same of the whole action's loss for loss functions. Without a predictor the loss itself
     counts.
+
+    The detector given decides. Where none is given, a `Bernstein` does, and a second one, which is
+    shown the squared errors themselves, has to agree: an alarm of one counts for as many rounds as
+    were read until then. For the first also rises when a learner turns to actions that cost less
+    while the noise stays as it is, and the second when it turns to actions that vary more.
     """
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
         self._learner = learner
-        self._detector = _copied(detector)
+        self._detector = Bernstein() if detector is None else _copied(detector)
+        self._errors = Bernstein() if detector is None else None
+        self._read = 0
+        self._alarms = [-1, -1]  # until when an alarm of each counts
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
         self._full = learner.feedback is Feedback.FULL
         oracle = learner.oracle
@@ -86,7 +95,14 @@ class DriftMonitor(Stored):
         except BaseException:
             self._squares, self._variances = before
             raise
-        return bool(getattr(self._detector, "drift_detected", found))
+        found = bool(getattr(self._detector, "drift_detected", found))
+        if self._errors is None or expected is None:
+            return found
+        self._read += 1
+        for i, alarm in enumerate((found, self._errors.update(self._squares - before[0]))):
+            if alarm:
+                self._alarms[i] = 2 * self._read
+        return min(self._alarms) >= self._read
 
     def _value(self, action: Action, loss: Any, expected: Any) -> float | None:
         if expected is None and self._source is not None:

@@ -15,7 +15,6 @@ from hannan.core.availability import PassedOn, complete
 from hannan.core.learner import Propensities
 from hannan.core.rounds import OpenRound
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.detectors import Bernstein
 from hannan.learners.certificates import Certificate, SemiBanditCertificate
 from hannan.learners.drift_monitor import DriftMonitor
 
@@ -291,8 +290,7 @@ class Restarting(Learner):
         return self.player.loss_suffered(action, loss)
 
     def _new_monitor(self, player: Learner) -> DriftMonitor:
-        detector = Bernstein() if self.detector is None else self.detector
-        return DriftMonitor(player, detector, self.predictor)
+        return DriftMonitor(player, self.detector, self.predictor)
 
     def _count_calls(self) -> None:
         self.oracle_calls = self._past_calls + self.player.oracle_calls
