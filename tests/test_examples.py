@@ -454,6 +454,21 @@ def test_the_best_offer_is_made_when_it_is_in_stock():
     assert by_chance < 40 < 90 < min(by_score, by_guess)
 
 
+def test_means_find_the_advertisement_that_is_clicked():
+    bandit, half, plain, _ = (numbers(line)[0] for line in run("plain_arms.py").splitlines()[1:])
+    assert bandit < half < plain < 350 / 2  # by chance 350 would be missed
+
+
+def test_a_rule_of_thumb_is_corrected_by_a_regression():
+    rule, blend, plain, best = (numbers(line)[0] for line in run("own_predictor.py").splitlines())
+    assert best < blend < best + 1.0 < plain < rule
+
+
+def test_wines_are_sorted_again_after_their_classes_were_renamed():
+    ours, plain, cosines = (numbers(line) for line in run("experts_on_rows.py").splitlines()[1:])
+    assert max(ours[0], ours[2]) < 5 < 50 < min(plain[2], cosines[2])
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):

@@ -18,8 +18,8 @@ from hannan.verify import verify as try_claims
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Under a minute (the default).")
-@click.option("--full", is_flag=True, help="Larger experiments, some minutes.")
+@click.option("--quick", is_flag=True, help="A few minutes (the default).")
+@click.option("--full", is_flag=True, help="Larger experiments, which take longer.")
 @click.option("--only", multiple=True, metavar="NAME", help="One claim; may be given often.")
 @click.option("--seed", default=0, help="Of all experiments.")
 @click.option("--verbose", is_flag=True, help="Show every check of every claim.")

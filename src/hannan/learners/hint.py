@@ -124,6 +124,7 @@ class AdvisedRound(OpenRound):
     advice: int | None = None  # what it recommends
     share: float = 0.0  # p, with which that is played
     refused: bool = False  # whether the budget of hints is spent
+    alone: bool = True  # whether its loss comes before the next decision, so that S may use V
     values: FloatArray | None = None  # V, what it expects of each action
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
@@ -247,8 +248,11 @@ class Hint(NoHint):
             opened.refused = limit < self.S
             return
         left = (limit - self.S - self._reserve) / self._top
-        if left < 1.5:  # what a hint with half of the rounds may cost at once
+        opened.alone = opened.number is None
+        if left < (1.5 if opened.alone else 1.0):  # what half a hint may cost at once
             opened.refused = True
+        elif not opened.alone:
+            opened.share = self._wanted(n)
         else:  # so that S stays within the budget whatever happens
             opened.share = min(self._wanted(n), 1.0 - 1.0 / max(left, 2.0))
 
@@ -267,9 +271,15 @@ class Hint(NoHint):
             most = 1.0 - 1.0 / room if room > 1.0 else 0.0
         return max(0.0, min(earned, 1.0 - kept, most))
 
-    def _largest_step(self, share: float) -> float:
-        """The most that S can grow in one round."""
-        base = 1.0 - share
+    def _largest_step(self, opened: Any) -> float:
+        """The most that S can grow in a round.
+
+        Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
+        cost varies less but may be larger, which is too much to reserve for many open rounds.
+        """
+        if not opened.alone:
+            return self._top
+        share, base = opened.share, 1.0 - opened.share
         return self._top * (share + max(1.0, 1.0 / base - 1.0))
 
     def may_cover(self, scale: float, kappa: float) -> bool:
@@ -315,12 +325,12 @@ class Hint(NoHint):
         self.hinted += opened.share > 0.0
         self.refused += opened.refused
         if opened.share > 0.0:
-            self._reserve += self._largest_step(opened.share)
+            self._reserve += self._largest_step(opened)
 
     def release(self, opened: Any) -> None:
         """Give back what was reserved for a round: its cost is known, or will never be."""
         if opened.share > 0.0:
-            self._reserve -= self._largest_step(opened.share)
+            self._reserve -= self._largest_step(opened)
 
     def learn(self, opened: Any, losses: Any) -> None:
         """Pass on what was seen."""
@@ -339,7 +349,7 @@ class Hint(NoHint):
         if p > 0.0:
             # Where the law is estimated the ratio is too small on average, so that the cost is
             # overstated: safe, but only if losses are not compared with estimates of them.
-            if opened.exact:
+            if opened.exact and opened.alone:
                 self.S += p * expected + (1.0 - ratio) * surprise
             else:
                 self.S += (1.0 - ratio) * loss

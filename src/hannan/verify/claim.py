@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard to try: a few seconds for all claims together, or minutes."""
+    """How hard to try: a few minutes for all claims together, or longer."""
 
     full: bool = False
     seed: int = 0

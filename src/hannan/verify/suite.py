@@ -95,7 +95,7 @@ def verify(
     only
         Names of claims, as `hannan verify` prints them.
     full
-        Whether to take minutes instead of seconds.
+        Whether to run larger experiments, which take longer.
     seed
         Of all experiments.
     progress
