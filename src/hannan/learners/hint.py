@@ -279,8 +279,8 @@ class Hint(NoHint):
         """
         if not opened.alone:
             return self._top
-        share, base = opened.share, 1.0 - opened.share
-        return self._top * (share + max(1.0, 1.0 / base - 1.0))
+        share: float = opened.share
+        return self._top * (share + max(1.0, 1.0 / (1.0 - share) - 1.0))
 
     def may_cover(self, scale: float, kappa: float) -> bool:
         """Whether any action can be likely enough for a baseline under noise of this scale."""
