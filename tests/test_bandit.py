@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
+from hannan._options import options_of
 
 TABLE = [[0, 1, 2], [2, 1, 0], [1, 1, 1]]
 
@@ -56,6 +58,91 @@ def test_what_does_not_fit_together_is_refused():
         hn.bandit(3, n_contexts=2, policies=TABLE)
     with pytest.raises(hn.ParameterError, match=r"3 actions, but n_actions=2"):
         hn.bandit(2, policies=hn.oracles.FinitePolicies(TABLE))
+
+
+@pytest.mark.parametrize("known", [{"n_contexts": 2}, {"policies": hn.oracles.AllPolicies(2, 3)}])
+def test_a_table_is_played_by_tsallis_inf_unless_an_option_asks_for_another(known):
+    plays = []
+    for options in (known, {"n_contexts": 2}):
+        learner = hn.bandit(3, seed=0, **options)
+        assert isinstance(learner.learner, hn.TsallisINF)
+        plays.append([])
+        for t in range(30):
+            plays[-1].append(learner.act(t % 2))
+            learner.update(float(plays[-1][-1] != 1))
+    assert plays[0] == plays[1]
+    scaled = hn.bandit(3, loss_range=(0, 2), trust=hn.Trust(), **known).learner
+    assert isinstance(scaled, hn.TsallisINF)
+    for only in ({"epsilon": 0.1}, {"resampling": "exact"}, {"contexts": [0, 1]}):
+        made = hn.bandit(3, **known, **only).learner
+        assert isinstance(made, hn.ContextSemiBanditFTPL)
+        assert isinstance(made.predictor, hn.predictors.Mean)
+
+
+def test_detectors_go_to_what_restarts():
+    detector = hn.detectors.Bernstein()
+    made = hn.bandit(3, detector=detector, max_restarts=2)
+    assert (made.detector, made.max_restarts) == (detector, 2)
+
+
+def test_the_hint_and_the_predictor_can_be_looked_at():
+    learner = hn.bandit(3, n_contexts=1, seed=0)
+    for _ in range(20):
+        learner.update(float(learner.act() != 1))
+    assert learner.hint.hinted > 0
+    assert isinstance(learner.predictor_, hn.predictors.Mean)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: hn.bandit(3, los_range=(0, 1)), "hn.bandit has no option 'los_range'; did you"
+         " mean 'loss_range'\\?"),
+        (lambda: hn.bandit(3, oracle=1), "has no option 'oracle'\\. There are n_actions,"),
+        (lambda: hn.bandit(3, max_restart=1), "did you mean 'max_restarts'"),
+        (lambda: hn.experts(3, los_range=(0, 1)), "hn.experts has no option 'los_range'; did you"),
+        (lambda: hn.experts(3, max_restarts=1), "hn.experts has no option 'max_restarts'"),
+        (lambda: hn.experts(3, n_contexts=2), r"AllPolicies\(n_contexts, n_actions\)"),
+        (lambda: hn.bandit(3, loss_range=5), r"hn.bandit must be a pair \(low, high\).* Got 5"),
+        (lambda: hn.experts(hn.oracles.LinearPolicies(2), loss_range=5), r"a pair \(low, high\)"),
+        (lambda: hn.bandit(3, loss_range=(-1, 0)), "not negative, e.g. 1 - reward"),
+        (lambda: hn.bandit(3, n_contexts=2, loss_range=(-1, 0)), "not negative, e.g. 1 - reward"),
+        (lambda: hn.bandit(3, loss_range=None), "needs a finite loss_range"),
+        (lambda: hn.bandit(3).act(), r"hn.bandit\(n_actions, n_contexts=1\)"),
+        (lambda: hn.bandit(3).act(7), r"n_contexts=n \(hn.bandit\)"),
+        (lambda: hn.bandit(3, n_contexts=1).act([0.5, 1.0]), r"call act\(\) without one; got"),
+        (lambda: hn.experts(3).act([0.5, 1.0]), r"call act\(\) without one; got"),
+        (lambda: hn.bandit(3, policies=DecisionTreeClassifier()),
+         r"wrap it, hannan.oracles.SklearnPolicies\(estimator, n_actions=3\)"),
+        (lambda: hn.experts(DecisionTreeClassifier()), "wrap it, hannan.oracles.SklearnPolicies"),
+        (lambda: hn.bandit(2, policies=[len, sum]), "a table with .*FunctionOracle"),
+        (lambda: hn.experts([len, sum]), "a table with .*FunctionOracle"),
+        (lambda: hn.bandit(2, policies=hn.oracles.AllPolicies), "an instance, AllPolicies"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_with_a_remedy(make, message):
+    with pytest.raises(hn.HannanError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("options", [{}, {"n_contexts": 1}])
+def test_bad_losses_are_refused_with_a_remedy(options):
+    learner = hn.bandit(3, seed=0, **options)
+    learner.act(None if options else [0.5])
+    with pytest.raises(hn.LossError, match="finite; got None"):
+        learner.update(None)
+    with pytest.raises(hn.LossError, match="finite; got nan"):
+        learner.update(np.float64("nan"))
+    with pytest.raises(hn.LossError, match=r"one number.* shape \(3,\)\. .*use hn.experts"):
+        learner.update([0.1, 0.2, 0.3])
+    learner.update([0.5])
+
+
+def test_all_options_can_be_listed():
+    assert {"epsilon", "trust", "detector", "max_restarts", "loss_range"} <= set(
+        options_of("bandit")
+    )
+    assert not {"oracle", "learner", "self"} & {*options_of("bandit"), *options_of("experts")}
 
 
 @pytest.mark.stat

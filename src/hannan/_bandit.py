@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from hannan._options import arguments_of, check_options, check_policies
 from hannan.core import Learner, Oracle, ParameterError
+from hannan.core.validation import check_loss_range
 from hannan.learners import ContextSemiBanditFTPL, Restarting, TsallisINF
 from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies
 from hannan.predictors import Blend, Mean, Scaled
@@ -35,11 +38,13 @@ def bandit(
         `act()`.
     policies
         A policy class of your own: an oracle, or a table [N, d] of what each policy plays on each
-        context.
+        context. `AllPolicies(n, K)` is the same as `n_contexts=n`.
     seed
         Fixes all randomness; None takes fresh entropy.
     options
-        `max_restarts`, and all that the learner takes, such as `loss_range=(0, 5)` or `predictor=`.
+        `max_restarts` and `detector`, as in `Restarting`, and all that the learner takes, such as
+        `loss_range=(0, 5)` or `predictor=`. With contexts 0..n-1 the learner is `TsallisINF`, or
+        `ContextSemiBanditFTPL` if an option is given that only this takes, such as `epsilon=`.
 
     Examples
     --------
@@ -58,30 +63,43 @@ def bandit(
     >>> arms.act() in range(4)
     True
     """
-    restarts = options.pop("max_restarts", _RESTARTS)
+    check_options("bandit", options, ("n_actions", "n_contexts", "policies"))
+    restarts = {"max_restarts": options.pop("max_restarts", _RESTARTS)}
+    restarts["detector"] = options.pop("detector", None)
     if policies is not None and n_contexts is not None:
         raise ParameterError("Give either n_contexts= or policies=, not both.")
+    span = _check_range(options.get("loss_range", (0.0, 1.0)))
+    oracle = _oracle(n_actions, n_contexts, policies)
     settings: dict[str, Any] = {"seed": seed, **options}
+    if oracle.max_chosen == 1 and "predictor" not in options:
+        guess = Blend(seed=seed or 0) if oracle.open_world else Mean()
+        settings["predictor"] = guess if span == (0.0, 1.0) else Scaled(guess, span)
+    table = oracle.every_map and set(options) <= set(arguments_of(TsallisINF))
+    base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)
+    return Restarting(base, **restarts)
 
-    def guess(predictor: Any) -> Any:
-        span = settings.get("loss_range", (0.0, 1.0))
-        known = span is None or tuple(span) == (0.0, 1.0)
-        return predictor if known else Scaled(predictor, span)
 
-    base: Learner
+def _oracle(n_actions: int, n_contexts: int | None, policies: Any) -> Oracle:
     if n_contexts is not None:
-        settings.setdefault("predictor", guess(Mean()))
-        base = TsallisINF(AllPolicies(n_contexts, n_actions), **settings)
-        return Restarting(base, max_restarts=restarts)
-    oracle = LinearPolicies(n_actions) if policies is None else policies
-    if not isinstance(oracle, Oracle):
-        oracle = FinitePolicies(policies, n_actions)
-    if oracle.n_actions != n_actions:
+        return AllPolicies(n_contexts, n_actions)
+    if policies is None:
+        return LinearPolicies(n_actions)
+    if not isinstance(policies, Oracle):
+        check_policies("bandit", policies, n_actions)
+        policies = FinitePolicies(policies, n_actions)
+    found: Oracle = policies
+    if found.n_actions != n_actions:
         raise ParameterError(
-            f"policies= has {oracle.n_actions} actions, but n_actions={n_actions!r}."
+            f"policies= has {found.n_actions} actions, but n_actions={n_actions!r}."
         )
-    if oracle.max_chosen == 1:
-        rows = oracle.open_world
-        settings.setdefault("predictor", guess(Blend(seed=seed or 0) if rows else Mean()))
-    base = ContextSemiBanditFTPL(oracle, **settings)
-    return Restarting(base, max_restarts=restarts)
+    return found
+
+
+def _check_range(loss_range: Any) -> tuple[float, float]:
+    low, high = check_loss_range("hn.bandit", loss_range)
+    if low < 0.0 or not math.isfinite(high):
+        raise ParameterError(
+            "hn.bandit needs a finite loss_range=(low, high) with 0 <= low; got "
+            f"{loss_range!r}. Give losses that are not negative, e.g. 1 - reward."
+        )
+    return low, high

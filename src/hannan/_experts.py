@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.core import Oracle
-from hannan.core.validation import check_integer
+from hannan._options import check_options, check_policies
+from hannan.core import Oracle, ParameterError
+from hannan.core.validation import check_integer, check_loss_range
 from hannan.learners import AdaptiveDiscount
 from hannan.oracles import FinitePolicies
 from hannan.predictors import Blend, Scaled
@@ -54,11 +55,13 @@ def experts(
     >>> hn.experts(routes, seed=0).act()
     array([0, 1])
     """
+    _check_options(options)
     if isinstance(policies, Oracle):
         single = policies.max_chosen == 1 and policies.n_actions is not None
         if policies.open_world and single and not policies.takes_functions:
             options.setdefault("predictor", _blend(options.get("loss_range", (0.0, 1.0)), seed))
         return AdaptiveDiscount(policies, seed=seed, **options)
+    check_policies("experts", policies, None)
     if np.ndim(policies) == 0:  # type: ignore[arg-type]
         count = check_integer("experts", "policies", policies, 1)
         return AdaptiveDiscount(FinitePolicies(np.arange(count)), seed=seed, **options)
@@ -69,5 +72,15 @@ def _blend(loss_range: Any, seed: int | None) -> Any:
     """A predictor for rows, if the range of the losses is known."""
     if loss_range is None:
         return None
-    blend = Blend(seed=seed or 0)
-    return blend if tuple(loss_range) == (0.0, 1.0) else Scaled(blend, loss_range)
+    span, blend = check_loss_range("hn.experts", loss_range), Blend(seed=seed or 0)
+    return blend if span == (0.0, 1.0) else Scaled(blend, span)
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    for name in ("n_contexts", "n_actions"):
+        if name in options:
+            raise ParameterError(
+                f"hn.experts has no option {name!r}: its first argument has it, as in "
+                "hn.experts(hannan.oracles.AllPolicies(n_contexts, n_actions))."
+            )
+    check_options("experts", options, ("policies",))

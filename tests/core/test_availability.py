@@ -1,5 +1,7 @@
 """Sets of available actions: what is accepted, and what is played and charged for the others."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -137,6 +139,24 @@ def test_on_rows_of_features_each_action_has_a_regression_of_its_own():
         X = np.column_stack([rows, np.ones(40)])[available[:, b]]
         weights = np.linalg.solve(X.T @ X + np.eye(3), X.T @ losses[available[:, b], b])
         assert guesses[b] == pytest.approx(weights @ [*x, 1.0])
+
+
+def test_on_rows_of_very_many_features_only_diagonals_are_kept():
+    rng = np.random.default_rng(0)
+    costs, p = AvailableCosts(10), 1500
+    tracemalloc.start()
+    for _ in range(30):
+        x = rng.normal(size=p) / np.sqrt(p)
+        costs.learn(x, [0, 3], np.array([0.2, 0.8]))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2**21  # full inverses would take 180 MB
+    twin = reread(costs)
+    for each in (costs, twin):
+        guesses, known = each.guess(x)
+        assert guesses[[0, 3]] == pytest.approx([0.2, 0.8], abs=0.05)
+        assert np.flatnonzero(known).tolist() == [0, 3]
+        assert each.cheapest(x, np.array([0, 3])) == (0, True)
 
 
 @pytest.mark.parametrize("own", [False, True])

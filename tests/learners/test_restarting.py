@@ -384,3 +384,17 @@ def test_the_contract_is_kept(base):
     check_learner(eager, world, no_regret=False)
     # Where restarts come all the time:
     check_learner(hn.Restarting(base, Alarms(7)), world, no_regret=False)
+
+
+def test_hints_and_predictor_are_those_of_the_learner_at_work():
+    learner = hn.Restarting(bandit(), Alarms(10))
+    assert learner.hint is learner.player.hint
+    first = learner.predictor_
+    assert isinstance(first, hn.predictors.Mean)
+    play(learner, toy(15))
+    assert learner.restarts == [10]
+    assert learner.predictor_ is learner.player.predictor_ is not first
+    assert learner.hint.W > 0.0
+    assert learner.predictor is None
+    plain = hn.Restarting(hn.baselines.UniformRandom(K, seed=0), Alarms())
+    assert plain.hint is plain.predictor_ is None

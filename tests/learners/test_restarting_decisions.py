@@ -129,3 +129,13 @@ def test_switching_classes_keep_their_time(feedback):
     assert learner.restarts == [10, 20]
     seen = [context for context, _, _ in learner._monitor._own.learned]
     assert seen == [(t, contexts[t]) for t in range(20, 27)]
+
+
+def test_nothing_is_promised_once_a_decision_of_a_closed_segment_is_forgotten():
+    learner = hn.Restarting(bandit(epsilon="anytime", predictor=None), Alarms(10), max_restarts=3)
+    early = learner.decide(0)
+    play(learner, toy(15))
+    assert learner.restarts == [10]
+    assert learner.regret_bound() > 0.0
+    learner.forget(early)
+    assert learner.regret_bound() is None

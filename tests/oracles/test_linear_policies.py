@@ -1,5 +1,7 @@
 """Linear policies: ridge scores, their noise and the law of the action."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -210,3 +212,38 @@ def test_features_whose_squares_overflow_are_refused():
 def test_no_context_is_no_row_with_a_hole():
     with pytest.raises(hn.ContextError, match="LinearPolicies needs a row of features"):
         hn.ContextSemiBanditFTPL(hn.oracles.LinearPolicies(2), seed=0).act()
+
+
+@pytest.mark.parametrize("number", [3, 0.5, True, np.int64(3), np.float32(0.5), Decimal(2)])
+def test_a_number_is_no_row(number):
+    oracle = hn.oracles.LinearPolicies(2)
+    with pytest.raises(hn.ContextError, match=r"n_contexts=n \(hn\.bandit\) or AllPolicies"):
+        oracle.check_context(number)
+    assert oracle.check_context([number]).tolist() == [float(number)]
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 1.0, 50.0])
+def test_the_smoother_by_singular_values_is_the_smoother(ridge, monkeypatch):
+    rows = list(np.random.default_rng(3).normal(size=(12, 3)))
+    oracle = hn.oracles.LinearPolicies(2, ridge=ridge)
+    expected = oracle.smoother(rows)
+
+    def singular(*_):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(np.linalg, "solve", singular)
+    assert oracle.smoother(rows) == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("size", [1.7e9, 1e15, 1e100])
+def test_features_as_large_as_unix_times_can_be_played(size):
+    learner, rng = hn.bandit(3, seed=0), np.random.default_rng(0)
+    wrong = 0
+    for t in range(400):
+        x = size * (1.0 + 1e-6 * rng.normal(size=4))
+        action = learner.act(x)
+        learner.update(float(action != int(x[0] > size)))
+        wrong += t >= 200 and action != int(x[0] > size)
+    assert wrong < 20
+    assert np.isfinite(learner.best_policy().weights).all()

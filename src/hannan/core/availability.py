@@ -22,6 +22,7 @@ from hannan.kernels import ridge as kernel
 
 # More than any total, in units of the largest loss; the second where rounds weigh more than 1.
 _WALLS = (1e9, 1e15)
+_MEMORY = 2**26  # the most bytes that inverses of regressions may take
 
 
 def check_available(
@@ -111,7 +112,8 @@ def best_among(
 class AvailableCosts(Stored):
     """Mean losses of actions over the rounds in which they were available and seen.
 
-    By context; where contexts are rows of features, by a ridge regression for each action.
+    By context; where contexts are rows of features, by a ridge regression for each action. Where
+    their inverses would take more than 64 MB only the diagonals are kept, as in `predictors.Blend`.
     """
 
     _growing = frozenset({"_inverse", "_moment"})
@@ -119,8 +121,8 @@ class AvailableCosts(Stored):
     def __init__(self, n_actions: int) -> None:
         self.n_actions = n_actions
         self._means: dict[Hashable, FloatArray] = {}  # sums and counts, [2, K]
-        self._inverse: FloatArray = np.empty((0, 0, 0))  # [K, p, p]
-        self._moment: FloatArray = np.empty((0, 0))  # [K, p]
+        self._inverse: FloatArray = np.empty((0, 0, 0))  # [K, p, p], or diagonals [K, 1, p]
+        self._moment: FloatArray = np.empty((0, 0))  # [K, p]; beside diagonals the weights
         self._seen = np.zeros(n_actions, dtype=bool)
 
     def _params_to_store(self) -> dict[str, Any]:
@@ -131,11 +133,16 @@ class AvailableCosts(Stored):
         if isinstance(context, np.ndarray):
             x = np.append(context, 1.0)
             if not len(self._moment):
-                self._inverse = np.tile(np.eye(len(x)), (self.n_actions, 1, 1))
+                fits = 8 * self.n_actions * len(x) ** 2 <= _MEMORY
+                one = np.eye(len(x)) if fits else np.ones((1, len(x)))
+                self._inverse = np.tile(one, (self.n_actions, 1, 1))
                 self._moment = np.zeros((self.n_actions, len(x)))
             seen = np.atleast_1d(np.asarray(actions, dtype=np.intp))
             losses = np.atleast_1d(np.asarray(losses, dtype=np.float64))
-            kernel.learn(self._inverse, self._moment, x, seen, losses)
+            if self._inverse.shape[1] == len(x):
+                kernel.learn(self._inverse, self._moment, x, seen, losses)
+            else:
+                self._learn_diagonal(x, seen, losses)
             self._seen[seen] = True
         else:
             row = self._means.setdefault(context_key(context), np.zeros((2, self.n_actions)))
@@ -148,7 +155,10 @@ class AvailableCosts(Stored):
             guesses = np.zeros(self.n_actions)
             if len(self._moment):
                 x = np.append(context, 1.0)
-                kernel.lower(self._inverse, self._moment, x, 0.0, -np.inf, np.inf, guesses)
+                if self._inverse.shape[1] == len(x):
+                    kernel.lower(self._inverse, self._moment, x, 0.0, -np.inf, np.inf, guesses)
+                else:
+                    guesses = self._moment @ x
             return guesses, self._seen
         row = self._means.get(context_key(context))
         if row is None:
@@ -158,6 +168,14 @@ class AvailableCosts(Stored):
         # One virtual observation at the best mean, lest a bad first loss exclude an action.
         best = (sums / np.maximum(counts, 1.0))[known].min()
         return np.asarray((sums + best) / (counts + 1.0)), known
+
+    def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
+        inverse = self._inverse[seen, 0]
+        product = inverse * x
+        bottom = 1.0 + product @ x
+        gain = (losses - self._moment[seen] @ x) / bottom
+        self._moment[seen] += gain[:, None] * product
+        self._inverse[seen, 0] = inverse - product**2 / bottom[:, None]
 
     def cheapest(self, context: Any, available: IntArray) -> tuple[int, bool]:
         """The available action that costs least, unseen ones first; whether all were seen."""

@@ -1,5 +1,6 @@
 """Predictors: guesses of the next losses."""
 
+import operator
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -57,6 +58,10 @@ class Predictor(Parametrised, ABC):
 
 def adopt(predictor: Any, name: str = "predictor") -> Any:
     """A predictor of one's own: a clone, or the object itself where it has none to give."""
+    if isinstance(predictor, type):
+        raise InputTypeError(
+            f"{name}= needs an instance, {predictor.__name__}(...); got the class itself."
+        )
     for verb in ("predict", "learn"):
         if not callable(getattr(predictor, verb, None)):
             raise InputTypeError(
@@ -67,14 +72,17 @@ def adopt(predictor: Any, name: str = "predictor") -> Any:
 
 
 def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRange) -> FloatArray:
-    """A guess for each element, moved into the range of the losses."""
+    """A guess for each element, moved into the range of the losses.
+
+    Always a copy: a round keeps it, and the predictor may use its own array again.
+    """
     try:
         found = as_floats(guess)
     except (TypeError, ValueError):
         found = np.empty(0)
     low, high = extremes(found) if found.shape == (n_actions,) else (np.nan, np.nan)
     if low >= loss_range[0] and high <= loss_range[1]:
-        return found
+        return found.copy()
     if np.isnan(low):
         raise LossError(
             f"A predictor must return {n_actions} finite numbers, one for each element; "
@@ -95,11 +103,15 @@ def advice_of(predictor: Any, context: Any, available: IntArray | None, n_action
 
 
 def check_advice(predictor: Any, advice: Any, available: IntArray | None, n_actions: int) -> int:
-    """Refuse advice that cannot be played."""
-    valid = isinstance(advice, int) and 0 <= advice < n_actions
-    if not valid or (available is not None and advice not in available):
+    """The recommended action as a plain integer; refuse advice that cannot be played."""
+    try:
+        action = operator.index(advice)
+    except TypeError:
+        action = -1
+    valid = 0 <= action < n_actions
+    if not valid or (available is not None and action not in available):
         raise LossError(
             f"A predictor must recommend an available action below {n_actions}; "
             f"{type(predictor).__name__} recommended {advice!r}."
         )
-    return int(advice)
+    return action

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core.arrays import as_floats
+from hannan.core.arrays import as_floats, as_scalar
 from hannan.core.errors import InputTypeError, LossError, ParameterError
 from hannan.kernels.losses import extremes
 
 FloatArray = NDArray[np.float64]
 LossRange = tuple[float, float]
+
+CHOSEN = "the chosen action's loss"
+"""What bandit feedback is, for `check_losses`."""
 
 
 def refuse(owner: object, name: str, accepted: str, got: Any) -> ParameterError:
@@ -75,11 +78,17 @@ def check_losses(
     losses: Any, length: int | None, loss_range: LossRange, what: str = "one for each action"
 ) -> tuple[FloatArray, float, float]:
     """A loss vector as float64, with its smallest and largest entry."""
+    given = losses
     if type(losses) is not np.ndarray or losses.dtype != np.float64:
         try:
             losses = as_floats(losses)
         except (TypeError, ValueError):
             raise InputTypeError(f"losses must be numbers, {what}; got {_shown(losses)}.") from None
+    if what == CHOSEN and losses.shape != (1,):
+        raise LossError(
+            f"The loss must be one number, {what}; got an array of shape {losses.shape}. Where the "
+            "losses of all actions are shown use hn.experts or ContextFTPL."
+        )
     if losses.ndim != 1 or (losses.shape[0] != length and length is not None):
         expected = "a one-dimensional array" if length is None else f"{length} numbers, {what}"
         raise LossError(f"losses must be {expected}; got an array of shape {losses.shape}.")
@@ -87,7 +96,8 @@ def check_losses(
     if low >= loss_range[0] and high <= loss_range[1]:
         return losses, low, high
     if math.isnan(low):
-        raise LossError(f"losses must be finite; got {_shown(losses)}. Leave out or mend the row.")
+        one = as_scalar(given[0]) if what == CHOSEN else given
+        raise LossError(f"losses must be finite; got {_shown(one)}. Leave out or mend the row.")
     raise LossError(
         f"losses must lie in loss_range={loss_range}; got values from {low:g} to {high:g}. "
         "Shift and rescale them, (loss - lowest) / (highest - lowest), or pass the range they "

@@ -19,6 +19,7 @@ from numba import njit
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
 
+LARGEST = 1e150  # sums of squares of larger features overflow
 _LIMIT = 5.0  # standardised entries are clipped here
 _LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
 
@@ -53,11 +54,11 @@ def standardise(row, center, scale, out):
 
 @njit(cache=True)
 def expand(row, center, scale, waves, phases, height, raw, v, mark):
-    """v of a row, unless it is there already; whether the row is finite."""
+    """v of a row, unless it is there already; False for a row that is not finite or too large."""
     p, m = waves.shape
     same = mark[0] == 1
     for j in range(p):
-        if not math.isfinite(row[j]):
+        if not abs(row[j]) <= LARGEST:
             return False
         same = same and row[j] == raw[j]
     if same:

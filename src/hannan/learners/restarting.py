@@ -264,7 +264,9 @@ class Restarting(Learner):
         """What theory promises over all segments; self-tuning needs max_restarts for it."""
         most, player = self.max_restarts, self.player
         bounds = [*self._closed_bounds, player.regret_bound()]
-        if self._late or None in bounds:
+        # The bound of a closed segment does not know what was forgotten after it was closed.
+        lost = self._late or (self.restarts and self._ledger.forgotten)
+        if lost or None in bounds:
             return None
         if most == 0:
             return bounds[0]
@@ -275,6 +277,16 @@ class Restarting(Learner):
             if worst is not None:
                 return worst if most is not None and worst < math.inf else None
         return sum(bound for bound in bounds if bound is not None)
+
+    @property
+    def hint(self) -> Any:
+        """What hints and baselines have cost since the last restart; None where there are none."""
+        return getattr(self.player, "hint", None)
+
+    @property
+    def predictor_(self) -> Any:
+        """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
+        return getattr(self.player, "predictor_", None)
 
     # Parts ------------------------------------------------------------------------------------
 

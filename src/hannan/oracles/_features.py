@@ -38,7 +38,8 @@ class FeatureOracle(Oracle):
         if context is None:
             raise ContextError(
                 f"{type(self).__name__} needs a row of features for a context; got None. Give "
-                "act() one, a list of numbers; without contexts use AllPolicies(1, n_actions)."
+                "act() one, a list of numbers. For plain arms, without contexts, use "
+                "hn.bandit(n_actions, n_contexts=1) or AllPolicies(1, n_actions)."
             )
         row = check_row(context)
         self._check_row(row)

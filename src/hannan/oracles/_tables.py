@@ -22,9 +22,15 @@ def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
         index = int(number)
         if 0 <= index < n_contexts:
             return index
+    if n_contexts == 1:
+        raise ContextError(
+            f"{type(owner).__name__} has a single context here, so that none is needed: call act() "
+            f"without one; got {context!r}. For rows of features use LinearPolicies, as "
+            "hn.bandit(n_actions) does."
+        )
     raise ContextError(
-        f"The contexts of {type(owner).__name__} are the integers 0 to {n_contexts - 1}"
-        f"{' (or None)' if n_contexts == 1 else ''}; got {context!r}."
+        f"The contexts of {type(owner).__name__} are the integers 0 to {n_contexts - 1}; "
+        f"got {context!r}."
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Policy
+from hannan.core.arrays import as_scalar
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
@@ -72,6 +75,16 @@ class LinearPolicies(FeatureOracle):
             raise refuse(self, "features", "a function of a row, or a transformer", features)
         self.features = features
 
+    def check_context(self, context: Any) -> FloatArray:
+        """The row as float64; every feature must be a finite number."""
+        if type(context) is not np.ndarray and isinstance(as_scalar(context), Real | Decimal):
+            raise ContextError(
+                "A context of LinearPolicies is a row of features; got the number "
+                f"{as_scalar(context)}. For ids 0..n-1 use n_contexts=n (hn.bandit) or "
+                "AllPolicies(n, n_actions), for a single feature a row of length 1."
+            )
+        return super().check_context(context)
+
     def _check_row(self, row: FloatArray) -> None:
         low, high = extremes(row)
         if low < -_LARGEST or high > _LARGEST:
@@ -124,7 +137,15 @@ class LinearPolicies(FeatureOracle):
     def smoother(self, contexts: Sequence[Any]) -> FloatArray:
         """The matrix that takes losses on these contexts to those that a ridge fit predicts."""
         X = np.array([self.expanded(x) for x in contexts])
-        fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        try:
+            fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
+        except np.linalg.LinAlgError:
+            fit = np.full((len(X), len(X)), np.nan)
+        # The eigenvalues of a ridge fit lie in [0, 1]. Where features are so large that λ is lost
+        # in rounding they do not, and singular values are slower but safe.
+        if not (np.abs(fit) <= 1.0 + 1e-6).all():
+            left, sizes, _ = np.linalg.svd(X, full_matrices=False)
+            fit = (left * (sizes / np.hypot(sizes, math.sqrt(self.ridge))) ** 2) @ left.T
         return np.asarray(fit)
 
     def expanded(self, context: FloatArray) -> FloatArray:

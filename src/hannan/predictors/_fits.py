@@ -12,8 +12,8 @@ from hannan.core.params import Parametrised
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
-from hannan.predictors._rows import Standardiser, bad_row, check_row
-from hannan.predictors._table import FORGETTING
+from hannan.predictors._rows import Standardiser, bad_row, check_row, usable
+from hannan.predictors._table import FORGETTING, check_prepared
 
 BANDWIDTHS = (1.0, 2.0)
 _FEWEST = 10  # Fourier features; fewer are not worth a part of their own
@@ -146,7 +146,7 @@ class Fits(Parametrised):
 
     def _learn(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
         if len(elements) < self.n_actions and len(self._inverse) == self._one:
-            if not np.isfinite(row).all():
+            if not usable(row):
                 return False
             self._part()
         known: bool = kernel.learn(row, elements, losses, FORGETTING, *self._parts)
@@ -230,6 +230,7 @@ class Rows(Parametrised):
         row = check_row(self.owner, context)
         fits = self._fits
         if fits is None:
+            check_prepared(self.owner, self.n_actions)
             fits = self._fresh
             if fits is None or fits.n_features != len(row):
                 params = {**self.params, "n_features": len(row)}

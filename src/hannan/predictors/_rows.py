@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,7 @@ from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import blend as kernel
-from hannan.predictors._table import as_loss
+from hannan.predictors._table import as_loss, check_prepared
 
 FIRST, LAST = 8, 512
 MEMORY = 2**26
@@ -81,36 +80,43 @@ class Standardiser(Parametrised):
 
 
 def check_row(owner: str, context: Any) -> FloatArray:
-    """A context as a row of numbers; whether an array of floats is finite is left open."""
+    """A context as a row of numbers; whether an array of floats is usable is left open."""
     if type(context) is np.ndarray and context.dtype == np.float64:
         return context.reshape(-1)
     try:
         found = as_floats(context).reshape(-1)
     except (TypeError, ValueError):
         found = np.full(1, np.nan)
-    if not np.isfinite(found).all():
+    if not usable(found):
         raise bad_row(owner, context)
     return found
 
 
+def usable(row: FloatArray) -> bool:
+    """Whether all features are finite and their squares can be added up."""
+    return bool((np.abs(row) <= kernel.LARGEST).all())
+
+
 def bad_row(owner: str, context: Any) -> ContextError:
-    """What to say of a row with holes."""
-    return ContextError(f"{owner} needs contexts that are rows of finite numbers; got {context!r}.")
+    """What to say of a row that cannot be used."""
+    return ContextError(
+        f"{owner} needs contexts that are rows of finite numbers, none larger than "
+        f"{kernel.LARGEST:g}; got {context!r}."
+    )
 
 
 def check_seen(
     owner: Predictor, n_actions: int, action: Action, loss: Any
 ) -> tuple[IntArray, FloatArray]:
     """The elements that were seen, and a finite loss for each."""
+    check_prepared(type(owner).__name__, n_actions)
     found = as_loss(owner, loss)
     if type(action) is int and type(found) is float:
-        fine = math.isfinite(found)
         elements, losses = np.array([action]), np.array([found])
         inside = 0 <= action < n_actions
     else:
         elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
         losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
-        fine = bool(np.isfinite(losses).all())
         inside = bool(((elements >= 0) & (elements < n_actions)).all())
     if not inside:
         raise refuse(owner, "action", f"below {n_actions}, as many as were prepared for", action)
@@ -119,6 +125,4 @@ def check_seen(
             f"{type(owner).__name__} needs {len(elements)} losses, one for each element; "
             f"got {loss!r}."
         )
-    if not fine:
-        raise LossError(f"Losses must be finite; got {loss!r}. Leave out or mend the row.")
     return elements, losses

@@ -11,7 +11,7 @@ from hannan.core.predictor import adopt, check_guess
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
-from hannan.predictors._table import FORGETTING
+from hannan.predictors._table import FORGETTING, check_prepared
 
 _LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
 
@@ -78,6 +78,7 @@ class Several(Parametrised):
 
     def _estimates(self, context: Any) -> FloatArray:
         """What each part expects of each action, [parts, K], in [0, 1]."""
+        check_prepared("Blend", self.n_actions)
         found = []
         for part in self._parts:
             guess = getattr(part, "estimate", part.predict)(context)

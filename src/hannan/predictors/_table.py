@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core.arrays import as_array, as_floats, as_scalar
-from hannan.core.errors import InputTypeError, LossError
+from hannan.core.errors import InputTypeError, LossError, OrderError
 from hannan.core.loss import LossFunction
 from hannan.core.params import short
 from hannan.core.predictor import Predictor
@@ -46,8 +46,17 @@ class TablePredictor(Predictor):
         key = self._key(context)
         row = self._rows.get(key)
         if row is None:
+            check_prepared(type(self).__name__, self._n_actions)
             row = self._rows[key] = np.zeros((numbers, self._n_actions))
         return row
+
+
+def check_prepared(owner: str, n_actions: int) -> None:
+    """Refuse to guess for nobody knows how many elements."""
+    if not n_actions:
+        raise OrderError(
+            f"{owner} does not know how many actions there are: call prepare(n_actions) first."
+        )
 
 
 def check_alpha(owner: object, alpha: Any) -> float:
@@ -58,8 +67,8 @@ def check_alpha(owner: object, alpha: Any) -> float:
 
 
 def as_loss(owner: Predictor, loss: Any) -> Any:
-    """A number, or an array of them; some predictors can learn from nothing else."""
-    if type(loss) is float or type(loss) is np.ndarray:
+    """A finite number, or an array of them; some predictors can learn from nothing else."""
+    if type(loss) is float and math.isfinite(loss):
         return loss
     if isinstance(loss, LossFunction):
         raise InputTypeError(
@@ -71,5 +80,5 @@ def as_loss(owner: Predictor, loss: Any) -> Any:
     except (TypeError, ValueError):
         raise InputTypeError(f"Losses must be numbers; got {short(loss)}.") from None
     if not np.isfinite(found).all():
-        raise LossError(f"Losses must be finite; got {short(found)}. Leave out or mend the row.")
+        raise LossError(f"Losses must be finite; got {short(loss)}. Leave out or mend the row.")
     return found

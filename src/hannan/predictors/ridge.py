@@ -11,7 +11,15 @@ from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels import ridge as kernel
-from hannan.predictors._rows import MEMORY, Standardiser, bad_row, check_row, check_seen
+from hannan.predictors._rows import (
+    MEMORY,
+    Standardiser,
+    bad_row,
+    check_row,
+    check_seen,
+    usable,
+)
+from hannan.predictors._table import check_prepared
 
 
 class Ridge(Predictor):
@@ -156,7 +164,7 @@ class Ridge(Predictor):
     def _row(self, context: Any) -> FloatArray:
         row = self._rows[context] if self._rows is not None else context
         given = check_row("Ridge", row)
-        if not np.isfinite(given).all():
+        if not usable(given):
             raise bad_row("Ridge", context)
         if self._inverse is not None and len(given) + self.intercept != self._moment.shape[1]:
             raise ContextError(
@@ -171,7 +179,9 @@ class Ridge(Predictor):
             (self._scaling or self._unscaled(row)).apply(row, x)
         else:
             x[: len(row)] = row
-        if self._inverse is None:  # one for all elements until they part
+        if self._inverse is None:
+            check_prepared("Ridge", self._n_actions)
+            # One for all elements until they part.
             return np.eye(len(x))[None] / self.ridge, np.zeros((self._n_actions, len(x))), x
         return self._inverse, self._moment, x
 
