@@ -4,6 +4,9 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Without bytecode every worker of every run would compile all tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-slow check bench golden lock clean
 
 run: $(READY)
