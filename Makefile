@@ -4,6 +4,9 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Without bytecode every worker of every run would compile all tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-slow check bench golden lock clean
 
 run: $(READY)
@@ -13,7 +16,7 @@ run: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
-# Fuzzing, kills, clusters, all golden traces, the whole quickstart, typing of user code.
+# What takes long: statistical samples, broken mechanisms, fuzzing, clusters, all golden traces.
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 

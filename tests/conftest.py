@@ -1,3 +1,5 @@
+import gc
+
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -21,3 +23,14 @@ def pytest_terminal_summary(terminalreporter):
     skipped = terminalreporter.stats.get("skipped", [])
     if any(NO_BROWSER in str(report.longrepr) for report in skipped):
         terminalreporter.write_line(NO_BROWSER, red=True, bold=True)
+
+
+def pytest_collection(session):
+    """Thousands of tests stay till the end: nothing of them is to be searched for garbage."""
+    gc.disable()
+
+
+def pytest_collection_finish(session):
+    gc.collect()
+    gc.freeze()
+    gc.enable()

@@ -63,6 +63,7 @@ def test_a_failing_part_changes_nothing(name, check, rounds):
     check(learner, environment, rounds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, case in LEARNERS.items() if case.no_regret])
 def test_average_regret_falls(name):
     learner, environment, *_ = LEARNERS[name]

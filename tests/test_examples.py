@@ -119,6 +119,7 @@ def test_digits_are_learned_from_right_and_wrong_alone():
     assert last < 6.0 < first
 
 
+@pytest.mark.slow
 def test_routes_come_close_to_the_best_one(tmp_path):
     routes, best, *tenths = (
         number for line in run("online_routing.py").splitlines()[:2] for number in numbers(line)
@@ -150,6 +151,7 @@ def test_a_tree_beats_the_best_single_offer():
     assert best < learner < constant
 
 
+@pytest.mark.slow
 def test_stumps_find_the_moods_of_a_song():
     everything, learner, best = (
         numbers(line)[0] for line in run("multi_label.py").splitlines()[:3]
@@ -179,6 +181,7 @@ def test_a_line_is_found_by_its_intercepts():
     assert numbers(lines[2]) == [0.6, 0.9]
 
 
+@pytest.mark.slow
 def test_slates_follow_the_fashion(tmp_path):
     chance, best, *eighths = (
         numbers(line)[-1] for line in run("slate_recommendation.py").splitlines()
@@ -188,6 +191,7 @@ def test_slates_follow_the_fashion(tmp_path):
     assert drawn("slate_recommendation.py", tmp_path / "slates.png")
 
 
+@pytest.mark.slow
 def test_rented_cables_become_cheaper_than_the_shortest_ones(tmp_path):
     shortest, best, *quarters = (
         numbers(line)[-1] for line in run("network_design.py").splitlines()[1:]
@@ -196,6 +200,7 @@ def test_rented_cables_become_cheaper_than_the_shortest_ones(tmp_path):
     assert drawn("network_design.py", tmp_path / "network.png")
 
 
+@pytest.mark.slow
 def test_crews_find_their_lines(tmp_path):
     lines = run("crew_assignment.py").splitlines()
     chance, best, *sixths = (numbers(line)[-1] for line in lines[:-1])
@@ -212,12 +217,14 @@ def test_a_letter_is_cut_out(tmp_path):
     assert drawn("image_cut.py", tmp_path / "letters.png")
 
 
+@pytest.mark.slow
 def test_optimistic_crowds_settle_sooner():
     rows = [numbers(line) for line in run("optimistic_game.py").splitlines()[1:]]
     assert [row[0] for row in rows] == [10, 30, 100, 300, 1000]
     assert all(optimistic < 0.5 * plain for _, plain, optimistic in rows[2:])
 
 
+@pytest.mark.slow
 def test_restarts_follow_the_taste_of_the_visitors():
     plain, restarting, when = (numbers(line) for line in run("drift_restarts.py").splitlines())
     assert plain[0] == restarting[0]
@@ -251,6 +258,7 @@ def test_how_fast_the_past_goes_out_of_date_need_not_be_known():
     assert fixed < sequences
 
 
+@pytest.mark.slow
 def test_sequences_of_policies_are_followed_where_one_policy_goes_out_of_date():
     lines = run("switching_policies.py").splitlines()
     plain, switching, playout, policy, sequence = (numbers(line)[-1] for line in lines[:5])
@@ -265,6 +273,7 @@ def test_routes_change_with_the_roads():
     assert [numbers(line)[0] for line in lines[5:]] == [0, 100, 200]
 
 
+@pytest.mark.slow
 def test_a_known_rota_buys_exact_propensities():
     failed, best, logged, calls = (
         numbers(line)[-1] for line in run("known_sequence.py").splitlines()
@@ -281,6 +290,7 @@ def test_slow_losses_are_guessed():
     assert mean[0] < 1.5 * plain[0]
 
 
+@pytest.mark.slow
 def test_who_has_no_coins_is_fined_every_day():
     lines = run("adaptive_adversary.py").splitlines()
     linucb, greedy, bandit, learner, chance = (numbers(line)[0] for line in lines[:5])
@@ -290,6 +300,7 @@ def test_who_has_no_coins_is_fined_every_day():
     assert len(set(numbers(lines[5]))) == 1 < len(set(numbers(lines[6])))
 
 
+@pytest.mark.slow
 def test_late_losses_cost_the_schedule_with_a_theorem_more():
     *rows, chance = (numbers(line) for line in run("late_feedback.py").splitlines()[1:])
     assert [row[0] for row in rows] == [0, 1, 10, 100, 1000]
@@ -300,6 +311,7 @@ def test_late_losses_cost_the_schedule_with_a_theorem_more():
     assert [len(row) for row in rows] == [6, 5, 5, 5, 5]
 
 
+@pytest.mark.slow
 def test_lies_at_the_start_fool_those_who_stop_looking():
     none, first, scattered, missing = (
         numbers(line)[-3:] for line in run("corrupted_feedback.py").splitlines()[1:]
@@ -311,6 +323,7 @@ def test_lies_at_the_start_fool_those_who_stop_looking():
     assert first[2] > none[2] + 500
 
 
+@pytest.mark.slow
 def test_restarts_learn_the_new_names_of_digits():
     _, linucb, plain, restarting, when = (
         numbers(line) for line in run("drifting_labels.py").splitlines()
@@ -362,6 +375,7 @@ def test_a_log_tells_what_other_learners_would_have_cost():
         assert 1500 < worth < 3000
 
 
+@pytest.mark.slow
 def test_a_log_of_ours_tells_what_other_rules_would_have_cost():
     learner, *rows = run("off_policy.py").splitlines()
     assert len(rows) == 9
@@ -375,6 +389,7 @@ def test_a_log_of_ours_tells_what_other_rules_would_have_cost():
     assert numbers(rows[-1])[-1] < numbers(learner)[0]
 
 
+@pytest.mark.slow
 def test_baselines_and_learners_keep_what_they_promise():
     lines = run("baselines_compared.py").splitlines()
     rows = {
@@ -389,6 +404,7 @@ def test_baselines_and_learners_keep_what_they_promise():
     assert rows["ContextSemiBanditFTPL"][1] < rows["EpochGreedy"][1]
 
 
+@pytest.mark.slow
 def test_an_experiment_is_played_once_and_summed_up():
     lines = run("run_experiment.py").splitlines()
     played, again, size = numbers(lines[0])
@@ -414,6 +430,7 @@ def test_restarts_pay_in_an_experiment_of_coba():
     assert chance < plain < theirs < restarting
 
 
+@pytest.mark.slow
 def test_policies_of_river_start_over_when_classes_change_their_names():
     plain, restarting, when = (numbers(line) for line in run("river_policies.py").splitlines())
     assert min(plain[0], restarting[0]) > 60  # one in seven by chance
@@ -438,6 +455,7 @@ def test_a_restarted_service_goes_on_as_before():
     assert same.endswith("True")
 
 
+@pytest.mark.slow
 def test_a_classifier_starts_over_when_labels_change_their_names():
     accuracy, plain, watchful, when = (
         numbers(line) for line in run("sklearn_pipeline.py").splitlines()
@@ -447,6 +465,7 @@ def test_a_classifier_starts_over_when_labels_change_their_names():
     assert 1797 < when[0] < 1850
 
 
+@pytest.mark.slow
 def test_the_best_offer_is_made_when_it_is_in_stock():
     rows = [numbers(line) for line in run("changing_actions.py").splitlines()]
     (chance, by_chance), (scored, by_score), (guessed, by_guess) = rows

@@ -37,6 +37,7 @@ def test_the_seeds_of_the_mutants_can_be_read():
     assert all(try_out("dsjson", data) for data in JSON)
 
 
+@pytest.mark.slow
 def test_some_mutants_are_read_or_refused():
     fuzzed(3000)
 

@@ -82,6 +82,7 @@ def test_longer_actions_are_not_favoured():
     assert same_law(found, expected) > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize(
     ("options", "scale"),
@@ -101,6 +102,7 @@ def test_the_noise_has_the_documented_size(options, scale):
     assert same_law(found, expected) > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("options", [{}, {"horizon": 400}, {"epsilon": 0.1}])
 @pytest.mark.parametrize("policies", ["experts", "finite", "paths"])

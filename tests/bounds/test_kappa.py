@@ -51,6 +51,7 @@ def stability(table, contexts, now, before, loss, epsilon, rng, draws=40_000):
     return f[first] - f[second], f[first]
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("antichain", [True, False])
 @pytest.mark.parametrize("m", [1, 2])

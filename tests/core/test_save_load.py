@@ -162,6 +162,7 @@ OPEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [FULL, BANDIT])
 @pytest.mark.parametrize("name", OPEN)
 def test_an_open_world(name, made, tmp_path):
@@ -364,6 +365,7 @@ print(played)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("threads", "memory"), [("1", 1), ("2", 2**14), ("2", 2**26)])
 def test_another_process_with_other_threads_and_other_blocks(threads, memory, tmp_path):
     learner = BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=7)

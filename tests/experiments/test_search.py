@@ -35,6 +35,7 @@ def test_the_classs_own_fit_is_among_them_and_does_what_its_policy_does():
     assert fits["ridge regression"].choose(rows).tolist() == [policy(row) for row in rows]
 
 
+@pytest.mark.slow
 def test_every_model_is_tried_and_the_search_never_makes_a_fit_worse():
     fits, sample = fitted(*world())
     costs = {name: mean_loss(fit, sample) for name, fit in fits.items()}
@@ -68,6 +69,7 @@ def test_the_search_finds_a_threshold_that_least_squares_misses():
     assert mean_loss(last, sample) <= 1.02 * best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("never", [0, 1, 2])
 def test_an_action_that_is_never_the_cheapest_is_not_chosen_by_the_logistic_fit(never):
     rows, losses = world(K=2)
@@ -76,6 +78,7 @@ def test_an_action_that_is_never_the_cheapest_is_not_chosen_by_the_logistic_fit(
     assert never not in fits["logistic regression"].choose(rows)
 
 
+@pytest.mark.slow
 def test_without_a_choice_to_learn_there_is_no_logistic_fit():
     rows, losses = world(K=2)
     fits, sample = fitted(rows, np.column_stack([losses[:, 0], losses[:, 0] + 0.5]))

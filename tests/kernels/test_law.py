@@ -36,6 +36,7 @@ def integrated(values, scale):
     return np.array(q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "scale"),
     [

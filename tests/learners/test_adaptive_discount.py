@@ -182,6 +182,7 @@ def test_the_master_is_context_ftpl_among_the_bases():
     assert len(set(followed)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_the_law_of_play_is_that_of_its_parts():
     """`Discounted` learners and `ContextFTPL` among them, each with randomness of its own."""
@@ -226,6 +227,7 @@ NASTY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("name", NASTY)
 def test_regret_against_fixed_policies_keeps_its_certificate(name):
@@ -365,6 +367,7 @@ class Late:
         return regret - totals.min()
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("drops", [False, True])
 def test_a_certificate_under_late_feedback_is_kept(drops):

@@ -150,6 +150,7 @@ def test_a_class_with_one_set_for_each_context_is_a_smaller_class():
         plain.update(losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [
@@ -302,6 +303,7 @@ def test_where_scores_decide_nothing_is_promised():
     assert bandit.regret_bound() is None
 
 
+@pytest.mark.slow
 def test_with_substitutes_regret_stays_below_the_bound():
     """Against an adversary that takes away the action the learner would most likely play."""
     regrets, bounds = [], []

@@ -86,6 +86,7 @@ def test_the_law_with_a_substitute_adds_up_over_those_not_available(name, exact)
     assert q == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["all", "finite"])
 @pytest.mark.parametrize("resampling", ["shared", "rao-blackwell"])
 def test_weights_are_inverse_propensities_of_what_was_played(name, resampling):
@@ -104,6 +105,7 @@ def test_weights_are_inverse_propensities_of_what_was_played(name, resampling):
         assert abs(terms.mean() - 1.0) < 4.0 * terms.std() / np.sqrt(len(terms)) + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["all", "finite"])
 def test_loss_estimates_are_unbiased(name):
     """Their mean is what each choice costs: its own loss, or that of its substitute.

@@ -273,6 +273,7 @@ def test_mean_draws_are_at_most_one_and_K_for_each_success(r, L):
     assert mean > 1.9
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_a_shared_stream_needs_far_fewer_draws_for_large_sets():
     # 4.5 standard errors are less than 3 % here.

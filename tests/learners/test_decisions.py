@@ -146,6 +146,7 @@ def delayed_estimates(delay, seed, at_arrival):
     return learner.leader.total.scores[:2].copy()
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_delayed_estimates_are_unbiased_and_would_not_be_if_weighed_at_arrival():
     # With L = 10,000 the truncation is negligible; 4.5 standard errors.

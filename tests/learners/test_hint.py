@@ -256,6 +256,7 @@ def test_with_the_true_losses_as_predictions_regret_is_small():
     assert any("hints had a share in 800 of the rounds" in note for note in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("kind", ["FinitePolicies", "AllPolicies"])
 @pytest.mark.parametrize("trick", ["worst", "good", "constant"])

@@ -37,6 +37,7 @@ def played(history, context, make, samples=SAMPLES):
     return actions
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", problems.KINDS)
@@ -51,6 +52,7 @@ def test_transductive_play_has_the_law_of_algorithm_2(kind, seed):
     assert statistics.same_law(found, expected) > SURE
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("kind", ["FinitePolicies", "FunctionOracle"])
 @pytest.mark.parametrize("seed", range(3))
@@ -132,6 +134,7 @@ def test_these_tests_would_notice_a_wrong_scale_of_noise():
     assert statistics.same_law(found, wrong) < SURE
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("kind", problems.KINDS)
 def test_ftpl_with_laplace_fakes_plays_like_context_ftpl(kind):

@@ -36,6 +36,7 @@ def test_noise_never_touches_the_past():
     assert learner.oracle_calls == T == len(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("kind", problems.KINDS)
 def test_play_has_the_law_of_sparse_noise_on_each_future_round(kind):
@@ -56,6 +57,7 @@ def test_play_has_the_law_of_sparse_noise_on_each_future_round(kind):
     assert statistics.same_law(found, expected) > SURE
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_weights_are_the_exact_propensities():
     oracle, _ = problems.make("FinitePolicies", d=2, K=3, N=6, seed=1)

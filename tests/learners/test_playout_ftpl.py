@@ -37,6 +37,7 @@ def test_noise_never_touches_the_past():
     assert learner.oracle_calls == T == len(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", problems.KINDS)

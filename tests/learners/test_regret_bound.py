@@ -116,6 +116,7 @@ def curves(make, world):
     return np.array(regrets), np.array(bounds)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("make_world", WORLDS)
 @pytest.mark.parametrize("name", PROMISING)

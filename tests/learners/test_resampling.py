@@ -237,6 +237,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize(("kind", "mode", "L"), CASES)
 def test_mean_of_the_proxy_is_the_loss_up_to_the_known_truncation(kind, mode, L):

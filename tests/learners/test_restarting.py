@@ -29,6 +29,7 @@ def test_it_does_not_restart_where_nothing_changes(make, seed):
     assert learner.restarts == []
 
 
+@pytest.mark.slow
 def test_it_does_not_restart_when_a_learner_merely_plays_differently():
     learner = hn.Restarting(bandit())
     play(learner, toy(12_000))
@@ -367,6 +368,7 @@ def test_a_copy_plays_on_like_the_original(make, detector):
         assert twin.restarts == original.restarts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "base",
     [

@@ -105,6 +105,7 @@ def test_one_copy_finds_the_complexity_for_all():
     assert learner._made > 20
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_copies_are_drawn_with_the_probabilities_of_the_mixture():
     learner = hn.StronglyAdaptive(hn.ContextFTPL(FINITE, epsilon=0.2, seed=0), shortest=1, seed=0)
@@ -197,6 +198,7 @@ def test_after_a_change_it_recovers_while_the_plain_learner_does_not(seed):
     assert adaptive - best < 0.45 * (plain - best)
 
 
+@pytest.mark.slow
 def test_where_nothing_changes_little_is_lost():
     regrets = []
     for seed in range(4):

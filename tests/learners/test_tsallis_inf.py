@@ -111,6 +111,7 @@ def regret(learner, means, T, seed):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("predictor", [None, hn.predictors.Mean(alpha=1.0)])
 def test_on_losses_of_one_law_regret_grows_like_a_logarithm(predictor):

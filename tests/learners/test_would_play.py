@@ -111,6 +111,7 @@ def reseed(learner, rng):
         learner._rng = np.random.default_rng(int(rng.integers(2**60)))
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("name", LEARNERS)
 def test_copies_play_by_the_law_of_act(name):

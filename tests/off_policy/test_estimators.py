@@ -162,6 +162,7 @@ def coverage(games, **options):
     return hits
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
 @pytest.mark.parametrize("interval", ["normal", "bootstrap"])

@@ -73,6 +73,7 @@ def test_recording_does_not_change_the_play(make, decide):
     assert log.losses.tolist() == losses[np.arange(60), log.actions].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [exact, sampled])
 def test_a_recorder_keeps_the_contract_of_learners(make):
     world = hn.environments.PlantedPolicy(make().oracle)
@@ -326,6 +327,7 @@ def trips(make, seeds, estimators, n=250, features=False, **options):
     return hits, errors
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("make", [exact, sampled, linear])
 def test_our_log_agrees_with_simulation(make):
@@ -348,6 +350,7 @@ def test_bernstein_intervals_hold_for_a_learner_that_learns():
         assert stats.binomtest(found, 20, 0.9, alternative="less").pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_weights_are_low_by_what_their_cap_cuts_off():
     gaps, cuts, masses = [], [], []

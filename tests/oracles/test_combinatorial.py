@@ -64,6 +64,7 @@ EXACTLY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_contract_holds(name):
     check_oracle(CASES[name][0])
@@ -129,6 +130,7 @@ def test_resampling_weights_have_the_right_mean(name):
     assert (np.abs(weights.mean(axis=0) - expected) < 4.5 * error).all()
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("name", EXACTLY)
 def test_average_regret_falls_and_stays_under_the_bound(name):
@@ -142,6 +144,7 @@ def test_average_regret_falls_and_stays_under_the_bound(name):
     assert means[1] < bounds[1]
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("name", [n for n in EXACTLY if not n.startswith("Linear")])
 def test_average_semi_bandit_regret_falls(name):

@@ -69,6 +69,7 @@ def instances(draw):
     return edges, names[0], names[-1], rng.integers(-high, high + 1, size=(4, count)).astype(float)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(instances(), st.integers(0, 1000))
 def test_leaders_are_those_of_enumeration(instance, first):

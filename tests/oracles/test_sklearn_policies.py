@@ -203,6 +203,7 @@ def test_the_estimator_given_is_not_touched(estimator):
     assert set(vars(estimator)) == fitted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [DecisionTreeClassifier(max_depth=1), GaussianNB(), LinearRegression()],
@@ -293,6 +294,7 @@ def first_rounds(estimator, count=20):
     return learner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -157,6 +157,7 @@ class Balanced(hn.Environment):
             yield hn.Round(None, loss)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_average_regret_falls_and_stays_under_the_bound():
     n, T, seeds = 12, 150, 6

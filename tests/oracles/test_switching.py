@@ -108,6 +108,7 @@ def test_the_leader_is_the_best_of_all_sequences(name, method, switches, grid):
                 assert same_action(action, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "method"), METHODS)
 @pytest.mark.parametrize("grid", [1, 2])
 def test_noisy_leaders_are_the_best_of_all_sequences(name, method, grid):
@@ -391,6 +392,7 @@ def test_noise_on_a_part_of_the_times_leaves_ties_to_the_documented_order():
             assert total.action((t, x), noise, draw, 2.0) == leader((t, x))
 
 
+@pytest.mark.slow
 def test_the_game_needs_no_contexts():
     good = [0] * 40 + [2] * 40
     losses = 1.0 - np.eye(3)[good]

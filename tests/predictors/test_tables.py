@@ -102,6 +102,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_context", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=40)
@@ -118,6 +119,7 @@ def test_guesses_equal_the_definition(kind, by_context, history):
             np.testing.assert_allclose(guess, [define(losses) for losses in past], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_context", [True, False])
 @settings(deadline=None, max_examples=60)
 @given(history=histories(), alpha=st.sampled_from([0.25, 0.5, 2.0]))

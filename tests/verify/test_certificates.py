@@ -9,6 +9,7 @@ from tests.verify.breaks import failures, few_games, refuted, says_something, tr
 from tests.verify.game_breaks import leave_out_chance, measure, weigh_double
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "checks"),
     [("certificate-coverage", 3), ("certificates", 9), ("certificates-semi-bandit", 6)],
@@ -19,6 +20,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_a_mean_is_no_promise_for_every_run(monkeypatch):
     leave_out_chance(monkeypatch)
     assert failures(tried(certificates, "certificate-coverage")) == [
@@ -28,6 +30,7 @@ def test_a_mean_is_no_promise_for_every_run(monkeypatch):
     assert tried(certificates, "certificates").passed
 
 
+@pytest.mark.slow
 def test_half_of_what_instability_cost_is_too_little(monkeypatch):
     measure(monkeypatch, 0.5)
     assert failures(tried(certificates, "certificates")) == ["self-tuned: regret, measured"]

@@ -10,6 +10,7 @@ from tests.verify import bandit_breaks, game_breaks
 from tests.verify.breaks import failures, refuted, says_something, tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), [("delayed-weights", 2), ("price-of-delay", 4)])
 def test_the_claims_stand(name, checks):
     finding = tried(delay, name)
@@ -17,6 +18,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_weights_drawn_at_arrival_are_found_out(monkeypatch):
     bandit_breaks.draw_weights_at_arrival(monkeypatch)
     found = failures(tried(delay, "delayed-weights"))

@@ -9,6 +9,7 @@ from tests.verify.breaks import failures, refuted, says_something, tried
 CLAIMS = {"hint-budget": 32, "earned-trust-bandit": 13}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), CLAIMS.items())
 def test_the_claims_stand(name, checks):
     finding = tried(earned_trust, name)
@@ -16,6 +17,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_hints_without_a_budget_are_found_out(monkeypatch):
     bandit_breaks.ignore_the_budget(monkeypatch)
     voices = ("malicious", "turncoat")
@@ -26,6 +28,7 @@ def test_hints_without_a_budget_are_found_out(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_so_are_hints_that_are_paid_only_when_their_losses_come(monkeypatch):
     bandit_breaks.reserve_nothing(monkeypatch)
     refuted(
@@ -36,17 +39,20 @@ def test_so_are_hints_that_are_paid_only_when_their_losses_come(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_so_is_a_cost_of_hints_that_is_not_measured(monkeypatch):
     bandit_breaks.believe_what_hints_are_said_to_cost(monkeypatch)
     refuted(earned_trust, "earned-trust-bandit", "bias of S", "table, malicious hints: regret")
 
 
+@pytest.mark.slow
 def test_so_is_a_cost_that_forgets_what_the_base_would_have_done(monkeypatch):
     bandit_breaks.forget_what_the_base_would_have_done(monkeypatch)
     refuted(earned_trust, "earned-trust-bandit", "bias of S")
     refuted(earned_trust, "hint-budget", "table, good hints: S, below zero")
 
 
+@pytest.mark.slow
 def test_so_is_a_baseline_for_actions_that_are_never_seen(monkeypatch):
     bandit_breaks.cover_nothing(monkeypatch)
     refuted(earned_trust, "earned-trust-bandit", "a baseline above what a good action costs")

@@ -14,6 +14,7 @@ NAMES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_claims_stand(name):
     finding = tried(examples, name)
@@ -21,6 +22,7 @@ def test_the_claims_stand(name):
     says_something(finding, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "factor"), list(zip(NAMES, (30, 10, 4, 10), strict=True)))
 def test_too_much_noise_shows(monkeypatch, name, factor):
     scale_noise(monkeypatch, factor)
@@ -30,6 +32,7 @@ def test_too_much_noise_shows(monkeypatch, name, factor):
     assert tried(be_the_leader, "be-the-leader").passed
 
 
+@pytest.mark.slow
 def test_a_rate_that_follows_from_the_theorem_needs_no_erratum(monkeypatch):
     rate = bounds.claimed_rate
 

@@ -9,6 +9,7 @@ from tests.verify.game_breaks import fix_epsilon
 NAMES = ("growth-full-information", "growth-separator", "growth-bandit", "growth-switching")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_claims_stand(name):
     finding = tried(growth, name)

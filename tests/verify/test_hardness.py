@@ -24,6 +24,7 @@ def failed(finding) -> list[str]:
     return [check.what for check in finding.checks if not check.passed]
 
 
+@pytest.mark.slow
 def test_the_claim_stands(finding):
     assert failed(finding) == []
     assert len(finding.checks) == 26

@@ -16,6 +16,7 @@ from tests.verify.breaks import (
 from tests.verify.game_breaks import draw_once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), [("noise-law", 6), ("laplace-error", 12)])
 def test_the_claims_stand(name, checks):
     finding = tried(laplace_error, name)
@@ -23,6 +24,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.5, 0.9, 2.0])
 def test_a_learner_with_another_scale_than_it_says_is_found_out(monkeypatch, factor):
     scale_noise(monkeypatch, factor)

@@ -8,6 +8,7 @@ from hannan.verify import natarajan, ties
 from tests.verify.breaks import failures, refuted, says_something, scale_noise, tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), [("natarajan-size", 8), ("natarajan", 14)])
 def test_the_claims_stand(name, checks):
     finding = tried(natarajan, name)

@@ -1,5 +1,7 @@
 """The price of resampling, and learners that draw too much or too little."""
 
+import pytest
+
 from hannan.verify import oracle_calls
 from tests.verify import bandit_breaks
 from tests.verify.breaks import failures, says_something, tried
@@ -25,6 +27,7 @@ def test_so_are_draws_for_losses_of_zero(monkeypatch):
     assert found == ["an element in all sets, the only one that costs: most in a round"]
 
 
+@pytest.mark.slow
 def test_so_are_draws_that_were_used_before(monkeypatch):
     bandit_breaks.reuse_the_noise_that_chose(monkeypatch)
     found = failures(tried(oracle_calls, "oracle-calls"))

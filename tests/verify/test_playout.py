@@ -10,6 +10,7 @@ from tests.verify.breaks import failures, few_games, refuted, says_something, tr
 from tests.verify.game_breaks import call_twice, perturb_the_past, toss_a_bent_coin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), [("playout", 10), ("playout-bandit", 9)])
 def test_the_claims_stand(name, checks):
     finding = tried(playout, name)
@@ -17,6 +18,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_noise_on_the_past_is_seen(monkeypatch):
     perturb_the_past(monkeypatch)
     few_games(monkeypatch, playout, 4)
@@ -34,6 +36,7 @@ def test_no_noise_at_all_is_seen(monkeypatch):
     refuted(playout, "playout", "turns: regret", "share of earlier visits on which it did")
 
 
+@pytest.mark.slow
 def test_an_action_explored_too_often_is_seen(monkeypatch):
     toss_a_bent_coin(monkeypatch)
     few_games(monkeypatch, playout, 4)

@@ -9,6 +9,7 @@ from tests.verify.breaks import failures, says_something, tried
 CLAIMS = {"predictor-baseline": 6, "over-prediction": 5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), CLAIMS.items())
 def test_the_claims_stand(name, checks):
     finding = tried(predictors, name)

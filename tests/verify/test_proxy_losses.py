@@ -9,6 +9,7 @@ from tests.verify import bandit_breaks
 from tests.verify.breaks import failures, says_something, tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), [("proxy-mean", 8), ("proxy-second-moment", 7)])
 def test_the_claims_stand(name, checks):
     finding = tried(proxy_losses, name)
@@ -16,6 +17,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_a_cap_that_is_ignored_is_found_out(monkeypatch):
     bandit_breaks.ignore_the_cap(monkeypatch)
     found = failures(tried(proxy_losses, "proxy-mean"))
@@ -24,12 +26,14 @@ def test_a_cap_that_is_ignored_is_found_out(monkeypatch):
     assert tried(proxy_losses, "proxy-second-moment").passed
 
 
+@pytest.mark.slow
 def test_so_is_a_learner_that_forgets_its_cap(monkeypatch):
     monkeypatch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, *given: 10**6)
     found = failures(tried(proxy_losses, "proxy-mean"))
     assert len([what for what in found if "standard errors" in what]) == 5
 
 
+@pytest.mark.slow
 def test_so_is_noise_that_chose_the_action_and_is_used_again(monkeypatch):
     bandit_breaks.reuse_the_noise_that_chose(monkeypatch)
     found = failures(tried(proxy_losses, "proxy-mean"))
@@ -38,6 +42,7 @@ def test_so_is_noise_that_chose_the_action_and_is_used_again(monkeypatch):
     assert tried(proxy_losses, "proxy-second-moment").passed
 
 
+@pytest.mark.slow
 def test_so_are_weights_that_stop_at_the_first_success(monkeypatch):
     resample = TableObjective.resample_one
 

@@ -15,6 +15,7 @@ from tests.verify.breaks import (
 from tests.verify.game_breaks import foresee_with_other_noise, measure, never_less_noise, widen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "checks"), [("self-tuning", 9), ("self-tuning-scale", 5), ("anytime-schedule", 5)]
 )

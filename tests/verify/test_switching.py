@@ -20,6 +20,7 @@ def failed(name: str) -> list[str]:
     return [check.what for check in FINDINGS[name](Effort()).checks if not check.passed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "checks"),
     [("switching-regret", 31), ("switching-sequences", 4), ("switching-oracle", 6)],
@@ -48,6 +49,7 @@ def test_sequences_are_listed_by_definition():
     ]
 
 
+@pytest.mark.slow
 def test_sequences_that_never_switch(monkeypatch):
     """Those of the learners: the comparator is not told a sequence, and still switches."""
     init = Switching.__init__

@@ -17,6 +17,7 @@ OBLIVIOUS = ("theorem-2-any-losses", "theorem-2-linear-losses", "theorem-2-separ
 SETTINGS = ("linear losses", "losses ±1", "separator")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "checks"), [*((name, 5) for name in OBLIVIOUS), ("theorem-2-adaptive", 15)]
 )
@@ -26,6 +27,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_an_adaptive_adversary_learns_stale_noise(monkeypatch):
     draw_once(monkeypatch)
     sharp = ("the same, sharp bound at that ε", "regret at the sharp ε, sharp bound")
@@ -37,6 +39,7 @@ def test_an_adaptive_adversary_learns_stale_noise(monkeypatch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBLIVIOUS[1:])
 def test_an_oblivious_world_does_not(monkeypatch, name):
     draw_once(monkeypatch)

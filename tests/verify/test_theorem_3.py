@@ -16,6 +16,7 @@ CLAIMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), CLAIMS.items())
 def test_the_claims_stand(name, checks):
     finding = tried(theorem_3, name)
@@ -23,6 +24,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_noise_that_is_used_again_costs_linear_regret(monkeypatch):
     bandit_breaks.reuse_the_noise_that_chose(monkeypatch)
     worlds = theorem_3.worlds  # of which the steady one is enough
@@ -43,6 +45,7 @@ def test_noise_that_is_used_again_costs_linear_regret(monkeypatch):
     assert tried(be_the_leader, "be-the-leader").passed
 
 
+@pytest.mark.slow
 def test_a_cap_that_is_ignored_costs_no_regret(monkeypatch):
     bandit_breaks.ignore_the_cap(monkeypatch)
     assert tried(theorem_3, "theorem-3-transductive").passed

@@ -20,6 +20,7 @@ def failed(name: str) -> list[str]:
     return [check.what for check in FINDINGS[name](Effort()).checks if not check.passed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "checks"), [("theorem-5", 27), ("be-the-optimistic-leader", 2), ("earned-trust", 3)]
 )
@@ -43,6 +44,7 @@ def test_errors_are_those_the_certificate_counts():
                 assert exact < counted < 1.5 * exact
 
 
+@pytest.mark.slow
 def test_guesses_that_are_ignored(monkeypatch):
     monkeypatch.setattr(hn.ContextFTPL, "_past", lambda learner, opened: learner.leader.total)
     few_games(monkeypatch, theorem_5, 10)
@@ -65,6 +67,7 @@ def test_totals_that_ignore_guesses(monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_guesses_that_stay_in_the_history(monkeypatch):
     update = hn.ContextFTPL._update
 
@@ -102,6 +105,7 @@ def test_instability_measured_on_whole_losses(monkeypatch):
     assert failed("earned-trust") == []
 
 
+@pytest.mark.slow
 def test_noise_of_twice_the_size(monkeypatch):
     init = Fixed.__init__
     monkeypatch.setattr(Fixed, "__init__", lambda step, epsilon: init(step, epsilon / 2.0))

@@ -30,9 +30,11 @@ def check_only_what_is_there_is_played(
     for (context, losses, there), action in zip(rounds, expected, strict=True):
         _require_refusals(asked, context, environment.n_actions)
         copies = asked.would_play(context, 2, available=there)
-        require(set(copies) <= set(there), f"Copies of {learner!r} play {copies} of {there}.")
+        if not set(copies) <= set(there):
+            raise AssertionError(f"Copies of {learner!r} play {copies} of {there}.")
         again = _step(asked, context, losses, there)
-        require(again == action, f"{learner!r}: refused or idle calls changed the play.")
+        if again != action:
+            raise AssertionError(f"{learner!r}: refused or idle calls changed the play.")
     _require_no_restriction(learner, rounds)
     _require_late_play(learner, rounds)
 
@@ -68,7 +70,8 @@ def takes_available(learner: Learner, context: Any) -> bool:
 
 def _step(learner: Learner, context: Any, losses: Any, there: Any) -> Any:
     action = learner.act(context, available=there)
-    require(action in there, f"{learner!r} plays {action}; there are only {there}.")
+    if action not in there:
+        raise AssertionError(f"{learner!r} plays {action}; there are only {there}.")
     told = Round(None, losses, available=there).reveal(action, learner.feedback)
     try:
         learner.update(told)
@@ -93,7 +96,8 @@ def _require_no_restriction(learner: Learner, rounds: Rounds) -> None:
     for context, losses, _ in rounds:
         action = plain.act(context)
         same = whole.act(context, available=np.ones(len(losses), dtype=bool))
-        require(action == same, f"{learner!r} plays otherwise when told that all is there.")
+        if action != same:
+            raise AssertionError(f"{learner!r} plays otherwise when told that all is there.")
         for one in (plain, whole):
             one.update(Round(None, losses).reveal(action, one.feedback))
 

@@ -68,15 +68,15 @@ def check_losses_are_in_range(
     """Losses are K finite numbers in the declared range."""
     low, high = loss_range
     for t, (_, losses) in enumerate(_game(environment, horizon)):
-        require(
-            losses.shape == (environment.n_actions,) and losses.dtype == np.float64,
-            f"Round {t} of {environment!r} has losses of shape {losses.shape} and type "
-            f"{losses.dtype}; expected {environment.n_actions} float64.",
-        )
-        require(
-            np.isfinite(losses).all() and losses.min() >= low and losses.max() <= high,
-            f"Round {t} of {environment!r} has losses {losses}, outside {loss_range}.",
-        )
+        if losses.shape != (environment.n_actions,) or losses.dtype != np.float64:
+            raise AssertionError(
+                f"Round {t} of {environment!r} has losses of shape {losses.shape} and type "
+                f"{losses.dtype}; expected {environment.n_actions} float64."
+            )
+        if not (np.isfinite(losses).all() and losses.min() >= low and losses.max() <= high):
+            raise AssertionError(
+                f"Round {t} of {environment!r} has losses {losses}, outside {loss_range}."
+            )
 
 
 def check_contexts_are_as_declared(
@@ -85,10 +85,10 @@ def check_contexts_are_as_declared(
     """Every context that arrives was declared, and is known to the environment's oracle."""
     declared, oracle = environment.contexts, environment.oracle
     for t, (context, _) in enumerate(_game(environment, horizon)):
-        if declared is not None:
-            require(
-                any(np.array_equal(context, known) for known in declared),
-                f"Context {context!r} of round {t} of {environment!r} was not declared.",
+        known = declared is None or any(np.array_equal(context, one) for one in declared)
+        if not known:
+            raise AssertionError(
+                f"Context {context!r} of round {t} of {environment!r} was not declared."
             )
         if oracle is not None:
             oracle.check_context(context)
@@ -131,10 +131,10 @@ def check_past_rounds_are_not_changed(
     for this_round in _played(environment, horizon):
         kept.append((this_round, _shown(this_round)))
     for t, (this_round, losses) in enumerate(kept):
-        require(
-            np.array_equal(_shown(this_round), losses),
-            f"The losses of round {t} of {environment!r} were changed after it was over.",
-        )
+        if not np.array_equal(_shown(this_round), losses):
+            raise AssertionError(
+                f"The losses of round {t} of {environment!r} were changed after it was over."
+            )
 
 
 ENVIRONMENT_CHECKS: tuple[EnvironmentCheck, ...] = (

@@ -202,10 +202,10 @@ def _stated(learner: Any) -> tuple[str, str]:
 def _require_same(learner: Any, found: list[Any], expected: list[Any], watch: _Watch) -> None:
     for t, (here, there) in enumerate(zip(found, expected, strict=True)):
         what = "at the end states" if t == len(expected) - 1 else f"after call {t} shows"
-        require(
-            here == there,
-            f"{watch.said} and {learner!r} {what} {here}; undisturbed it is {there}.",
-        )
+        if here != there:
+            raise AssertionError(
+                f"{watch.said} and {learner!r} {what} {here}; undisturbed it is {there}."
+            )
 
 
 # Parts that fail ----------------------------------------------------------------------------

@@ -75,11 +75,11 @@ def check_actions_are_feasible(learner: Learner, environment: Environment, horiz
     """Every action is an int below K, or sorted distinct indices below K."""
     m = 1 if learner.oracle is None else learner.oracle.max_chosen
     for action in _plays(learner.clone(), _rounds(environment, horizon)):
-        require(
-            is_feasible(action, environment.n_actions, m),
-            f"{learner!r} plays {action!r}; an action is an int below {environment.n_actions}"
-            + (f", or up to {m} of them, sorted." if m > 1 else "."),
-        )
+        if not is_feasible(action, environment.n_actions, m):
+            raise AssertionError(
+                f"{learner!r} plays {action!r}; an action is an int below {environment.n_actions}"
+                + (f", or up to {m} of them, sorted." if m > 1 else ".")
+            )
 
 
 def check_seed_fixes_the_run(learner: Learner, environment: Environment, horizon: int) -> None:
@@ -111,8 +111,10 @@ def check_rounds_are_counted(learner: Learner, environment: Environment, horizon
     calls = twin.oracle_calls
     for t, (context, losses) in enumerate(_rounds(environment, horizon), start=1):
         _step(twin, context, losses)
-        require(twin.rounds == t, f"{learner!r} counts {twin.rounds} rounds after {t}.")
-        require(twin.oracle_calls >= calls, f"{learner!r} takes oracle calls back.")
+        if twin.rounds != t:
+            raise AssertionError(f"{learner!r} counts {twin.rounds} rounds after {t}.")
+        if twin.oracle_calls < calls:
+            raise AssertionError(f"{learner!r} takes oracle calls back.")
         calls = twin.oracle_calls
 
 
@@ -179,10 +181,8 @@ def check_inputs_are_not_changed(learner: Learner, environment: Environment, hor
         given = _feedback(learner, action, losses)
         kept = np.array(given)
         twin.update(given)
-        require(
-            np.array_equal(kept, given) and np.array_equal(given_context, context),
-            f"{learner!r} changed the context or the losses it was given.",
-        )
+        if not (np.array_equal(kept, given) and np.array_equal(given_context, context)):
+            raise AssertionError(f"{learner!r} changed the context or the losses it was given.")
 
 
 def check_asking_copies_changes_nothing(
@@ -198,10 +198,11 @@ def check_asking_copies_changes_nothing(
         asked.would_play(context, seed=t)  # while a round is open
         asked.update(_feedback(learner, action, losses))
         found.append(action)
-        require(
-            len(answers) == 3 and all(map(same_action, answers, again)),
-            f"{learner!r} was asked twice for 3 copies' actions; they were {answers} and {again}.",
-        )
+        if not (len(answers) == 3 and all(map(same_action, answers, again))):
+            raise AssertionError(
+                f"{learner!r} was asked twice for 3 copies' actions; they were {answers} and "
+                f"{again}."
+            )
     _require_same_run(learner, expected, found, "would_play() changed the play")
     same = asked.oracle_calls == silent.oracle_calls
     require(same, f"{learner!r} counts oracle calls of would_play().")

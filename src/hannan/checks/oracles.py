@@ -129,11 +129,12 @@ def check_leaders_are_feasible(case: Case) -> None:
             *objective.leaders(case.noise(), 0, _DRAWS, _SCALE),
         ]:
             for context in case.contexts:
-                require(
-                    is_feasible(policy(context), K, m),
-                    f"{case} plays {policy(context)!r} on {context!r}; an action is an int below "
-                    f"{K}" + (f", or up to {m} of them, sorted." if m > 1 else "."),
-                )
+                action = policy(context)
+                if not is_feasible(action, K, m):
+                    raise AssertionError(
+                        f"{case} plays {action!r} on {context!r}; an action is an int below {K}"
+                        + (f", or up to {m} of them, sorted." if m > 1 else ".")
+                    )
 
 
 def check_leader_is_optimal(case: Case) -> None:
@@ -146,10 +147,10 @@ def check_leader_is_optimal(case: Case) -> None:
         best = _value(total.leader(), rounds)
         for policy in _members(case):
             other = _value(policy, rounds)
-            require(
-                best <= other + 1e-9,
-                f"{case} found a leader of value {best:g}, but {policy!r} has {other:g}.",
-            )
+            if not best <= other + 1e-9:
+                raise AssertionError(
+                    f"{case} found a leader of value {best:g}, but {policy!r} has {other:g}."
+                )
 
 
 def check_noisy_leaders_are_optimal(case: Case) -> None:
@@ -163,11 +164,11 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
         best = _value(leader, rounds + fakes)
         for policy in _members(case):
             other = _value(policy, rounds + fakes)
-            require(
-                best <= other + _ROUNDING,
-                f"{case} found a leader of value {best:g} under draw {draw}, but {policy!r} has "
-                f"{other:g}.",
-            )
+            if not best <= other + _ROUNDING:
+                raise AssertionError(
+                    f"{case} found a leader of value {best:g} under draw {draw}, but {policy!r} "
+                    f"has {other:g}."
+                )
 
 
 def check_minima_are_the_leaders_values(case: Case) -> None:
@@ -195,10 +196,9 @@ def check_fast_paths_agree(case: Case) -> None:
         for draw in range(_DRAWS):
             expected = leaders[draw](context)
             _require_same(case, total.action(context, noise, draw, _SCALE), expected)
-            require(
-                same_action(np.flatnonzero(chosen[draw]), np.atleast_1d(expected)),
-                f"{case}: chosen() says {np.flatnonzero(chosen[draw])}, leaders() {expected}.",
-            )
+            said = np.flatnonzero(chosen[draw])
+            if not same_action(said, np.atleast_1d(expected)):
+                raise AssertionError(f"{case}: chosen() says {said}, leaders() {expected}.")
             after = total.copy()
             settled = after.settle(context, losses, noise, draw, _SCALE)
             if case.oracle.exact:  # a reduction may also count rounds, which a tilt is not
@@ -413,22 +413,23 @@ def _value(policy: Policy, rounds: Sequence[tuple[Any, FloatArray]]) -> float:
 
 
 def _require_close(case: Case, found: float, expected: float) -> None:
-    require(
-        abs(found - expected) <= _ROUNDING * (1.0 + abs(expected)),
-        f"{case}: minima() says {found!r}, but its leader has value {expected!r}.",
-    )
+    if not abs(found - expected) <= _ROUNDING * (1.0 + abs(expected)):
+        raise AssertionError(
+            f"{case}: minima() says {found!r}, but its leader has value {expected!r}."
+        )
 
 
 def _require_same(case: Case, found: Any, expected: Any) -> None:
-    require(
-        same_action(found, expected),
-        f"{case}: a fast path plays {found!r} where the leader plays {expected!r}.",
-    )
+    if not same_action(found, expected):
+        raise AssertionError(
+            f"{case}: a fast path plays {found!r} where the leader plays {expected!r}."
+        )
 
 
 def _require_same_plays(case: Case, plays: list[Any], total: Objective, message: str) -> None:
     found = case.plays(total.leader())
-    require(_all_same(plays, found), f"{case}: {message}, from {plays} to {found}.")
+    if not _all_same(plays, found):
+        raise AssertionError(f"{case}: {message}, from {plays} to {found}.")
 
 
 def _all_same(a: list[Any], b: list[Any]) -> bool:

@@ -1,5 +1,6 @@
 """Parameters read off the constructor's signature: `params`, `clone` and `repr` come for free."""
 
+import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any, Self
@@ -10,6 +11,7 @@ from hannan.core.errors import InputTypeError
 from hannan.core.stored import Stored
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_signature = functools.lru_cache(maxsize=512)(inspect.signature)
 
 
 class Parametrised(Stored):
@@ -18,7 +20,7 @@ class Parametrised(Stored):
     @property
     def params(self) -> Mapping[str, Any]:
         """Constructor arguments by name, as given."""
-        given = list(inspect.signature(type(self).__init__).parameters.values())[1:]
+        given = list(_signature(type(self).__init__).parameters.values())[1:]
         # A class without a constructor of its own has that of `object`: (*args, **kwargs).
         try:
             return {p.name: getattr(self, p.name) for p in given if p.kind not in _VARIADIC}
@@ -41,7 +43,7 @@ class Parametrised(Stored):
         return type(self)(**{**self.params, **changes})
 
     def __repr__(self) -> str:
-        signature = inspect.signature(type(self).__init__)
+        signature = _signature(type(self).__init__)
         shown = []
         for name, value in self.params.items():
             default = signature.parameters[name].default

@@ -50,6 +50,7 @@ def test_a_fall_is_no_drift(name):
     assert not alarms(RiverDetector(DETECTORS[name]), np.concatenate([HIGH, LOW]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ADWIN", "ADWIN, other", "PageHinkley", "KSWIN", "HDDM_A"])
 def test_a_fall_would_be_found_and_a_rise_after_it_is(name):
     stream = np.concatenate([HIGH, LOW, HIGH])

@@ -52,6 +52,7 @@ def applies(check, name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "check"),
     [(name, check) for name in ORACLES for check in ORACLE_CHECKS if applies(check, name)],
