@@ -5,6 +5,7 @@ import pytest
 from river.drift import ADWIN, PageHinkley
 
 import hannan as hn
+from hannan.learners.drift_monitor import DriftMonitor
 from tests.drifting import Alarms, D, K, Recorder, bandit, feedback, full, play, toy
 
 
@@ -194,3 +195,41 @@ def test_predictions_that_become_firm_are_no_drift():
         learner.act()
         learner.update(float(t % 50 == 0))
     assert learner.restarts == []
+
+
+# Two tests agree -------------------------------------------------------------------------------
+
+
+def first_alarm(detector, expected, losses):
+    """When a monitor that is shown these predictions and losses finds a change, or None."""
+    monitor = DriftMonitor(bandit(), detector, None)
+    rounds = zip(losses.tolist(), expected.tolist(), strict=True)
+    return next((t for t, each in enumerate(rounds) if monitor.drift(0, *each)), None)
+
+
+def halves(before, after, T=4000):
+    return np.repeat([before, after], T)
+
+
+def test_turning_to_cheaper_actions_under_the_same_noise_is_no_drift():
+    rng = np.random.default_rng(0)
+    expected = halves(0.5, 0.2)
+    losses = expected + rng.choice([-0.2, 0.2], size=8000)
+    assert first_alarm(hn.detectors.Bernstein(), expected, losses) is not None  # by one test alone
+    assert first_alarm(None, expected, losses) is None
+
+
+def test_turning_to_actions_that_vary_more_is_no_drift():
+    rng = np.random.default_rng(1)
+    expected = halves(0.05, 0.5)
+    losses = (rng.random(8000) < expected).astype(float)
+    assert first_alarm(None, expected, losses) is None
+
+
+@pytest.mark.parametrize("level", [0.05, 0.3])
+def test_predictions_that_become_wrong_are_drift(level):
+    rng = np.random.default_rng(2)
+    losses = (rng.random(8000) < halves(level, level + 0.3)).astype(float)
+    found = first_alarm(None, np.full(8000, level), losses)
+    assert found is not None
+    assert 4000 <= found < 4400
