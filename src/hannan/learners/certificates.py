@@ -118,9 +118,10 @@ class SemiBanditCertificate(Stored):
 
     def __str__(self) -> str:
         most = "expected regret is estimated to be at most {:.6g}, from "
+        estimates = self.stability_estimate, self.variance_estimate, self.comparator_estimate
         return _said(
             self,
-            " (estimates only)",
+            "" if estimates == (None, None, None) else " (estimates only)",
             ("stability_estimate", most + "measured instability"),
             ("variance_estimate", most + "the variance of the loss estimates"),
             ("comparator_estimate", most + "the best policy's estimated loss"),
