@@ -249,7 +249,8 @@ class Hint(NoHint):
             return
         left = (limit - self.S - self._reserve) / self._top
         opened.alone = opened.number is None
-        if left < (1.5 if opened.alone else 1.0):  # what half a hint may cost at once
+        # At most what `_largest_step` will be, for a share of one half where it depends on that.
+        if left < (1.5 if opened.alone else 1.0):
             opened.refused = True
         elif not opened.alone:
             opened.share = self._wanted(n)
