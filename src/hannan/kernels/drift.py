@@ -31,3 +31,21 @@ def has_risen(sums, spread, n, value, minimum, delta):
             return True
         width *= 2
     return False
+
+
+@njit(cache=True)
+def both_have_risen(sums, spreads, counts, values, minimum, delta):
+    """Two tests `has_risen` side by side, which start anew after an alarm; whether they agree.
+
+    An alarm of one counts for as many rounds as were read until then. `counts` are the rounds read,
+    what each test has read since its last alarm, and until which round its last alarm counts.
+    """
+    counts[0] += 1
+    for i in range(2):
+        counts[1 + i] += 1
+        if has_risen(sums[i], spreads[i], counts[1 + i], values[i], minimum, delta):
+            sums[i] = 0.0
+            spreads[i] = 0.0
+            counts[1 + i] = 0
+            counts[3 + i] = 2 * counts[0]
+    return counts[3] >= counts[0] and counts[4] >= counts[0]

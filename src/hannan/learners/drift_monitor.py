@@ -16,6 +16,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import check_loss_range
 from hannan.detectors import Bernstein
 from hannan.kernels.losses import extremes
+from hannan.learners.agreement import Agreement
 
 
 class DriftMonitor(Stored):
@@ -33,19 +34,20 @@ class DriftMonitor(Stored):
     the same of the whole action's loss for loss functions. Without a predictor the loss itself
     counts.
 
-    The detector given decides. Where none is given, a `Bernstein` does, and a second one, which is
-    shown the squared errors themselves, has to agree: an alarm of one counts for as many rounds as
-    were read until then. For the first also rises when a learner turns to actions that cost less
-    while the noise stays as it is, and the second when it turns to actions that vary more.
+    The detector given decides. Where none is given, a `Bernstein` does; if there are predictions,
+    a second one, which is shown the squared errors themselves, has to agree (`Agreement`). For the
+    first also rises when a learner turns to actions that cost less while the noise stays as it is,
+    and the second when it turns to actions that vary more.
     """
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
         self._learner = learner
-        self._detector = Bernstein() if detector is None else _copied(detector)
-        self._errors = Bernstein() if detector is None else None
-        self._read = 0
-        self._alarms = [-1, -1]  # until when an alarm of each counts
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
+        self._watches = self._source is not None
+        if detector is not None:
+            self._detector = _copied(detector)
+        else:
+            self._detector = Agreement() if self._watches else Bernstein()
         self._full = learner.feedback is Feedback.FULL
         oracle = learner.oracle
         self._whole = oracle is not None and oracle.takes_functions
@@ -86,44 +88,38 @@ class DriftMonitor(Stored):
 
     def drift(self, action: Action, loss: Any, expected: Any) -> bool:
         """Whether the detector, shown what the action did cost, finds that the world changed."""
-        before = self._squares, self._variances
-        value = self._value(action, _numbers(loss), expected)
-        if value is None:
-            return False
-        try:
-            found = self._detector.update(value)
-        except BaseException:
-            self._squares, self._variances = before
-            raise
-        found = bool(getattr(self._detector, "drift_detected", found))
-        if self._errors is None or expected is None:
-            return found
-        self._read += 1
-        for i, alarm in enumerate((found, self._errors.update(self._squares - before[0]))):
-            if alarm:
-                self._alarms[i] = 2 * self._read
-        return min(self._alarms) >= self._read
-
-    def _value(self, action: Action, loss: Any, expected: Any) -> float | None:
-        if expected is None and self._source is not None:
-            return None
-        seen = loss_of(loss, action) if self._whole else loss[action] if self._full else loss
+        seen = _numbers(loss)
+        if self._whole:
+            seen = loss_of(seen, action)
+        elif self._full:
+            seen = seen[action]
         if expected is None:
-            return (float(np.sum(seen)) - self._lowest) / self._breadth
+            if self._watches:
+                return False
+            return self._ask((float(np.sum(seen)) - self._lowest) / self._breadth)
         if isinstance(expected, float):
             seen = float(seen)
-        elif len(expected) == 0:
-            return None
         low = self._range[0]
         error = (seen - expected) / self._width
         mean = (expected - low) / self._width if math.isfinite(low) else 0.0
         square, variance = error * error, mean * (1.0 - mean)
         if not isinstance(expected, float):
+            if len(expected) == 0:
+                return False
             square, variance = float(np.mean(square)), float(np.mean(variance))
         share = min(1.0, self._squares / self._variances)
+        value = (square - share * variance + 0.25) / 1.25  # from [-1/4, 1] to [0, 1]
+        if isinstance(self._detector, Agreement):
+            found = self._detector.update(value, square)
+        else:
+            found = self._ask(value)
         self._squares += square
         self._variances += variance
-        return float(square - share * variance + 0.25) / 1.25  # from [-1/4, 1] to [0, 1]
+        return found
+
+    def _ask(self, value: float) -> bool:
+        found = self._detector.update(value)
+        return bool(getattr(self._detector, "drift_detected", found))
 
     def learn(
         self, context: Any, action: Action, loss: Any, available: IntArray | None = None
@@ -139,7 +135,7 @@ class DriftMonitor(Stored):
             seen = np.arange(self._K) if available is None else available
             self._own.learn(context, seen, loss if available is None else loss[available])
         else:
-            self._own.learn(context, action, loss.item() if isinstance(action, int) else loss)
+            self._own.learn(context, action, float(loss) if isinstance(action, int) else loss)
 
     def _checked(self, guess: Any, source: Any) -> Any:
         if isinstance(guess, LossFunction):
@@ -159,6 +155,9 @@ class DriftMonitor(Stored):
 
 
 def _numbers(loss: Any) -> Any:
+    """A number, a loss function, or an array of numbers."""
+    if type(loss) is float:
+        return loss
     return loss if isinstance(loss, LossFunction) else np.asarray(loss, dtype=np.float64)
 
 

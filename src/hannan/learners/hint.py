@@ -125,6 +125,7 @@ class AdvisedRound(OpenRound):
     share: float = 0.0  # p, with which that is played
     refused: bool = False  # whether the budget of hints is spent
     alone: bool = True  # whether its loss comes before the next decision, so that S may use V
+    reserved: float = 0.0  # the most that S can grow by it
     values: FloatArray | None = None  # V, what it expects of each action
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
@@ -143,9 +144,9 @@ class NoHint(Stored):
     """No predictor: the leader alone decides, and losses are weighted as they are."""
 
     predictor: Any = None
-    has_theorem = True
-    signed = False
-    mixes = False
+    has_theorem = True  # whether no baseline can be too high unseen
+    signed = False  # whether estimates may be negative
+    mixes = False  # whether hints are played
     S = 0.0
     W = 0.0
     notes: tuple[str, ...] = ()
@@ -187,11 +188,16 @@ class Hint(NoHint):
         Rounds in which it had none because the budget was spent.
     """
 
+    _derived = frozenset({"trust", "has_theorem", "signed", "mixes", "_n_actions", "_top"})
+
     def __init__(self, predictor: Predictor, trust: Trust, n_actions: int, top: float) -> None:
         self.predictor: Any = adopt(predictor)
         if hasattr(self.predictor, "prepare"):
             self.predictor.prepare(n_actions)
         self.trust = trust
+        self.has_theorem = trust.has_theorem
+        self.signed = trust.baseline == "covered"
+        self.mixes = trust.budget is not None
         self.S = 0.0
         self.W = 0.0
         self.hinted = 0
@@ -201,21 +207,6 @@ class Hint(NoHint):
         self._squares = 1.0
         self._n_actions = n_actions
         self._top = top
-
-    @property
-    def has_theorem(self) -> bool:  # type: ignore[override]
-        """Whether no baseline can be too high unseen."""
-        return self.trust.has_theorem
-
-    @property
-    def signed(self) -> bool:  # type: ignore[override]
-        """Whether estimates may be negative."""
-        return self.trust.baseline == "covered"
-
-    @property
-    def mixes(self) -> bool:  # type: ignore[override]
-        """Whether hints are played."""
-        return self.trust.budget is not None
 
     @property
     def advantage(self) -> tuple[float, float]:
@@ -278,10 +269,13 @@ class Hint(NoHint):
         Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
         cost varies less but may be larger, which is too much to reserve for many open rounds.
         """
+        share: float = opened.share
+        if share == 0.0:
+            return 0.0
         if not opened.alone:
             return self._top
-        share: float = opened.share
-        return self._top * (share + max(1.0, 1.0 / (1.0 - share) - 1.0))
+        most = share / (1.0 - share)
+        return self._top * (share + (most if most > 1.0 else 1.0))
 
     def may_cover(self, scale: float, kappa: float) -> bool:
         """Whether any action can be likely enough for a baseline under noise of this scale."""
@@ -322,16 +316,16 @@ class Hint(NoHint):
         """Reserve what the hint of this round may cost until its loss is known."""
         if not self.mixes:
             return
-        self.W += 1.0 / (1.0 - opened.share)
-        self.hinted += opened.share > 0.0
+        share = opened.share
+        self.W += 1.0 / (1.0 - share)
+        self.hinted += share > 0.0
         self.refused += opened.refused
-        if opened.share > 0.0:
-            self._reserve += self._largest_step(opened)
+        opened.reserved = self._largest_step(opened)
+        self._reserve += opened.reserved
 
     def release(self, opened: Any) -> None:
         """Give back what was reserved for a round: its cost is known, or will never be."""
-        if opened.share > 0.0:
-            self._reserve -= self._largest_step(opened)
+        self._reserve -= opened.reserved
 
     def learn(self, opened: Any, losses: Any) -> None:
         """Pass on what was seen."""
@@ -346,7 +340,7 @@ class Hint(NoHint):
         loss, weight = float(loss), float(weight)  # plain numbers are what files hold
         expected, ratio, value = price(opened.law, values, opened.advice, opened.action, p)
         surprise = loss - value
-        self.release(opened)
+        self._reserve -= opened.reserved
         if p > 0.0:
             # Where the law is estimated the ratio is too small on average, so that the cost is
             # overstated: safe, but only if losses are not compared with estimates of them.

@@ -123,6 +123,7 @@ class Restarting(Learner):
         self._lesson: tuple[Any, ...] | None = None
         self._news: tuple[Any, ...] | None = None
         self._alarm = False  # whether a restart is due
+        self._unfinished = False  # whether there is any of the three
         self._closed: list[Any] = []
         self._closed_bounds: list[float | None] = []
         self._past_calls = 0
@@ -137,7 +138,8 @@ class Restarting(Learner):
     # The round --------------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
-        self._look_for_drift()
+        if self._unfinished:
+            self._look_for_drift()
         opened.segment = len(self.restarts)
 
     def _act(self, opened: Round) -> None:
@@ -163,6 +165,7 @@ class Restarting(Learner):
         if self.max_restarts is None or len(self.restarts) < self.max_restarts:
             self._lesson = context, action, loss, opened.available
             self._news = action, loss, expected
+            self._unfinished = True
         self._count_calls()
 
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
@@ -170,12 +173,14 @@ class Restarting(Learner):
 
         A decision made before a restart counts as a round, but nothing is learned from it.
         """
-        self._look_for_drift()
+        if self._unfinished:
+            self._look_for_drift()
         super().update(loss, decision)
         # The round has been learned. What fails from here on is tried again before the next one,
         # and fails then, if it must; by then the caller may have used its array again.
         try:
-            self._look_for_drift()
+            if self._unfinished:
+                self._look_for_drift()
         except Exception:
             self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
 
@@ -195,6 +200,7 @@ class Restarting(Learner):
             self._news = None
         if self._alarm:
             self._restart()
+        self._unfinished = False
 
     def _restart(self) -> None:
         player: Any = self.player
@@ -217,13 +223,15 @@ class Restarting(Learner):
     def would_play(
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
-        self._look_for_drift()
+        if self._unfinished:
+            self._look_for_drift()
         return self.player.would_play(self.check_context(context), copies, seed, available)
 
     def propensities(
         self, context: Any = None, draws: int = 1000, available: Any = None
     ) -> Propensities:
-        self._look_for_drift()
+        if self._unfinished:
+            self._look_for_drift()
         return self.player.propensities(self.check_context(context), draws, available)
 
     def _propensity(self, opened: Round) -> tuple[Any, Any]:

@@ -154,8 +154,9 @@ class LinearPolicies(FeatureOracle):
             context = self._made_of(context)
         if not self.intercept:
             return context
-        row = np.ones(len(context) + 1)
+        row = np.empty(len(context) + 1)
         row[:-1] = context
+        row[-1] = 1.0
         return row
 
     def _made_of(self, row: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import blend as kernel
+from hannan.kernels.losses import extremes
 from hannan.predictors._table import as_loss, check_prepared
 
 FIRST, LAST = 8, 512
@@ -94,7 +95,8 @@ def check_row(owner: str, context: Any) -> FloatArray:
 
 def usable(row: FloatArray) -> bool:
     """Whether all features are finite and their squares can be added up."""
-    return bool((np.abs(row) <= kernel.LARGEST).all())
+    low, high = extremes(row)
+    return bool(low >= -kernel.LARGEST and high <= kernel.LARGEST)
 
 
 def bad_row(owner: str, context: Any) -> ContextError:

@@ -119,14 +119,17 @@ class Ridge(Predictor):
 
     def widths(self, context: Any) -> FloatArray:
         """√(x'R_k x), how far each mean may be off, in units of the size of an error."""
-        return self._look(context)[1]
+        inverse, moment, x = self._ready(self._row(context))
+        means, widths = np.empty(self._n_actions), np.empty(self._n_actions)
+        kernel.look(inverse, moment, x, means, widths)
+        return widths
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
         """The action with the least of the values `lower`, and `estimate`."""
-        means, widths = self._look(context)
-        low = means - self.alpha * widths
-        best = low.argmin() if available is None else available[low[available].argmin()]
-        return int(best), np.clip(means, 0.0, 1.0)
+        inverse, moment, x = self._ready(self._row(context))
+        estimates = np.empty(self._n_actions)
+        some = np.arange(self._n_actions) if available is None else available
+        return int(kernel.advise(inverse, moment, x, self.alpha, some, estimates)), estimates
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """A rank-one update for each element seen; a single one while all were always seen."""
@@ -146,12 +149,6 @@ class Ridge(Predictor):
             inverse = np.tile(inverse, (self._n_actions, 1, 1))
         self._inverse, self._moment = inverse, moment
         kernel.learn(inverse, moment, x, seen, losses)
-
-    def _look(self, context: Any) -> tuple[FloatArray, FloatArray]:
-        inverse, moment, x = self._ready(self._row(context))
-        means, widths = np.empty(self._n_actions), np.empty(self._n_actions)
-        kernel.look(inverse, moment, x, means, widths)
-        return means, widths
 
     def _lower(
         self, context: Any, alpha: float, least: float = 0.0, most: float = 1.0
@@ -174,7 +171,8 @@ class Ridge(Predictor):
         return given
 
     def _ready(self, row: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        x = np.ones(len(row) + self.intercept)
+        x = np.empty(len(row) + self.intercept)
+        x[len(row) :] = 1.0
         if self.standardise:
             (self._scaling or self._unscaled(row)).apply(row, x)
         else:

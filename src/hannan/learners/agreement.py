@@ -1,0 +1,34 @@
+"""Two tests for drift that have to agree."""
+
+import math
+
+import numpy as np
+
+from hannan.core import LossError
+from hannan.core.stored import Stored
+from hannan.detectors import Bernstein
+from hannan.kernels.drift import both_have_risen
+
+
+class Agreement(Stored):
+    """Two tests as in `Bernstein`, on two streams; drift is what both have found lately.
+
+    An alarm of one counts for as many rounds as were read until then. Both are in one compiled
+    call, since they are asked in every round.
+    """
+
+    def __init__(self) -> None:
+        test = Bernstein()
+        self._settings = test.minimum, test.delta
+        self._sums = np.zeros((2, test.longest + 1))
+        self._spreads = np.zeros((2, 2))
+        self._counts = np.zeros(5, dtype=np.int64)
+
+    def update(self, first: float, second: float) -> bool:
+        """Read one more number of each stream, in [0, 1]; whether there is drift."""
+        values = first, second
+        if not math.isfinite(first + second):
+            raise LossError(f"A test for drift reads finite numbers in [0, 1]; got {values}.")
+        return bool(
+            both_have_risen(self._sums, self._spreads, self._counts, values, *self._settings)
+        )

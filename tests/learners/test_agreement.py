@@ -1,0 +1,56 @@
+"""Two tests for drift that have to agree."""
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.learners.agreement import Agreement
+
+
+class Twin:
+    """The same by two detectors."""
+
+    def __init__(self):
+        self.tests = hn.detectors.Bernstein(), hn.detectors.Bernstein()
+        self.until = [-1, -1]
+        self.read = 0
+
+    def update(self, *values):
+        self.read += 1
+        for i, (test, value) in enumerate(zip(self.tests, values, strict=True)):
+            if test.update(value):
+                self.until[i] = 2 * self.read
+        return min(self.until) >= self.read
+
+
+@pytest.mark.parametrize("gap", [0, 60, 1000])
+def test_it_finds_what_two_detectors_find_that_have_to_agree(gap):
+    rng = np.random.default_rng(gap)
+    levels = np.full((2, 3000), 0.1)
+    levels[0, 1000:] = levels[1, 1000 + gap :] = 0.7
+    values = (rng.random((2, 3000)) < levels).T.astype(float).tolist()
+    made, twin = Agreement(), Twin()
+    found = [made.update(*each) for each in values]
+    assert found == [twin.update(*each) for each in values]
+    assert any(found)
+    assert not any(found[: 1000 + gap])
+
+
+def test_one_test_alone_finds_nothing():
+    made = Agreement()
+    assert not any(made.update(float(t >= 500), 0.1) for t in range(5000))
+
+
+def test_an_alarm_that_is_too_old_does_not_count():
+    """The second stream rises when three times as much has been read as at the first alarm."""
+    made = Agreement()
+    assert not any(made.update(float(t >= 500), float(t >= 1800)) for t in range(3000))
+
+
+@pytest.mark.parametrize("values", [(np.nan, 0.1), (0.1, np.inf)])
+def test_what_is_not_finite_is_refused_and_changes_nothing(values):
+    made, twin = Agreement(), Agreement()
+    with pytest.raises(hn.LossError):
+        made.update(*values)
+    for each in vars(made):
+        assert np.array_equal(getattr(made, each), getattr(twin, each))
