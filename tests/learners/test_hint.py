@@ -332,6 +332,19 @@ def test_the_measured_cost_of_a_hint_is_unbiased_or_too_large(exact, level):
     assert abs(np.mean(truth)) > error / 3
 
 
+def test_open_rounds_do_not_all_follow_the_same_hint():
+    """A predictor that has learned nothing yet recommends one action, however often it is asked."""
+    learner = hn.bandit(5, n_contexts=1, seed=0)
+    first = [learner.decide() for _ in range(100)]
+    assert np.bincount([decision.action for decision in first], minlength=5).min() > 5
+    assert learner.hint.hinted == 1  # nothing was open yet
+    for decision in first:
+        learner.update(float(decision.action != 2), decision=decision)
+    second = [learner.decide() for _ in range(26)]  # 25 open ones, 100 answered
+    assert {decision.action for decision in second} == {2}
+    assert learner.hint.hinted == 27
+
+
 def test_a_hint_for_what_is_not_available_is_not_given():
     learner = hn.ContextSemiBanditFTPL(
         hn.oracles.AllPolicies(1, 3), predictor=Fixed([0.0, 0.5, 0.25]), seed=0

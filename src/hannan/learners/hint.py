@@ -21,6 +21,7 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels.hints import price
 
+_ANSWERED = 4.0  # rounds for each open one, from which on hints get all that they have earned
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
 
@@ -30,8 +31,9 @@ class Trust(Stored):
 
     The share of hinted rounds is :math:`p = 1/(1 + e^{-2z})`, z the hint's measured advantage over
     the base in standard errors plus `prior`; the base keeps at least
-    :math:`\phi/\sqrt{1 + \text{savings}}`. A hint is refused when its measured cost S could
-    exceed :math:`c \sqrt{G t}`. No rule can break the guarantee; these numbers decide how soon a
+    :math:`\phi/\sqrt{1 + \text{savings}}`. While rounds wait for their losses p is less, until
+    four have been answered for each that is open. A hint is refused when its measured cost S
+    could exceed :math:`c \sqrt{G t}`. No rule can break the guarantee; these numbers decide how soon a
     good predictor leads.
 
     Parameters
@@ -203,6 +205,8 @@ class Hint(NoHint):
         self.hinted = 0
         self.refused = 0
         self._reserve = 0.0  # what the hints of rounds without feedback yet may cost
+        self._open = 0  # rounds without feedback yet
+        self._answered = 0
         self._cost = 0.0  # of the hint in all rounds, were it always followed, in units of `top`
         self._squares = 1.0
         self._n_actions = n_actions
@@ -261,6 +265,10 @@ class Hint(NoHint):
         if trust.share < 1.0:  # so that W <= n / (1 - share)
             room = n / (1.0 - trust.share) - self.W
             most = 1.0 - 1.0 / room if room > 1.0 else 0.0
+        if self._open:
+            # Until it learns more a predictor recommends the same: rounds that are open together
+            # would all explore alike. The base has a random draw for each of them.
+            earned *= min(1.0, self._answered / (_ANSWERED * self._open))
         return max(0.0, min(earned, 1.0 - kept, most))
 
     def _largest_step(self, opened: Any) -> float:
@@ -322,10 +330,12 @@ class Hint(NoHint):
         self.refused += opened.refused
         opened.reserved = self._largest_step(opened)
         self._reserve += opened.reserved
+        self._open += 1
 
     def release(self, opened: Any) -> None:
         """Give back what was reserved for a round: its cost is known, or will never be."""
         self._reserve -= opened.reserved
+        self._open -= 1
 
     def learn(self, opened: Any, losses: Any) -> None:
         """Pass on what was seen."""
@@ -340,7 +350,8 @@ class Hint(NoHint):
         loss, weight = float(loss), float(weight)  # plain numbers are what files hold
         expected, ratio, value = price(opened.law, values, opened.advice, opened.action, p)
         surprise = loss - value
-        self._reserve -= opened.reserved
+        self.release(opened)
+        self._answered += 1
         if p > 0.0:
             # Where the law is estimated the ratio is too small on average, so that the cost is
             # overstated: safe, but only if losses are not compared with estimates of them.
