@@ -1,6 +1,9 @@
+import fcntl
 import gc
 
 from hypothesis import HealthCheck, settings
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 settings.register_profile(
     "fixed",
@@ -16,6 +19,28 @@ NO_BROWSER = (
     "THE REPORT WAS NOT TESTED IN A BROWSER: install chromium and chromedriver, on Debian with "
     "apt-get install chromium chromium-driver."
 )
+
+
+def pytest_configure(config):
+    """Workers that need the same kernel: one compiles it, the others read it from the disk."""
+    if not hasattr(config, "workerinput"):
+        return
+    folder = config.cache.mkdir("compiling")
+    compile_now = Dispatcher.compile
+
+    def compile_once(kernel, signature):
+        name = f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
+        if not name.startswith("hannan."):  # of the compiler itself, and never on the disk
+            return compile_now(kernel, signature)
+        # The compiler's own lock comes first, or two threads could wait for each other.
+        with global_compiler_lock, open(folder / name, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                return compile_now(kernel, signature)
+            finally:
+                fcntl.flock(lock, fcntl.LOCK_UN)  # a forked process may hold the file open
+
+    Dispatcher.compile = compile_once
 
 
 def pytest_terminal_summary(terminalreporter):
