@@ -14,7 +14,7 @@ is in `products`, -1 for none. Nothing here sums in an order that depends on the
 import math
 
 import numpy as np
-from numba import njit
+from numba import int64, njit
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
@@ -241,7 +241,7 @@ def advise(
     spare = products[1]
     at = np.empty(P, mark.dtype)
     while True:
-        k = -1
+        k = int64(-1)
         for j in some:
             if open_[j] and (k < 0 or values[j] < values[k]):
                 k = j

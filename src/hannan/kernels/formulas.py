@@ -84,7 +84,7 @@ def _look(scores, base, linear, shift, work):
     for lo in range(0, LEAF, WIDTH):
         extra = lanes.add(offset, lanes.load(linear, lo))
         lanes.store(work, lo, lanes.add(lanes.load(scores, base + lo), extra))
-    low = _smallest(work, 0)
+    low = _smallest(work, int64(0))
     for lo in range(LEAF):
         if work[lo] == low:
             return low, lo
@@ -237,7 +237,7 @@ def _look_noisy(scores, row, base, factor, extra, work):
         noise = lanes.mul(factor, lanes.widen(lanes.load(row, base + lo)))
         value = lanes.add(lanes.load(scores, base + lo), lanes.load(extra, lo))
         lanes.store(work, lo, lanes.add(value, noise))
-    return _smallest(work, 0)
+    return _smallest(work, int64(0))
 
 
 @njit(cache=True, nogil=True)

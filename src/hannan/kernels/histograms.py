@@ -11,7 +11,7 @@ Shapes are passed as (G, C, K, F): groups of sixteen features, cuts, actions, fe
 """
 
 import numpy as np
-from numba import float32, float64, int32, njit, uint64
+from numba import float32, float64, int32, int64, njit, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
@@ -70,7 +70,7 @@ def include(stat, start, shape, counts, losses):
 @njit(cache=True)
 def add(stat, shape, counts, losses):
     """Add one context."""
-    include(stat, 0, shape, counts, losses)
+    include(stat, int64(0), shape, counts, losses)
 
 
 @njit(cache=True)
@@ -171,7 +171,7 @@ def plays(code, counts):
 def act(stat, shape, block, row, scale, counts):
     """Action of the leader under one draw."""
     values, code = np.empty(width(shape)), np.empty(4, np.int64)
-    combine(stat, block[row], 0, values.size, scale, values)
+    combine(stat, block[row], int64(0), values.size, scale, values)
     best_stump(values, shape, code)
     return plays(code, counts)
 
@@ -181,7 +181,7 @@ def leaders(stat, shape, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     values = np.empty(width(shape))
     for row in range(start, stop):
-        combine(stat, block[row], 0, values.size, scale, values)
+        combine(stat, block[row], int64(0), values.size, scale, values)
         minima[row - start] = best_stump(values, shape, codes[row - start])
 
 
@@ -338,6 +338,6 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         gather_totals(raw, members, K, totals)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        emit(hist, totals, heavy, shape, tile, rows.reshape(rows.size), row_width, 0)
+        emit(hist, totals, heavy, shape, tile, rows.reshape(rows.size), row_width, int64(0))
         if not whole:
             block[i:] = spare[: draws - i]

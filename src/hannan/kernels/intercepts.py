@@ -1,7 +1,7 @@
 """Classifiers by their axis intercepts: coordinate descent where there are too many to list."""
 
 import numpy as np
-from numba import njit
+from numba import int64, njit
 
 _EDGE = 1.0 - 1e-9  # points on the hyperplane count as far, despite rounding
 
@@ -21,7 +21,7 @@ def _rest(rows, slopes, digits, axis, out):
 def value(rows, weights, slopes, digits):
     """Total weight of the rows on the far side."""
     sums = np.empty(rows.shape[0], np.float64)
-    _rest(rows, slopes, digits, -1, sums)
+    _rest(rows, slopes, digits, int64(-1), sums)
     total = 0.0
     for c in range(rows.shape[0]):
         if sums[c] >= _EDGE:

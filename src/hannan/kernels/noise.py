@@ -9,7 +9,7 @@ Sixteen consecutive draws are made at once, one in each lane.
 """
 
 import numpy as np
-from numba import float32, int32, njit, uint32, uint64
+from numba import float32, int32, int64, njit, uint32, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
@@ -174,6 +174,6 @@ def fill_rows(key, stream, first, block):
         fill_laplace(key, stream, first + i, raw)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        transpose(tile, width, rows.reshape(rows.size), width, 0)
+        transpose(tile, width, rows.reshape(rows.size), width, int64(0))
         if not whole:
             block[i:] = spare[: draws - i]

@@ -11,7 +11,7 @@ to a multiple of four.
 """
 
 import numpy as np
-from numba import float64, int32, njit
+from numba import float64, int32, int64, njit
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
@@ -90,7 +90,7 @@ def act(costs, block, row, scale, start, head, ids, longest):
     base = row // WIDTH * WIDTH * block.shape[1] + row % WIDTH
     _solve(costs, block.reshape(block.size), base, scale, start, head, value, choice)
     path = np.empty(longest, np.int64)
-    path = path[: _trace(choice, 0, 1, head, source, ids, path, 0)].copy()
+    path = path[: _trace(choice, int64(0), int64(1), head, source, ids, path, int64(0))].copy()
     path.sort()
     return path
 
@@ -119,13 +119,13 @@ def leaders(costs, block, row, scale, start, head, ids, out, ends):
     flat = block.reshape(block.size)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
-    count = 0
+    count = int64(0)
     for k in range(ends.size):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
             base = (row + k - lane) * block.shape[1]
             _solve_tile(costs, flat, base, scale, start, head, value, choice)
-        count = _trace(choice, lane, WIDTH, head, source, ids, out, count)
+        count = _trace(choice, lane, int64(WIDTH), head, source, ids, out, count)
         ends[k] = count
 
 
@@ -149,7 +149,7 @@ def plain_minimum(costs, start, head):
     """The value of the best path without noise."""
     value = np.empty(start.size - 1, np.float64)
     choice = np.empty(start.size - 1, np.int32)
-    _solve(costs, np.empty(0, np.float32), 0, 0.0, start, head, value, choice)
+    _solve(costs, np.empty(0, np.float32), int64(0), 0.0, start, head, value, choice)
     return value[start.size - 2]
 
 

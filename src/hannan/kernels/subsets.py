@@ -5,7 +5,7 @@ order, so one that equals the top has the larger index and is not taken.
 """
 
 import numpy as np
-from numba import float64, njit
+from numba import float64, int64, njit
 
 
 @njit(cache=True)
@@ -54,8 +54,8 @@ def smallest(totals, z, scale, m, below, values, where):
 
     Returns n <= m.
     """
-    size = 0
-    k = 0
+    size = int64(0)
+    k = int64(0)
     while k < totals.size and size < m:
         value = totals[k] + scale * float64(z[k])
         if value < below:

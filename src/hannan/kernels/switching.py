@@ -18,7 +18,7 @@ first[g+1] - 1, and number i costs policy n z[bases[i] + columns[which[i], n]].
 """
 
 import numpy as np
-from numba import float64, njit, uint64
+from numba import float64, int64, njit, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.lanes import WIDTH
@@ -81,7 +81,7 @@ def sweep(totals, start, stop, step, fakes, scale, price, state, least):
 def costs(totals, g, fakes, scale, row):
     """row[n] = cost of policy n in cell g, fakes included: a state after this cell alone."""
     row[:] = 0.0
-    sweep(totals, g, g + 1, 1, fakes, scale, 0.0, row, np.full(1, np.inf))
+    sweep(totals, g, g + 1, int64(1), fakes, scale, 0.0, row, np.full(1, np.inf))
 
 
 @njit(cache=True, nogil=True)
@@ -95,7 +95,7 @@ def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, st
         if g == start + i * stride:
             states[i] = state
             leasts[i] = least
-        sweep(totals, g, g - 1, -1, fakes, scale, price, state, least)
+        sweep(totals, g, g - 1, int64(-1), fakes, scale, price, state, least)
 
 
 @njit(cache=True)
@@ -125,8 +125,8 @@ def solve(totals, g, end, fakes, scale, price, levels, best):
     size = levels * totals.shape[1]
     front, behind = np.zeros(size), np.zeros(size)
     front_least, behind_least = np.full(levels, np.inf), np.full(levels, np.inf)
-    sweep(totals, 0, g, 1, fakes, scale, price, front, front_least)
-    sweep(totals, end - 1, g, -1, fakes, scale, price, behind, behind_least)
+    sweep(totals, int64(0), g, int64(1), fakes, scale, price, front, front_least)
+    sweep(totals, end - 1, g, int64(-1), fakes, scale, price, behind, behind_least)
     meet(front, front_least, behind, behind_least, price, best)
 
 
@@ -148,7 +148,7 @@ def minimum(totals, end, fakes, scale, price, levels):
     """The cost of the best sequence through `end` cells."""
     state = np.zeros(levels * totals.shape[1])
     least = np.full(levels, np.inf)
-    sweep(totals, 0, end, 1, fakes, scale, price, state, least)
+    sweep(totals, int64(0), end, int64(1), fakes, scale, price, state, least)
     return least[levels - 1] if end > 0 else 0.0
 
 
@@ -180,7 +180,7 @@ def _extend(value, pieces, row, price, now):
     for q in range(levels):
         for n in range(policies):
             value[q, n] += row[n]
-        best = 0
+        best = int64(0)
         for n in range(1, policies):
             if value[q, n] < value[q, best] or (
                 value[q, n] == value[q, best] and _before(pieces, q, n, q, best)
@@ -220,7 +220,7 @@ def pick(totals, g, fakes, scale, price, value, pieces, behind, behind_least):
     row = np.empty(totals.shape[1])
     costs(totals, g, fakes, scale, row)
     levels, policies = value.shape
-    best_q, best_n, least = 0, 0, np.inf
+    best_q, best_n, least = int64(0), int64(0), np.inf
     for q in range(levels):
         rest = levels - 1 - q
         bound = np.inf if rest == 0 else behind_least[rest - 1] + price

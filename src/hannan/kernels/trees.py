@@ -8,7 +8,7 @@ A tree is coded in ten numbers: root feature (-1 for none), root cut, the stump 
 """
 
 import numpy as np
-from numba import njit
+from numba import int64, njit
 
 from hannan.kernels import histograms, lanes
 from hannan.kernels.histograms import best_stump, combine, include, width
@@ -21,7 +21,7 @@ def add(table, shape, counts, losses):
     """Add one context to the statistics of all half-spaces it lies in."""
     _, C, _, F = shape
     size = width(shape)
-    include(table, 0, shape, counts, losses)
+    include(table, int64(0), shape, counts, losses)
     for f in range(F):
         for c in range(int(counts[f])):
             include(table, (1 + f * C + c) * size, shape, counts, losses)
@@ -84,7 +84,7 @@ def best_tree(table, z, scale, shape, whole, below, code):
     """
     _, C, _, F = shape
     size = whole.size
-    combine(table, z, 0, size, scale, whole)
+    combine(table, z, int64(0), size, scale, whole)
     code[:] = 0
     code[0] = -1
     best = best_stump(whole, shape, code[2:6])
@@ -167,7 +167,7 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         totals[:] = 0.0
         histograms.gather_all(raw, bins, order, heavy, shape, hist)
         histograms.gather_totals(raw, members, K, totals)
-        histograms.emit(hist, totals, heavy, shape, tile, out, row_width, 0)
+        histograms.emit(hist, totals, heavy, shape, tile, out, row_width, int64(0))
         for f in range(F):
             hist[:] = 0.0
             totals[:] = 0.0
@@ -194,7 +194,7 @@ def grow(counts, losses, shape, code):
     whole, below, kept = np.zeros(size), np.empty(size), np.empty(size)
     n = losses.shape[0]
     for x in range(n):
-        include(whole, 0, shape, counts[x], losses[x])
+        include(whole, int64(0), shape, counts[x], losses[x])
     code[:] = 0
     code[0] = -1
     best = best_stump(whole, shape, code[2:6])
@@ -205,7 +205,7 @@ def grow(counts, losses, shape, code):
         for c in range(C - 1, -1, -1):
             before = done
             while done < n and counts[order[done], f] > c:
-                include(below, 0, shape, counts[order[done]], losses[order[done]])
+                include(below, int64(0), shape, counts[order[done]], losses[order[done]])
                 done += 1
             if done == before:  # the same half-space, and a larger cut
                 if code[0] == f and code[1] == c + 1:

@@ -1,7 +1,7 @@
 """What instability costs a few leaders, and a perturbed leader among a few numbers."""
 
 import numpy as np
-from numba import float64, njit
+from numba import float64, int64, njit
 
 from hannan.kernels.noise import laplace_cells
 
@@ -25,7 +25,7 @@ def choose(totals, key, stream, number, scale):
     """The smallest of the totals under one draw of noise; ties to the first."""
     z = np.zeros(totals.size, np.float32)
     if scale != 0.0:
-        laplace_cells(key, stream, number, 0, z)
+        laplace_cells(key, stream, number, int64(0), z)
     best, at = np.inf, 0
     for i in range(totals.size):
         value = totals[i] + scale * float64(z[i])

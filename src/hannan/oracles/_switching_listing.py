@@ -30,7 +30,7 @@ class Listing:
         self.n_actions = base.n_actions
         self._columns = base._columns
         self._sets = base.sets
-        self.none: Fakes = (np.empty(0, np.float32), _NONE, _NONE, _NONE, self._read)
+        self.none: Fakes = (np.empty(0), _NONE, _NONE, _NONE, self._read)
         """No losses at all."""
 
     def arrange(self, cells: NDArray[np.int64], contexts: NDArray[np.int64]) -> Fakes:
@@ -45,7 +45,7 @@ class Listing:
     def seen(self, losses: NDArray[Any], contexts: NDArray[np.int64]) -> NDArray[Any]:
         """The losses of elements on some contexts, one vector after another, as arranged."""
         if self._sets is None:
-            return losses
+            return losses.astype(np.float64, copy=False)  # kernels are compiled for one type
         out = np.empty((len(contexts), self._columns.shape[1]))
         kernel.project(losses, self.n_actions, contexts, self._columns, *self._members, out)
         return out.reshape(-1)
