@@ -62,6 +62,14 @@ def few_games(monkeypatch, module, most):
     )
 
 
+def few_learners(monkeypatch, module, most):
+    """The same where games differ in the seed of the learner."""
+    seeds = module.learner_seeds
+    monkeypatch.setattr(
+        module, "learner_seeds", lambda effort, count: seeds(effort, min(count, most))
+    )
+
+
 def says_something(finding, checks):
     """So many checks at least, of finite numbers, and a plot with something in every series."""
     assert len(finding.checks) >= checks

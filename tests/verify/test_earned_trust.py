@@ -4,7 +4,7 @@ import pytest
 
 from hannan.verify import earned_trust
 from tests.verify import bandit_breaks
-from tests.verify.breaks import failures, refuted, says_something, tried
+from tests.verify.breaks import failures, few_learners, refuted, says_something, tried
 
 CLAIMS = {"hint-budget": 32, "earned-trust-bandit": 13}
 
@@ -20,6 +20,7 @@ def test_the_claims_stand(name, checks):
 @pytest.mark.slow
 def test_hints_without_a_budget_are_found_out(monkeypatch):
     bandit_breaks.ignore_the_budget(monkeypatch)
+    few_learners(monkeypatch, earned_trust, 1)
     voices = ("malicious", "turncoat")
     refuted(
         earned_trust,
@@ -31,6 +32,7 @@ def test_hints_without_a_budget_are_found_out(monkeypatch):
 @pytest.mark.slow
 def test_so_are_hints_that_are_paid_only_when_their_losses_come(monkeypatch):
     bandit_breaks.reserve_nothing(monkeypatch)
+    few_learners(monkeypatch, earned_trust, 1)
     refuted(
         earned_trust,
         "hint-budget",
@@ -42,12 +44,14 @@ def test_so_are_hints_that_are_paid_only_when_their_losses_come(monkeypatch):
 @pytest.mark.slow
 def test_so_is_a_cost_of_hints_that_is_not_measured(monkeypatch):
     bandit_breaks.believe_what_hints_are_said_to_cost(monkeypatch)
+    few_learners(monkeypatch, earned_trust, 4)
     refuted(earned_trust, "earned-trust-bandit", "bias of S", "table, malicious hints: regret")
 
 
 @pytest.mark.slow
 def test_so_is_a_cost_that_forgets_what_the_base_would_have_done(monkeypatch):
     bandit_breaks.forget_what_the_base_would_have_done(monkeypatch)
+    few_learners(monkeypatch, earned_trust, 1)
     refuted(earned_trust, "earned-trust-bandit", "bias of S")
     refuted(earned_trust, "hint-budget", "table, good hints: S, below zero")
 
