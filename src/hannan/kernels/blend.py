@@ -14,9 +14,10 @@ is in `products`, -1 for none. Nothing here sums in an order that depends on the
 import math
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 
 LARGEST = 1e150  # sums of squares of larger features overflow
@@ -24,7 +25,7 @@ _LIMIT = 5.0  # standardised entries are clipped here
 _LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
 
 
-@njit(cache=True)
+@njit
 def shares(errors, out):
     """out = softmax(-2 errors)."""
     least = errors.min()
@@ -36,13 +37,13 @@ def shares(errors, out):
         out[i] /= total
 
 
-@njit(cache=True)
+@njit
 def deviation(tally):
     """σ, the size of an error; 1/2 before any was seen."""
     return math.sqrt((0.25 + tally[-2]) / (1.0 + tally[-1]))
 
 
-@njit(cache=True)
+@njit
 def standardise(row, center, scale, out):
     """out[: p] = the row, centred, scaled, clipped and divided by √p."""
     p = row.size
@@ -52,7 +53,7 @@ def standardise(row, center, scale, out):
         out[j] = min(max(z, -_LIMIT), _LIMIT) / root
 
 
-@njit(cache=True)
+@njit
 def expand(row, center, scale, waves, phases, height, raw, v, mark):
     """v of a row, unless it is there already; False for a row that is not finite or too large."""
     p, m = waves.shape
@@ -86,7 +87,7 @@ def expand(row, center, scale, waves, phases, height, raw, v, mark):
     return True
 
 
-@njit(cache=True)
+@njit
 def dot(a, b, n):
     """The inner product of the first n entries."""
     lane = lanes.splat(0.0)
@@ -99,7 +100,7 @@ def dot(a, b, n):
     return found
 
 
-@njit(cache=True)
+@njit
 def project(inverse, n, x, out):
     """out = R x."""
     if inverse.size == n:
@@ -127,7 +128,7 @@ def project(inverse, n, x, out):
         start += i + 1
 
 
-@njit(cache=True)
+@njit
 def shrink(inverse, n, product, bottom):
     """R -= (R x)(R x)' / bottom."""
     if inverse.size == n:
@@ -143,14 +144,14 @@ def shrink(inverse, n, product, bottom):
         start += i + 1
 
 
-@njit(cache=True)
+@njit
 def length(i, sizes, triangular):
     """The numbers in an inverse of part i."""
     n = sizes[i]
     return n * (n + 1) // 2 if triangular else n
 
 
-@njit(cache=True)
+@njit
 def copies(K, inverse, sizes, triangular):
     """How many inverses a part has: K, or one that is shared."""
     each = 0
@@ -159,7 +160,7 @@ def copies(K, inverse, sizes, triangular):
     return K if inverse.size == K * each else 1
 
 
-@njit(cache=True)
+@njit
 def means(v, sizes, weights, share, parts, out):
     """parts[i, k] = <w_k, v> in part i; out = their mixture."""
     K = out.size
@@ -173,7 +174,7 @@ def means(v, sizes, weights, share, parts, out):
         start += K * n
 
 
-@njit(cache=True)
+@njit
 def width(k, v, K, sizes, inverse, triangular, share, widest, products, at):
     """The mixture of √(v'R_k v); each product R_k v is left in `products`, `at` says where."""
     many = copies(K, inverse, sizes, triangular)
@@ -198,14 +199,14 @@ def width(k, v, K, sizes, inverse, triangular, share, widest, products, at):
     return found
 
 
-@njit(cache=True)
+@njit
 def limits(v, sizes, ridge, out):
     """out[i] = |v|/√λ, the width of part i where nothing was seen."""
     for i in range(sizes.size):
         out[i] = math.sqrt(dot(v, v, sizes[i]) / ridge)
 
 
-@njit(cache=True)
+@njit
 def advise(
     row, some, alpha, values,
     center, scale, waves, phases, height, sizes, ridge, triangular,
@@ -262,7 +263,7 @@ def advise(
     return best
 
 
-@njit(cache=True)
+@njit
 def look(
     row, values, widths,
     center, scale, waves, phases, height, sizes, ridge, triangular,
@@ -293,7 +294,7 @@ def look(
     return True
 
 
-@njit(cache=True)
+@njit
 def learn(
     row, elements, losses, keep,
     center, scale, waves, phases, height, sizes, ridge, triangular,
@@ -340,7 +341,7 @@ def learn(
     return True
 
 
-@njit(cache=True)
+@njit
 def count(v, elements, losses, keep, sizes, weights, K, tally):
     """Add the mean squared errors of a round, of predictions clipped to [0, 1], to the tally."""
     P = sizes.size

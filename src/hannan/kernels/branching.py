@@ -14,8 +14,10 @@ i for variable i.
 
 import numpy as np
 from llvmlite import ir
-from numba import config, float64, njit, types, uint64
+from numba import config, float64, types, uint64
 from numba.extending import intrinsic
+
+from hannan.kernels.compiling import njit
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
@@ -49,7 +51,7 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
     )
 
 
-@njit(cache=True)
+@njit
 def cost(mask, w, masks, weights):
     """The cost of one set, always summed in the same order."""
     total = 0.0
@@ -62,7 +64,7 @@ def cost(mask, w, masks, weights):
     return total
 
 
-@njit(cache=True)
+@njit
 def split(all_masks, all_weights, w):
     """Contexts without variables are a constant, those of one are linear; others are kept.
 
@@ -88,7 +90,7 @@ def split(all_masks, all_weights, w):
     return constant, masks[:kept], weights[:kept]
 
 
-@njit(cache=True)
+@njit
 def _descend(mask, w, masks, weights):
     """Flip the variable that helps most until none does."""
     n = w.size
@@ -115,7 +117,7 @@ def _descend(mask, w, masks, weights):
     return mask
 
 
-@njit(cache=True)
+@njit
 def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_rewards):
     """Fix variables, in place: drop contexts that are settled, make those of one variable linear.
 
@@ -153,7 +155,7 @@ def _restrict(inside, outside, w, penalty, pw, n_penalties, reward, rw, n_reward
     return lost, n_penalties, kept
 
 
-@njit(cache=True)
+@njit
 def _sums(masks, weights, count, out):
     """out[i] = total weight of the contexts that hold variable i."""
     out[:] = 0.0
@@ -164,7 +166,7 @@ def _sums(masks, weights, count, out):
             rest &= rest - _ONE
 
 
-@njit(cache=True)
+@njit
 def _gather(i, need, reward, budget, n_rewards, at):
     """Take up to `need` from the rewards that variable i would forfeit.
 
@@ -183,7 +185,7 @@ def _gather(i, need, reward, budget, n_rewards, at):
     return got
 
 
-@njit(cache=True)
+@njit
 def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, at):
     """A feasible dual solution: a lower bound on the cost of any choice of the free variables.
 
@@ -233,7 +235,7 @@ def _bound(free, w, penalty, pw, n_penalties, reward, rw, n_rewards, r, budget, 
     return total
 
 
-@njit(cache=True)
+@njit
 def _good_set(w, masks, weights, guess):
     """A good first set: the signs of w, nothing, or the guess, each improved by flips."""
     best, best_mask = np.inf, _NONE
@@ -250,7 +252,7 @@ def _good_set(w, masks, weights, guess):
     return best, best_mask
 
 
-@njit(cache=True)
+@njit
 def _small_first(masks, weights, sign, n, kept_masks, kept_weights):
     """The contexts whose weights have a sign, the smallest contexts first, and |weight|.
 
@@ -265,7 +267,7 @@ def _small_first(masks, weights, sign, n, kept_masks, kept_weights):
                 kept += 1
 
 
-@njit(cache=True)
+@njit
 def _propagate(
     take, leave, inside, free, paid, w, penalty, pw, n_penalties, reward, rw, n_rewards, p, q
 ):
@@ -300,7 +302,7 @@ def _propagate(
             return inside, free, paid, n_penalties, n_rewards
 
 
-@njit(cache=True)
+@njit
 def _fix(free, r, low, most):
     """Variables to take in and to leave out, since otherwise the bound would exceed `most`."""
     take, leave = _NONE, _NONE
@@ -315,7 +317,7 @@ def _fix(free, r, low, most):
     return take, leave
 
 
-@njit(cache=True)
+@njit
 def _most_at_stake(free, w, p, q):
     """The variable to branch on: the one for which both choices may cost most."""
     branch, impact = _NONE, -1.0
@@ -329,7 +331,7 @@ def _most_at_stake(free, w, p, q):
     return branch
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def search(w, masks, weights, guess):
     """The smallest best mask, its cost, and the number of nodes visited.
 
@@ -421,7 +423,7 @@ def search(w, masks, weights, guess):
     return best_mask, best, nodes
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def draw(masks, totals, n, cells, scale, miss, places, tilt, weight, guess):
     """The best set under noise, its value less the noise of hitting everything, and the nodes.
 

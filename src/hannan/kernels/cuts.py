@@ -8,10 +8,11 @@ minimiser, and excess flow need not be returned.
 """
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _measure(start, head, mate, residual, demand, label, queue):
     """label[u] = number of residual arcs from u to a sink, plus one; n + 1 if there is no path."""
     n = label.size
@@ -35,7 +36,7 @@ def _measure(start, head, mate, residual, demand, label, queue):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def smallest_minimiser(start, head, mate, capacity, weight, inside):
     """inside[j] = whether j is in the smallest set of minimal weight plus cut."""
     n = weight.size

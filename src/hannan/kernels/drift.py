@@ -1,10 +1,11 @@
 """A test whether the mean of a stream has risen recently."""
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def has_risen(sums, spread, n, value, minimum, delta):
     """Add the n-th value, n = 1, 2, …; whether a window of recent values has too high a mean.
 
@@ -33,7 +34,7 @@ def has_risen(sums, spread, n, value, minimum, delta):
     return False
 
 
-@njit(cache=True)
+@njit
 def both_have_risen(sums, spreads, counts, values, minimum, delta):
     """Two tests `has_risen` side by side, which start anew after an alarm; whether they agree.
 

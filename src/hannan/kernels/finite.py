@@ -5,9 +5,10 @@ remainder. Ties go to the smallest index: comparisons are strict and go in ascen
 """
 
 import numpy as np
-from numba import float32, float64, njit, uint64
+from numba import float32, float64, uint64
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, transpose
 
@@ -15,7 +16,7 @@ CHUNK = 256  # policies projected before their noise is transposed from lanes in
 _BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
 
 
-@njit(cache=True)
+@njit
 def _entries(raw, starts, cells, out):
     """out[e] = sum of the raw noise of the cells of entry e."""
     for e in range(starts.size - 1):
@@ -25,7 +26,7 @@ def _entries(raw, starts, cells, out):
         lanes.store(out, e * WIDTH, total)
 
 
-@njit(cache=True)
+@njit
 def _tables(entry, first_entry, group_start, row_start, out):
     """For each group of contexts, the noise of every combination of their entries.
 
@@ -49,7 +50,7 @@ def _tables(entry, first_entry, group_start, row_start, out):
             size *= width
 
 
-@njit(cache=True)
+@njit
 def fill_tables(key, stream, first, n_cells, plan, out):
     """Projected noise of draws first..first+15 for every table row; see `_tables`."""
     starts, cells, first_entry, group_start, row_start = plan
@@ -60,7 +61,7 @@ def fill_tables(key, stream, first, n_cells, plan, out):
     _tables(entry, first_entry, group_start, row_start, out)
 
 
-@njit(cache=True)
+@njit
 def project(tables, codes, start, stop, out):
     """out[n - start, b] = noise of policy n in draw b: one table row for each group.
 
@@ -93,7 +94,7 @@ def project(tables, codes, start, stop, out):
         lanes.store(out, here + 3 * WIDTH, d)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
     """block[i, n] = noise of policy n in draw first + i."""
     draws, policies = block.shape
@@ -113,7 +114,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
             block[i:] = spare[: draws - i]
 
 
-@njit(cache=True)
+@njit
 def plain_leader(scores):
     """argmin of the scores alone."""
     best = 0
@@ -123,7 +124,7 @@ def plain_leader(scores):
     return best
 
 
-@njit(cache=True)
+@njit
 def leader(scores, z, scale):
     """argmin over n of scores[n] + scale * z[n]; z is not read at scale 0."""
     if scale == 0.0:
@@ -148,41 +149,41 @@ def leader(scores, z, scale):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def act(scores, block, row, scale, column):
     """Action of the leader under one draw; `column` holds each policy's action."""
     return column[leader(scores, block[row], scale)]
 
 
-@njit(cache=True)
+@njit
 def add(scores, losses, column):
     """scores[n] += losses[column[n]]"""
     for n in range(column.size):
         scores[n] += losses[column[n]]
 
 
-@njit(cache=True)
+@njit
 def add_rows(scores, losses, columns, contexts):
     """Each policy's loss on several contexts, a row of losses for each."""
     for i in range(contexts.shape[0]):
         add(scores, losses[i], columns[contexts[i]])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def settle(scores, block, row, scale, column, losses):
     """Add the losses, then the action of the leader under the same draw."""
     add(scores, losses, column)
     return column[leader(scores, block[row], scale)]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def act_all(scores, block, scales, column, out):
     """Action of the leader of each row of scores, under the row of the block beside it."""
     for i in range(scores.shape[0]):
         out[i] = column[leader(scores[i], block[i], scales[i])]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_all(scores, column, losses, discounts):
     """Add the losses to each row of scores, which then fades by its discount."""
     for i in range(scores.shape[0]):
@@ -191,7 +192,7 @@ def add_all(scores, column, losses, discounts):
             scores[i, n] = fade * (scores[i, n] + losses[column[n]])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def settle_all(scores, block, scales, column, losses, discounts, out):
     """The same, with the action of each leader before the row fades."""
     for i in range(scores.shape[0]):
@@ -203,7 +204,7 @@ def settle_all(scores, block, scales, column, losses, discounts, out):
                 scores[i, n] *= fade
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leaders(scores, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     for row in range(start, stop):
@@ -213,14 +214,14 @@ def leaders(scores, block, start, stop, scale, codes, minima):
         minima[row - start] = scores[n] if scale == 0.0 else scores[n] + scale * float64(z[n])
 
 
-@njit(cache=True)
+@njit
 def tilt(scores, losses, column, out):
     """out[n] = scores[n] + losses[column[n]]"""
     for n in range(column.size):
         out[n] = scores[n] + losses[column[n]]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def resample_one(scores, block, start, stop, scale, column, target, successes):
     """Go through rows until the leader's action was `target` `successes` times.
 
@@ -235,7 +236,7 @@ def resample_one(scores, block, start, stop, scale, column, target, successes):
     return hits, stop - start
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def resample_many(
     scores, block, start, stop, scale, column, member, successes, hits, reached, used
 ):
@@ -261,7 +262,7 @@ def resample_many(
     return row - start, short
 
 
-@njit(cache=True)
+@njit
 def best_by_action(scores, column, out):
     """out[a] = smallest score among the policies that play action a."""
     out[:] = np.inf

@@ -7,9 +7,10 @@ is the number of blocks. Tables of fewer than 64 sets are padded with +inf.
 """
 
 import numpy as np
-from numba import float64, int32, int64, njit, uint64
+from numba import float64, int32, int64, uint64
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
 
@@ -19,7 +20,7 @@ _SLACK = 1e-12  # relative: bounds are summed in another order than values
 _STRIP = 1024  # table entries whose upper bits are summed while they are in the cache
 
 
-@njit(cache=True)
+@njit
 def _smallest(values, start):
     """min of 64 numbers."""
     a = lanes.load(values, start)
@@ -29,7 +30,7 @@ def _smallest(values, start):
     return lanes.smallest(a)
 
 
-@njit(cache=True)
+@njit
 def build(scores, tree):
     """Fill the tree of minima."""
     blocks = tree.size // 2
@@ -39,14 +40,14 @@ def build(scores, tree):
         tree[k] = min(tree[2 * k], tree[2 * k + 1])
 
 
-@njit(cache=True)
+@njit
 def _tilt(y, weight, out):
     """out[lo] = weight where lo misses the lower bits of y, else 0."""
     for lo in range(LEAF):
         out[lo] = weight if lo & y & (LEAF - 1) == 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add(scores, tree, y, weight):
     """Add a context's weight to every set that misses it, and update the tree."""
     blocks = tree.size // 2
@@ -77,7 +78,7 @@ def add(scores, tree, y, weight):
             h = (h - 1) & room
 
 
-@njit(cache=True)
+@njit
 def _look(scores, base, linear, shift, work):
     """Smallest value of a block and its place; `work` is overwritten."""
     offset = lanes.splat(float64(shift))
@@ -91,7 +92,7 @@ def _look(scores, base, linear, shift, work):
     return low, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def linear_leader(scores, tree, w, y, weight):
     """The smallest best set for scores + sum_{i in S} w[i] + weight [S misses y], and its value.
 
@@ -161,14 +162,14 @@ def linear_leader(scores, tree, w, y, weight):
     return best_set, best
 
 
-@njit(cache=True)
+@njit
 def _fold(into, other):
     """into += other; as two arguments, so that the compiler knows that they do not overlap."""
     for k in range(into.size):
         into[k] += other[k]
 
 
-@njit(cache=True)
+@njit
 def _sum_supersets(table, n):
     """table[S] = sum over T containing S, for the bits from LEAF_BITS up, in place.
 
@@ -189,7 +190,7 @@ def _sum_supersets(table, n):
                     _fold(table[k : k + _STRIP], table[k + step : k + step + _STRIP])
 
 
-@njit(cache=True)
+@njit
 def _ends(values):
     """Minimum and maximum of whole numbers."""
     low = high = values[0]
@@ -200,7 +201,7 @@ def _ends(values):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_tables(key, stream, first, ys, miss, unit, n, rows):
     """rows[i] = noise of every set in draw first + i, less what it would be if all were hit.
 
@@ -230,7 +231,7 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
                 row[size + h], row[size + blocks + h] = _ends(table[h * LEAF : (h + 1) * LEAF])
 
 
-@njit(cache=True)
+@njit
 def _look_noisy(scores, row, base, factor, extra, work):
     """Values of a block under noise, in `work`; returns the smallest."""
     for lo in range(0, LEAF, WIDTH):
@@ -240,7 +241,7 @@ def _look_noisy(scores, row, base, factor, extra, work):
     return _smallest(work, int64(0))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def table_leader(scores, tree, row, scale, y, weight):
     """The smallest best set for scores + scale * row + weight [S misses y], and its value.
 
@@ -278,7 +279,7 @@ def table_leader(scores, tree, row, scale, y, weight):
     return best_set, best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def linear_draw(scores, tree, cells, scale, miss, places, n, y, weight):
     """`linear_leader` under noise on contexts of one variable each.
 

@@ -1,9 +1,9 @@
 """What a hint costs more than the choice it takes the place of."""
 
-from numba import njit
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def price(law, values, advice, action, share):
     """By the estimates alone; the base's probability of the action over the real one; its value.
 

@@ -11,14 +11,15 @@ Shapes are passed as (G, C, K, F): groups of sixteen features, cuts, actions, fe
 """
 
 import numpy as np
-from numba import float32, float64, int32, int64, njit, uint64
+from numba import float32, float64, int32, int64, uint64
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, transpose
 
 
-@njit(cache=True)
+@njit
 def count_above(edges, row, out):
     """out[f] = number of edges of feature f above row[f]; edges[f] is in descending order."""
     for f in range(edges.shape[0]):
@@ -32,7 +33,7 @@ def count_above(edges, row, out):
         out[f] = low
 
 
-@njit(cache=True)
+@njit
 def count_rows(edges, rows, out):
     """out[f, x] = number of edges of feature f above rows[x, f]."""
     counts = np.empty(edges.shape[0])
@@ -42,14 +43,14 @@ def count_rows(edges, rows, out):
             out[f, x] = counts[f]
 
 
-@njit(cache=True)
+@njit
 def width(shape):
     """The size of a statistic."""
     G, C, K, _ = shape
     return (G * C * K + (K + WIDTH - 1) // WIDTH) * WIDTH
 
 
-@njit(cache=True)
+@njit
 def include(stat, start, shape, counts, losses):
     """Add one context with these losses to the statistic that begins at `start`."""
     G, C, K, _ = shape
@@ -67,20 +68,20 @@ def include(stat, start, shape, counts, losses):
         stat[at + k] += losses[k]
 
 
-@njit(cache=True)
+@njit
 def add(stat, shape, counts, losses):
     """Add one context."""
     include(stat, int64(0), shape, counts, losses)
 
 
-@njit(cache=True)
+@njit
 def add_rows(stat, shape, counts, losses):
     """Add contexts: counts[x] are those of context x, losses[x] its total losses."""
     for x in range(losses.shape[0]):
         add(stat, shape, counts[x], losses[x])
 
 
-@njit(cache=True)
+@njit
 def combine(stat, z, start, size, scale, out):
     """out = stat + scale * z, for `size` entries from `start` on; z is not read at scale 0."""
     if scale == 0.0:
@@ -93,7 +94,7 @@ def combine(stat, z, start, size, scale, out):
         lanes.store(out, i, lanes.add(lanes.load(stat, start + i), noise))
 
 
-@njit(cache=True)
+@njit
 def smaller(values, start, K):
     """The first smallest of K numbers."""
     best = 0
@@ -103,7 +104,7 @@ def smaller(values, start, K):
     return best
 
 
-@njit(cache=True)
+@njit
 def best_stump(values, shape, code):
     """The value of the best stump, which is written to `code`.
 
@@ -143,7 +144,7 @@ def best_stump(values, shape, code):
     return best
 
 
-@njit(cache=True)
+@njit
 def _choose_actions(values, shape, code):
     """The first best actions below a cut, and at or above it."""
     G, C, K, _ = shape
@@ -159,7 +160,7 @@ def _choose_actions(values, shape, code):
             code[3] = k
 
 
-@njit(cache=True)
+@njit
 def plays(code, counts):
     """The action of a coded stump on a context."""
     if code[0] >= 0 and code[1] >= counts[code[0]]:
@@ -167,7 +168,7 @@ def plays(code, counts):
     return code[2]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def act(stat, shape, block, row, scale, counts):
     """Action of the leader under one draw."""
     values, code = np.empty(width(shape)), np.empty(4, np.int64)
@@ -176,7 +177,7 @@ def act(stat, shape, block, row, scale, counts):
     return plays(code, counts)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leaders(stat, shape, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     values = np.empty(width(shape))
@@ -185,7 +186,7 @@ def leaders(stat, shape, block, start, stop, scale, codes, minima):
         minima[row - start] = best_stump(values, shape, codes[row - start])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def resample_one(stat, shape, block, start, stop, scale, counts, target, successes):
     """Go through rows until the leader's action was `target` often enough: successes, rows used."""
     hits = 0
@@ -197,7 +198,7 @@ def resample_one(stat, shape, block, start, stop, scale, counts, target, success
     return hits, stop - start
 
 
-@njit(cache=True)
+@njit
 def gather(raw, bins, members, heavy, shape, hist):
     """Add the noise of some contexts, sixteen draws of it, to its bin in every feature.
 
@@ -222,7 +223,7 @@ def gather(raw, bins, members, heavy, shape, hist):
                     source += step
 
 
-@njit(cache=True)
+@njit
 def gather_all(raw, bins, order, heavy, shape, hist):
     """The same for all contexts, order[f] listing them bin by bin: no bin is loaded twice."""
     _, C, K, F = shape
@@ -273,7 +274,7 @@ def gather_all(raw, bins, order, heavy, shape, hist):
                 lanes.store(hist, to + k * WIDTH, a)
 
 
-@njit(cache=True)
+@njit
 def gather_totals(raw, members, K, totals):
     """totals[k, draw] += the noise of action k on each of some contexts."""
     for m in range(members.size):
@@ -283,7 +284,7 @@ def gather_totals(raw, members, K, totals):
             lanes.store(totals, k * WIDTH, new)
 
 
-@njit(cache=True)
+@njit
 def emit(hist, totals, heavy, shape, tile, out, row_width, column):
     """Histograms as statistics: one for each draw, from `column` on in its row of `out`."""
     G, C, K, F = shape
@@ -315,7 +316,7 @@ def emit(hist, totals, heavy, shape, tile, out, row_width, column):
     transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill(key, stream, first, bins, order, heavy, shape, block):
     """block[i] = the statistic of the noise of draw first + i.
 

@@ -14,9 +14,9 @@ multiplied in one by one.
 import math
 
 import numpy as np
-from numba import njit
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.subsets import smallest
 
@@ -34,7 +34,7 @@ _BINOMIAL = np.array(
 )
 
 
-@njit(cache=True)
+@njit
 def _sort(values):
     """Sort a few numbers in place."""
     for i in range(1, values.size):
@@ -46,7 +46,7 @@ def _sort(values):
         values[j] = value
 
 
-@njit(cache=True)
+@njit
 def _window_start(leaders, weight_above, m):
     """A v, relative to the last of the leaders, below which m smaller values are never seen.
 
@@ -64,7 +64,7 @@ def _window_start(leaders, weight_above, m):
     return best
 
 
-@njit(cache=True)
+@njit
 def _far_sums(others, limit, at_end, sums):
     """sums[j - 1] = sum of the j-th powers of the small probabilities at the end of a piece."""
     zero = lanes.splat(0.0)
@@ -101,7 +101,7 @@ def _far_sums(others, limit, at_end, sums):
         sums[j] = total
 
 
-@njit(cache=True)
+@njit
 def _far_coins(sums, growth, m, out):
     r"""out[d, i] = P(d far elements are below) at node i, d < m; growth[i] = e^(v_i - right).
 
@@ -129,7 +129,7 @@ def _far_coins(sums, growth, m, out):
         lanes.store(out, d * WIDTH, lanes.mul(total, lanes.splat(1.0 / d)))
 
 
-@njit(cache=True)
+@njit
 def _chances(weight, powers, inverse, p, q):
     """p[i] = F(v_i - g), q = 1 - p, for weight = e^(-g)/2, powers[i] = e^(v_i) and its inverse."""
     half = lanes.splat(0.5)
@@ -143,7 +143,7 @@ def _chances(weight, powers, inverse, p, q):
     lanes.store(q, 0, lanes.where_less(half, x, q_above, q_below))
 
 
-@njit(cache=True)
+@njit
 def _toss(coefficients, m, p, q, out):
     """Multiply a generating function, truncated at m, by that of one more element."""
     heads = lanes.load(p, 0)
@@ -155,7 +155,7 @@ def _toss(coefficients, m, p, q, out):
     lanes.store(out, 0, lanes.mul(lanes.load(coefficients, 0), tails))
 
 
-@njit(cache=True)
+@njit
 def _piece(others, weights, m, left, right, out):
     """Add the integral over one piece; returns the largest P(N_j < m) at its end.
 
@@ -207,7 +207,7 @@ def _piece(others, weights, m, left, right, out):
     return last
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def inclusion(totals, no_noise, scale, m, below, elements, out):
     """out[e] = probability that elements[e] is among the m smallest perturbed totals.
 
@@ -255,7 +255,7 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
         left = right
 
 
-@njit(cache=True)
+@njit
 def mean_weights(q, limit, out):
     """out[e] = (1 - (1-q)^L)/q, the mean of geometric resampling with L = limit."""
     for e in range(q.size):

@@ -1,12 +1,14 @@
 """Classifiers by their axis intercepts: coordinate descent where there are too many to list."""
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
+
+from hannan.kernels.compiling import njit
 
 _EDGE = 1.0 - 1e-9  # points on the hyperplane count as far, despite rounding
 
 
-@njit(cache=True)
+@njit
 def _rest(rows, slopes, digits, axis, out):
     """out[c] = sum over all axes except one of row c times the slope of its digit."""
     for c in range(rows.shape[0]):
@@ -17,7 +19,7 @@ def _rest(rows, slopes, digits, axis, out):
         out[c] = total
 
 
-@njit(cache=True)
+@njit
 def value(rows, weights, slopes, digits):
     """Total weight of the rows on the far side."""
     sums = np.empty(rows.shape[0], np.float64)
@@ -29,7 +31,7 @@ def value(rows, weights, slopes, digits):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def descend(rows, weights, slopes, digits):
     """Change one axis at a time to its best digit, the smallest of equals, until none helps."""
     n = digits.size

@@ -1,7 +1,8 @@
 r"""The exact law of the smallest of K numbers under independent Laplace noise."""
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 # Gauss-Legendre nodes and weights on [-1, 1]. Twelve integrate exp over a piece of length four to
 # rounding; products of many survival functions are steeper, and a hundred cost some digits.
@@ -11,7 +12,7 @@ _PIECE = 4.0
 _FAR = 1e9
 
 
-@njit(cache=True)
+@njit
 def argmin_law(values, scale, out):
     r"""out[j] = probability that j minimises values[j] + scale * unit Laplace noise.
 

@@ -7,8 +7,9 @@ row by row, and updated in place.
 import math
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from hannan.kernels.compiling import njit
 from hannan.kernels.noise import philox
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -22,7 +23,7 @@ _NODES = -1.0 + 7.5 * _NODES
 _WEIGHTS = 7.5 * _WEIGHTS
 
 
-@njit(cache=True)
+@njit
 def add(U, b, x, losses):
     """Add the outer product of x to the design and x losses' to the moments."""
     p = x.size
@@ -41,7 +42,7 @@ def add(U, b, x, losses):
             b[i, k] += x[i] * losses[k]
 
 
-@njit(cache=True)
+@njit
 def solve(U, b, x, v, scores):
     """v = U^-T x and scores = x' A^-1 b; returns x' A^-1 x."""
     p, K = b.shape
@@ -70,7 +71,7 @@ def solve(U, b, x, v, scores):
     return h
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_normals(key, stream, first, out):
     """Standard normal variates, a row for each draw, by the method of Box and Muller."""
     draws, size = out.shape
@@ -92,7 +93,7 @@ def fill_normals(key, stream, first, out):
                 row[at + 3] = radius * math.sin(angle)
 
 
-@njit(cache=True)
+@njit
 def perturb(v, g, factor, scores):
     """scores[k] += factor * <v, g_k>"""
     p, K = g.shape
@@ -102,7 +103,7 @@ def perturb(v, g, factor, scores):
             scores[k] += w * g[i, k]
 
 
-@njit(cache=True)
+@njit
 def normal_law(scores, sigma, out):
     """out[k] = probability that k minimises scores[k] + sigma * standard normal noise."""
     K = scores.size

@@ -1,10 +1,11 @@
 """Checks of a loss vector at the boundary, in one pass."""
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def extremes(losses):
     """Smallest and largest entry; (nan, nan) if any entry is not finite."""
     low = np.inf

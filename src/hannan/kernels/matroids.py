@@ -1,12 +1,12 @@
 """Greedy on matroids: cheapest element first, ties to the smallest index."""
 
 import numpy as np
-from numba import njit
 
+from hannan.kernels.compiling import njit
 from hannan.kernels.subsets import smallest
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def partition_rows(costs, order, starts, capacities, below, out):
     """out[i, k] = whether k is among the cheapest of its group under costs i.
 
@@ -32,7 +32,7 @@ def partition_rows(costs, order, starts, capacities, below, out):
                 out[i, order[start + where[n]]] = True
 
 
-@njit(cache=True)
+@njit
 def _root(parent, node):
     while parent[node] != node:
         parent[node] = parent[parent[node]]
@@ -40,7 +40,7 @@ def _root(parent, node):
     return node
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def kruskal_rows(costs, tail, head, n_nodes, out):
     """out[i, k] = whether edge k is in the cheapest spanning tree under costs i."""
     parent = np.empty(n_nodes, np.intp)

@@ -1,10 +1,11 @@
 """Means of a table: what to recommend."""
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def advise(row, width, estimate):
     """The element of the least shrunk mean less its width; `estimate` gets the plain means.
 

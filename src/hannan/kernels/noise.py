@@ -9,9 +9,10 @@ Sixteen consecutive draws are made at once, one in each lane.
 """
 
 import numpy as np
-from numba import float32, int32, int64, njit, uint32, uint64
+from numba import float32, int32, int64, uint32, uint64
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 
 _MULTIPLIER_0 = np.uint64(0xD2511F53)
@@ -41,7 +42,7 @@ _P7, _P6, _P5, _P4, _P3, _P2, _P1, _P0 = (
 )
 
 
-@njit(cache=True, inline="always")  # a call would prevent `_words` from being vectorised
+@njit(inline="always")  # a call would prevent `_words` from being vectorised
 def philox(key, c0, c1, c2, c3):
     """The four random words of a counter; all words are held in uint64."""
     k0 = key & _LOW
@@ -58,7 +59,7 @@ def philox(key, c0, c1, c2, c3):
     return c0, c1, c2, c3
 
 
-@njit(cache=True)
+@njit
 def _words(key, stream, first, quad, out):
     """out[q, i, b] = random word of cell 4 (quad + q) + i in draw first + b, b = 0..15."""
     for q in range(out.shape[0]):
@@ -72,7 +73,7 @@ def _words(key, stream, first, quad, out):
             four[3, b] = uint32(w3)
 
 
-@njit(cache=True)
+@njit
 def _laplace_in_place(words, number, as_bits, exponent):
     """Turn words into Laplace variates, in `number`; `as_bits` is the int32 view of `number`."""
     for i in range(words.size):
@@ -90,7 +91,7 @@ def _laplace_in_place(words, number, as_bits, exponent):
         number[i] = log_u if words[i] & uint32(1) else -log_u
 
 
-@njit(cache=True)
+@njit
 def fill_laplace(key, stream, first, out):
     """out[cell, b] = unit Laplace noise of that cell in draw first + b, b = 0..15.
 
@@ -109,7 +110,7 @@ def fill_laplace(key, stream, first, out):
         _laplace_in_place(here.reshape(here.size), flat[a:b], as_bits[a:b], exponent)
 
 
-@njit(cache=True)
+@njit
 def laplace_cells(key, stream, draw, start, out):
     """out[i] = unit Laplace noise of cell start + i in one draw."""
     words = np.empty(4, np.uint32)
@@ -130,7 +131,7 @@ def laplace_cells(key, stream, draw, start, out):
         quad += 1
 
 
-@njit(cache=True)
+@njit
 def uniform(key, stream, draw):
     """A number in [0, 1) for each draw."""
     n = uint64(draw)
@@ -138,7 +139,7 @@ def uniform(key, stream, draw):
     return ((high << uint64(21)) ^ (low >> uint64(11))) * 2.0**-53
 
 
-@njit(cache=True)
+@njit
 def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
     """One of the four passes that transpose sixteen vectors of sixteen lanes."""
     for i in range(WIDTH // 2):
@@ -148,7 +149,7 @@ def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
         lanes.store(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
 
 
-@njit(cache=True)
+@njit
 def transpose(tile, policies, out, width, column):
     """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen)."""
     s = np.empty(WIDTH * WIDTH, np.float32)
@@ -160,7 +161,7 @@ def transpose(tile, policies, out, width, column):
         _shuffle(s, WIDTH, 0, out, width, column + n)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_rows(key, stream, first, block):
     """block[i, k] = unit Laplace noise of cell k in draw first + i.
 

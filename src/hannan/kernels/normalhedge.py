@@ -1,10 +1,11 @@
 """The weight function of AdaNormalHedge."""
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def weights(regrets, magnitudes):
     r"""Weights of experts from their regrets R and the sums C of their absolute values.
 

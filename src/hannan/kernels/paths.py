@@ -11,14 +11,15 @@ to a multiple of four.
 """
 
 import numpy as np
-from numba import float64, int32, int64, njit
+from numba import float64, int32, int64
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill(key, stream, first, block):
     """Draws first, first + 1, … in tiles; the number of rows is a multiple of sixteen."""
     flat = block.reshape(block.size)
@@ -28,7 +29,7 @@ def fill(key, stream, first, block):
         fill_laplace(key, stream, first + t * WIDTH, tile)
 
 
-@njit(cache=True)
+@njit
 def _solve(costs, flat, base, scale, start, head, value, choice):
     """The smallest cost from each node to the target, and the edge to take, in one draw.
 
@@ -50,7 +51,7 @@ def _solve(costs, flat, base, scale, start, head, value, choice):
         choice[v] = edge
 
 
-@njit(cache=True)
+@njit
 def _solve_tile(costs, flat, base, scale, start, head, value, choice):
     """The same for the sixteen draws of a tile at once, in the same order of operations."""
     factor = lanes.splat(float64(scale))
@@ -69,7 +70,7 @@ def _solve_tile(costs, flat, base, scale, start, head, value, choice):
         lanes.store(choice, v * WIDTH, edge)
 
 
-@njit(cache=True)
+@njit
 def _trace(choice, lane, width, head, source, ids, out, count):
     """Append the user's numbers of the edges of one path to out[:count]; the new count."""
     v = source
@@ -81,7 +82,7 @@ def _trace(choice, lane, width, head, source, ids, out, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def act(costs, block, row, scale, start, head, ids, longest):
     """The edges of the best path under one draw."""
     source = start.size - 2
@@ -95,21 +96,21 @@ def act(costs, block, row, scale, start, head, ids, longest):
     return path
 
 
-@njit(cache=True)
+@njit
 def add(costs, losses, ids, out):
     """out[i] = costs[i] + losses of edge i."""
     for i in range(ids.size):
         out[i] = costs[i] + losses[ids[i]]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def settle(costs, losses, block, row, scale, start, head, ids, longest):
     """Add the losses, then act under the same draw."""
     add(costs, losses, ids, costs)
     return act(costs, block, row, scale, start, head, ids, longest)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leaders(costs, block, row, scale, start, head, ids, out, ends):
     """The best paths under the draws in rows row, row + 1, … of the block, one after another.
 
@@ -129,7 +130,7 @@ def leaders(costs, block, row, scale, start, head, ids, out, ends):
         ends[k] = count
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def minima(costs, block, row, scale, start, head, out):
     """The values of the best paths under the draws in rows row, row + 1, … of the block."""
     source = start.size - 2
@@ -144,7 +145,7 @@ def minima(costs, block, row, scale, start, head, out):
         out[k] = value[source * WIDTH + lane]
 
 
-@njit(cache=True)
+@njit
 def plain_minimum(costs, start, head):
     """The value of the best path without noise."""
     value = np.empty(start.size - 1, np.float64)
@@ -153,7 +154,7 @@ def plain_minimum(costs, start, head):
     return value[start.size - 2]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def interval_minima(prefix, start, head):
     """The length of the best path at costs prefix[:, j] - prefix[:, i], for all i < j.
 
@@ -181,7 +182,7 @@ def interval_minima(prefix, start, head):
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def chosen(costs, block, row, scale, start, head, ids, inclusion):
     """Mark in inclusion[k] the edges of the best path under row + k of the block."""
     source = start.size - 2
@@ -200,7 +201,7 @@ def chosen(costs, block, row, scale, start, head, ids, inclusion):
             v = head[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def resample(
     costs, block, row, stop, scale, start, head, slots, successes, hits, reached, used
 ):  # fmt: skip
@@ -238,7 +239,7 @@ def resample(
     return k - row, short
 
 
-@njit(cache=True)
+@njit
 def log_count(start, head):
     """log of the number of paths from the source to the target."""
     size = np.zeros(start.size - 1, np.float64)
@@ -253,7 +254,7 @@ def log_count(start, head):
     return size[start.size - 2]
 
 
-@njit(cache=True)
+@njit
 def longest(start, head):
     """The number of edges of the longest path from the source to the target."""
     length = np.zeros(start.size - 1, np.int64)

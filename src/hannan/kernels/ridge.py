@@ -5,10 +5,11 @@ have seen the same contexts and share one.
 """
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def look(inverse, moment, x, means, widths):
     """means[k] = x' R_k b_k and widths[k] = sqrt(x' R_k x), as they are."""
     K, p = moment.shape
@@ -31,7 +32,7 @@ def look(inverse, moment, x, means, widths):
         widths[k] = np.sqrt(max(square, 0.0))
 
 
-@njit(cache=True)
+@njit
 def lower(inverse, moment, x, alpha, least, most, out):
     """out[k] = x' R_k b_k - alpha sqrt(x' R_k x) for each of K regressions, clipped."""
     widths = np.empty(out.size)
@@ -40,7 +41,7 @@ def lower(inverse, moment, x, alpha, least, most, out):
         out[k] = min(max(out[k] - alpha * widths[k], least), most)
 
 
-@njit(cache=True)
+@njit
 def advise(inverse, moment, x, alpha, some, estimates):
     """Which of `some` has the least mean less alpha widths; `estimates`: the means in [0, 1]."""
     widths = np.empty(estimates.size)
@@ -55,7 +56,7 @@ def advise(inverse, moment, x, alpha, some, estimates):
     return best
 
 
-@njit(cache=True)
+@njit
 def learn(inverse, moment, x, elements, losses):
     """Add the observation (x, losses[i]) to regression elements[i] (Sherman-Morrison).
 

@@ -2,10 +2,10 @@
 
 import math
 
-from numba import njit
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def standardise(table, count, mean, squares, out):
     """out[t, j] = (x - mean) / deviation, both of column j up to row t (Welford's sums).
 

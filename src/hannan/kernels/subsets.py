@@ -5,15 +5,17 @@ order, so one that equals the top has the larger index and is not taken.
 """
 
 import numpy as np
-from numba import float64, int64, njit
+from numba import float64, int64
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def _after(value, index, other, other_index):
     return value > other or (value == other and index > other_index)
 
 
-@njit(cache=True)
+@njit
 def _sink(values, where, size, value, index):
     """Put an element on top of the heap and let it sink to its place."""
     at = 0
@@ -34,7 +36,7 @@ def _sink(values, where, size, value, index):
     where[at] = index
 
 
-@njit(cache=True)
+@njit
 def _rise(values, where, at, value, index):
     """Put an element at the end of the heap and let it rise to its place."""
     while at > 0:
@@ -48,7 +50,7 @@ def _rise(values, where, at, value, index):
     where[at] = index
 
 
-@njit(cache=True)
+@njit
 def smallest(totals, z, scale, m, below, values, where):
     """where[:n] = the m smallest of totals + scale * z among those less than `below`, in no order.
 
@@ -73,7 +75,7 @@ def smallest(totals, z, scale, m, below, values, where):
     return m
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def select(totals, z, scale, m, below):
     """The m smallest, sorted by index."""
     values = np.empty(m)
@@ -94,7 +96,7 @@ def select(totals, z, scale, m, below):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def select_rows(totals, block, scale, m, below, out):
     """out[i, k] = whether k is among the m smallest under row i of the block."""
     values = np.empty(m)
@@ -106,7 +108,7 @@ def select_rows(totals, block, scale, m, below, out):
             out[i, where[j]] = True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def interval_minima(prefix, m, below, out):
     """out[i, j] = the sum of the m smallest of prefix[j] - prefix[i] less than `below`, i < j."""
     costs = np.empty(prefix.shape[1])
@@ -121,7 +123,7 @@ def interval_minima(prefix, m, below, out):
             out[i, j] = values[:size].sum()
 
 
-@njit(cache=True)
+@njit
 def _count_less(totals, z, scale, bound):
     count = 0
     for k in range(totals.size):
@@ -129,7 +131,7 @@ def _count_less(totals, z, scale, bound):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def resample(totals, block, start, stop, scale, m, below, elements, successes, hits, reached, used):
     """Go through rows until every element was among the m smallest `successes` times.
 

@@ -18,13 +18,14 @@ first[g+1] - 1, and number i costs policy n z[bases[i] + columns[which[i], n]].
 """
 
 import numpy as np
-from numba import float64, int64, njit, uint64
+from numba import float64, int64, uint64
 
 from hannan.kernels import lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def project(z, n_actions, contexts, columns, starts, members, out):
     """out[i, n] = the loss of policy n, whose actions are sets, on context i of a list.
 
@@ -39,7 +40,7 @@ def project(z, n_actions, contexts, columns, starts, members, out):
             out[i, n] = total
 
 
-@njit(cache=True)
+@njit
 def _step(state, least, row, price):
     """One more cell."""
     width = row.size
@@ -57,7 +58,7 @@ def _step(state, least, row, price):
         least[q] = lanes.smallest(low)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sweep(totals, start, stop, step, fakes, scale, price, state, least):
     """Take a state through the cells start, start + step, … before stop."""
     z, first, bases, which, columns = fakes
@@ -77,14 +78,14 @@ def sweep(totals, start, stop, step, fakes, scale, price, state, least):
         _step(state, least, row, price)
 
 
-@njit(cache=True)
+@njit
 def costs(totals, g, fakes, scale, row):
     """row[n] = cost of policy n in cell g, fakes included: a state after this cell alone."""
     row[:] = 0.0
     sweep(totals, g, g + 1, int64(1), fakes, scale, 0.0, row, np.full(1, np.inf))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, states, leasts):
     """Take a state backwards from `stop` to `start`, and keep it on the way.
 
@@ -98,7 +99,7 @@ def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, st
         sweep(totals, g, g - 1, int64(-1), fakes, scale, price, state, least)
 
 
-@njit(cache=True)
+@njit
 def meet(front, front_least, behind, behind_least, price, best):
     """best[n] = smallest cost of all other cells by sequences that play n in the cell between."""
     width = best.size
@@ -119,7 +120,7 @@ def meet(front, front_least, behind, behind_least, price, best):
             lanes.store(best, n, lanes.where_less(value, known, value, known))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def solve(totals, g, end, fakes, scale, price, levels, best):
     """`meet` at cell g of `end` cells, computed from scratch."""
     size = levels * totals.shape[1]
@@ -130,7 +131,7 @@ def solve(totals, g, end, fakes, scale, price, levels, best):
     meet(front, front_least, behind, behind_least, price, best)
 
 
-@njit(cache=True)
+@njit
 def choose(row, best):
     """The first policy with the smallest cost, in one cell and in all others."""
     found = 0
@@ -143,7 +144,7 @@ def choose(row, best):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def minimum(totals, end, fakes, scale, price, levels):
     """The cost of the best sequence through `end` cells."""
     state = np.zeros(levels * totals.shape[1])
@@ -158,7 +159,7 @@ def minimum(totals, end, fakes, scale, price, levels):
 # switch, or the smaller policy if both do.
 
 
-@njit(cache=True)
+@njit
 def _before(pieces, q, n, p, m):
     """Whether the sequence of (q, n) comes before that of (p, m)."""
     count, since, who = pieces
@@ -171,7 +172,7 @@ def _before(pieces, q, n, p, m):
     return a < b
 
 
-@njit(cache=True)
+@njit
 def _extend(value, pieces, row, price, now):
     """Pass a cell with these costs; policies may change in cell `now`, the next one."""
     count, since, who = pieces
@@ -205,7 +206,7 @@ def _extend(value, pieces, row, price, now):
             count[q, n] = used + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def extend(totals, start, stop, fakes, scale, price, value, pieces):
     """Pass the cells start .. stop - 1."""
     row = np.empty(totals.shape[1])
@@ -214,7 +215,7 @@ def extend(totals, start, stop, fakes, scale, price, value, pieces):
         _extend(value, pieces, row, price, g + 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pick(totals, g, fakes, scale, price, value, pieces, behind, behind_least):
     """The first of the best sequences: (its entry, its cost); `behind` is the state after g."""
     row = np.empty(totals.shape[1])
@@ -231,7 +232,7 @@ def pick(totals, g, fakes, scale, price, value, pieces, behind, behind_least):
     return best_q, best_n, least
 
 
-@njit(cache=True)
+@njit
 def partition(values, price, levels):
     """The ends of the intervals of a best partition into `levels` intervals at most.
 

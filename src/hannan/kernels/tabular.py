@@ -1,12 +1,12 @@
 """All policies on a table of contexts: contexts decouple, so only one row of totals is read."""
 
 import numpy as np
-from numba import njit
 
+from hannan.kernels.compiling import njit
 from hannan.kernels.noise import laplace_cells
 
 
-@njit(cache=True)
+@njit
 def _row_leader(row, z, scale):
     best = 0
     value = row[0] + scale * z[0]
@@ -18,7 +18,7 @@ def _row_leader(row, z, scale):
     return best
 
 
-@njit(cache=True)
+@njit
 def act(totals, x, key, stream, draw, place, scale):
     """argmin over k of totals[x, k] + scale * noise; `place` is the index of x in the noise."""
     z = np.zeros(totals.shape[1], np.float32)
@@ -27,7 +27,7 @@ def act(totals, x, key, stream, draw, place, scale):
     return _row_leader(totals[x], z, scale)
 
 
-@njit(cache=True)
+@njit
 def settle(totals, x, key, stream, draw, place, scale, losses):
     """Add the losses to row x, then act under the same draw."""
     for k in range(losses.size):
@@ -35,7 +35,7 @@ def settle(totals, x, key, stream, draw, place, scale, losses):
     return act(totals, x, key, stream, draw, place, scale)
 
 
-@njit(cache=True)
+@njit
 def policy(totals, key, stream, draw, places, scale, out):
     """The whole leader under one draw, one action per context; returns its total value."""
     z = np.zeros(totals.shape[1], np.float32)
@@ -50,14 +50,14 @@ def policy(totals, key, stream, draw, places, scale, out):
     return value
 
 
-@njit(cache=True)
+@njit
 def count_choices(totals, x, key, stream, first, count, place, scale, out):
     """out[i] = action under draw first + i."""
     for i in range(count):
         out[i] = act(totals, x, key, stream, first + i, place, scale)
 
 
-@njit(cache=True)
+@njit
 def resample(totals, x, key, stream, first, draws, place, scale, target, successes):
     """Draw until `target` was played `successes` times; returns successes and draws used."""
     hits = 0

@@ -6,13 +6,13 @@ perturbed point in the same order, and `places` says which points those are. A l
 """
 
 import numpy as np
-from numba import njit
 
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
 
 
-@njit(cache=True)
+@njit
 def _extend(i, j, totals, z, places, scale, right):
     """Move point i to the right side; the noise of the first j perturbed points remains."""
     K = right.size
@@ -25,7 +25,7 @@ def _extend(i, j, totals, z, places, scale, right):
     return j
 
 
-@njit(cache=True)
+@njit
 def leader(totals, z, places, scale, code):
     """The value of the best threshold: first constants, then the largest threshold."""
     n, K = totals.shape
@@ -53,7 +53,7 @@ def leader(totals, z, places, scale, code):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def act(totals, places, block, row, scale, place):
     """Action of the leader under one draw on a context that has `place` points at or below it."""
     code = np.empty(3, np.int64)
@@ -61,14 +61,14 @@ def act(totals, places, block, row, scale, place):
     return code[2] if place > code[0] else code[1]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leaders(totals, places, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     for row in range(start, stop):
         minima[row - start] = leader(totals, block[row], places, scale, codes[row - start])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def resample_one(totals, places, block, start, stop, scale, place, target, successes):
     """Go through rows until the leader's action was `target` often enough: successes, rows used."""
     hits = 0
@@ -80,7 +80,7 @@ def resample_one(totals, places, block, start, stop, scale, place, target, succe
     return hits, stop - start
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill(key, stream, first, order, K, block):
     """block[i, j K + k] = noise of draw first + i on action k of context order[j]."""
     draws = block.shape[0]

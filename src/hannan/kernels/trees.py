@@ -8,15 +8,16 @@ A tree is coded in ten numbers: root feature (-1 for none), root cut, the stump 
 """
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
 from hannan.kernels import histograms, lanes
+from hannan.kernels.compiling import njit
 from hannan.kernels.histograms import best_stump, combine, include, width
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
 
 
-@njit(cache=True)
+@njit
 def add(table, shape, counts, losses):
     """Add one context to the statistics of all half-spaces it lies in."""
     _, C, _, F = shape
@@ -27,14 +28,14 @@ def add(table, shape, counts, losses):
             include(table, (1 + f * C + c) * size, shape, counts, losses)
 
 
-@njit(cache=True)
+@njit
 def add_rows(table, shape, counts, losses):
     """Add contexts: counts[x] are those of context x, losses[x] its total losses."""
     for x in range(losses.shape[0]):
         add(table, shape, counts[x], losses[x])
 
 
-@njit(cache=True)
+@njit
 def split_value(below, whole, shape):
     """The value of the best stump below a cut plus that of the best one for the rest."""
     G, C, K, _ = shape
@@ -66,7 +67,7 @@ def split_value(below, whole, shape):
     return best_left + best_right
 
 
-@njit(cache=True)
+@njit
 def _branches(below, whole, shape, code):
     """Write the best stumps of both sides of a root; overwrites `below`."""
     best_stump(below, shape, code[2:6])
@@ -75,7 +76,7 @@ def _branches(below, whole, shape, code):
     best_stump(below, shape, code[6:10])
 
 
-@njit(cache=True)
+@njit
 def best_tree(table, z, scale, shape, whole, below, code):
     """The value of the best tree, which is written to `code`.
 
@@ -101,7 +102,7 @@ def best_tree(table, z, scale, shape, whole, below, code):
     return best
 
 
-@njit(cache=True)
+@njit
 def plays(code, counts):
     """The action of a coded tree on a context."""
     if code[0] >= 0 and code[1] >= counts[code[0]]:
@@ -109,7 +110,7 @@ def plays(code, counts):
     return histograms.plays(code[2:6], counts)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def act(table, shape, block, row, scale, counts):
     """Action of the leader under one draw."""
     whole, below = np.empty(width(shape)), np.empty(width(shape))
@@ -118,7 +119,7 @@ def act(table, shape, block, row, scale, counts):
     return plays(code, counts)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leaders(table, shape, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     whole, below = np.empty(width(shape)), np.empty(width(shape))
@@ -128,7 +129,7 @@ def leaders(table, shape, block, start, stop, scale, codes, minima):
         )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def resample_one(table, shape, block, start, stop, scale, counts, target, successes):
     """Go through rows until the leader's action was `target` often enough: successes, rows used."""
     hits = 0
@@ -140,7 +141,7 @@ def resample_one(table, shape, block, start, stop, scale, counts, target, succes
     return hits, stop - start
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill(key, stream, first, bins, order, heavy, shape, block):
     """block[i] = the table of the noise of draw first + i.
 
@@ -186,7 +187,7 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
             block[i:] = spare[: draws - i]
 
 
-@njit(cache=True)
+@njit
 def grow(counts, losses, shape, code):
     """The value of the best tree of depth two for some contexts, without a table of them."""
     _, C, _, F = shape

@@ -1,10 +1,11 @@
 """Tsallis-INF: the law of an action whose probabilities minimise loss less Tsallis entropy."""
 
 import numpy as np
-from numba import njit
+
+from hannan.kernels.compiling import njit
 
 
-@njit(cache=True)
+@njit
 def law(totals, eta, out):
     """out[k] = 4 / (eta (totals[k] - y))^2 with y such that these add up to 1; inf has 0.
 
@@ -35,7 +36,7 @@ def law(totals, eta, out):
         out[k] /= total
 
 
-@njit(cache=True)
+@njit
 def capped_law(totals, values, advice, share, eta, top, baseline, out):
     """The law with `values` as a baseline, as large as the guarantee allows; both are written.
 
@@ -61,7 +62,7 @@ def capped_law(totals, values, advice, share, eta, top, baseline, out):
     law(tilted, eta, out)
 
 
-@njit(cache=True)
+@njit
 def choose(probabilities, u):
     """The action that a uniform number falls on."""
     last = 0

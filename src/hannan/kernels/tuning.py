@@ -1,15 +1,16 @@
 """What instability costs a few leaders, and a perturbed leader among a few numbers."""
 
 import numpy as np
-from numba import float64, int64, njit
+from numba import float64, int64
 
+from hannan.kernels.compiling import njit
 from hannan.kernels.noise import laplace_cells
 
 # The rows of a state, [3, n].
 D, PEAK, TOP = 0, 1, 2
 
 
-@njit(cache=True)
+@njit
 def measure(state, discounts, top, before, after):
     """Add before - after to D, note its peak and the largest scale, and let all of it fade."""
     for i in range(discounts.size):
@@ -20,7 +21,7 @@ def measure(state, discounts, top, before, after):
             state[row, i] *= discounts[i]
 
 
-@njit(cache=True)
+@njit
 def choose(totals, key, stream, number, scale):
     """The smallest of the totals under one draw of noise; ties to the first."""
     z = np.zeros(totals.size, np.float32)
@@ -34,7 +35,7 @@ def choose(totals, key, stream, number, scale):
     return at
 
 
-@njit(cache=True)
+@njit
 def learn(totals, state, costs, chosen, key, stream, number, scale, late):
     """Add a round of a leader among totals; returns the range of its losses.
 
