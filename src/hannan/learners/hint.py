@@ -33,8 +33,8 @@ class Trust(Stored):
     the base in standard errors plus `prior`; the base keeps at least
     :math:`\phi/\sqrt{1 + \text{savings}}`. While rounds wait for their losses p is less, until
     four have been answered for each that is open. A hint is refused when its measured cost S
-    could exceed :math:`c \sqrt{G t}`. No rule can break the guarantee; these numbers decide how soon a
-    good predictor leads.
+    could exceed :math:`c \sqrt{G t}`. No rule can break the guarantee; these numbers decide how
+    soon a good predictor leads.
 
     Parameters
     ----------
