@@ -58,14 +58,14 @@ def test_json_is_one_object_and_nothing_else(small, capsys):
     assert told["failures"] == {}
 
 
-def test_a_dry_run_lists_the_cells(small, capsys):
+def test_a_dry_run_lists_the_games(small, capsys):
     assert run("--dry-run") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 8
-    assert lines[1].endswith("ours on punisher, seed 0")
+    assert len(lines) == 6
+    assert lines[0] == "ours on punisher, seed 0"
     assert not (small.parent / "results").exists()
     run("--dry-run", "--json")
-    assert len(json.loads(capsys.readouterr().out)["cells"]) == 8
+    assert json.loads(capsys.readouterr().out)["games"] == lines
 
 
 def test_learners_that_do_not_learn_see_nothing(small, capsys):
@@ -185,16 +185,15 @@ def test_a_cell_that_fails_is_named_and_the_others_are_kept(small, capsys):
     assert "6 cells played" in captured.out
 
 
-def test_an_error_of_ones_own_is_exit_code_one(small, capsys, monkeypatch):
-    (small.parent / "broken.py").write_text(
+def test_an_error_of_ones_own_is_exit_code_one(small, capsys):
+    (small.parent / "mine.py").write_text(
         "import hannan as hn\n"
         "class Broken(hn.environments.PlantedPolicy):\n"
         "    def rounds(self, horizon, rng):\n"
         "        raise RuntimeError('out of milk')\n",
         encoding="utf-8",
     )
-    monkeypatch.syspath_prepend(str(small.parent))
-    text = small.read_text(encoding="utf-8").replace('"LeaderPunisher"', '"broken:Broken"')
+    text = small.read_text(encoding="utf-8").replace('"LeaderPunisher"', '"mine:Broken"')
     small.write_text(text, encoding="utf-8")
     assert run("--no-report") == 1
     assert "RuntimeError: out of milk" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,15 +80,13 @@ def test_results_of_other_plans_are_kept_and_not_shown(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "dask", "ray"])
-def test_every_back_end_gives_the_same_file_though_a_worker_is_killed(
-    backend, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+def test_every_back_end_gives_the_same_file_though_a_worker_is_killed(backend, tmp_path):
     mark = tmp_path / "killed"
     mark.with_suffix(".pid").write_text(str(os.getpid()))
-    deadly = {"type": "tests.experiments.assassin:Assassin", "mark": str(mark)}
+    deadly = {"type": "mine:Assassin", "mark": str(mark)}
     worlds = {"deadly": deadly | {"policies": POLICIES}, **GRID["environments"]}
-    plan = make_plan({**GRID, "environments": worlds})
+    shutil.copy(ROOT / "tests" / "experiments" / "assassin.py", tmp_path / "mine.py")
+    plan = make_plan({**GRID, "environments": worlds}, folder=tmp_path)
     done = run(plan, tmp_path / backend, backend=backend, jobs=2)
     assert mark.exists(), "no worker was killed"
     assert done.failures == []

@@ -194,7 +194,6 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
     first = options["seed"]
     return make_plan(
         {
-            "name": data.name,
             "title": f"Replay of {data.name}",
             "seeds": list(range(first, first + options["seeds"])),
             "horizon": stream.rounds,

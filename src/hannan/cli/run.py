@@ -17,7 +17,8 @@ from hannan.cli.output import (
     titles_of,
     write_report_of,
 )
-from hannan.experiments.plan import Plan, read_plan
+from hannan.core import ParameterError
+from hannan.experiments.plan import Plan, read_outline, read_plan
 from hannan.experiments.run import Run
 from hannan.experiments.summary import summarise
 
@@ -35,7 +36,7 @@ _BACKENDS = ("serial", "loky", "dask", "ray")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at once. [default: one for each core]")
 @click.option("--address", help="Of a Dask scheduler or Ray cluster that is running.")
 @click.option("--no-report", is_flag=True, help="Write no HTML report.")
-@click.option("--dry-run", is_flag=True, help="Only list the cells.")
+@click.option("--dry-run", is_flag=True, help="Only list the games; nothing is made or imported.")
 @as_json
 @click.pass_context
 def run(
@@ -54,21 +55,30 @@ def run(
     Finished cells are kept in OUTPUT/results.jsonl: an interrupted run goes on where it
     stopped, and a repeated one plays nothing again.
     """
-    plan = read_plan(file)
     if dry_run:
+        games = read_outline(file).games
         if as_json:
-            print_json({"cells": [{"key": cell.key, "label": cell.label} for cell in plan.cells]})
+            print_json({"games": games})
         else:
-            click.echo("\n".join(f"{cell.key}  {cell.label}" for cell in plan.cells))
+            click.echo("\n".join(games))
         return 0
+    plan = read_plan(file)
     if address is not None and backend not in ("dask", "ray"):
         raise click.UsageError(f"--address goes with --backend dask or ray, not {backend}.")
-    folder = output or Path("results") / plan.name
+    folder = output or _inside(Path("results"), plan.name)
     done = play_plan(plan, folder, backend=backend, jobs=jobs, address=address)
     wanted = done.records and not no_report
     report = write_report_of(plan, done, folder) if wanted else None
     _print(plan, done, folder, report, as_json)
     return print_failures(done)
+
+
+def _inside(results: Path, name: str) -> Path:
+    """A folder of results; a link that leads out of them is not followed."""
+    folder = results / name
+    if not folder.resolve().is_relative_to(results.resolve()):
+        raise ParameterError(f"{folder} leads out of {results}. Pass --output to write there.")
+    return folder
 
 
 def _print(plan: Plan, done: Run, folder: Path, report: Path | None, as_json: bool) -> None:

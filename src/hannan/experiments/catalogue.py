@@ -8,17 +8,24 @@ Names mean Hannan's own classes first, then those that other packages register a
 
 A package that cannot be loaded does not affect the others: what went wrong is kept with its entry,
 and reported to those who ask for it.
+
+`mine:Name` is a class or function that the file `mine.py` beside the experiment file defines. There
+is no other way from a name to code: a table may come from anywhere, and must not choose what runs.
 """
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import inspect
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from hannan.core import Environment, HannanError, Learner, Oracle, ParameterError, Predictor
@@ -70,6 +77,19 @@ RECOMMENDED = {
 }
 """Functions of the package itself that make a learner, and the learners that take their options;
 "hn.bandit" means the same as "bandit"."""
+
+
+_UNLISTED = frozenset(
+    (
+        "hannan.adapters.vw.files:FromVW",
+        "hannan.cli.references:Always",
+        "hannan.cli.references:Taken",
+    )
+)
+"""Classes of Hannan's own that only `hannan replay` names."""
+
+MINE = "mine.py"
+"""The file beside an experiment file whose classes and functions it may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +205,25 @@ def entries(kind: str) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
+def find(name: str, kinds: Iterable[str] = KINDS, folder: str | None = None) -> Any:
     """The class or constructor of this name: "Paths", "oracles.Switching", "Paths.towards".
 
     These kinds are looked through first, in order; then all others. Classes that other packages
     have registered come after all of Hannan's own, so that what is installed never changes what a
-    name means; "package.Name" is always theirs. A name with a colon, "package.module:Name", is
-    imported as it stands.
+    name means; "package.Name" is always theirs. "mine:Name" is in the file `mine.py` of `folder`.
+    """
+    return located(name, kinds, folder)()
+
+
+def located(
+    name: str, kinds: Iterable[str] = KINDS, folder: str | None = None
+) -> Callable[[], Any]:
+    """A function that returns what `find` finds; nothing foreign is imported before it is called.
+
+    A name that leads nowhere is refused at once.
     """
     if ":" in name:
-        return _outside(name)
+        return _by_place(name, folder)
     if name.removeprefix("hn.") in RECOMMENDED:
         name = name.removeprefix("hn.")
     places = (*KINDS, "options")
@@ -206,16 +235,11 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     wanted, _, constructor = name.partition(".")
     for entry in (entry for place in order for entry in entries(place)):
         if entry.name == wanted:
-            return _constructor(entry.made, wanted, constructor)
+            ours = _constructor(entry.made, wanted, constructor)
+            return lambda: ours
     theirs = _registered_as(name, order)
     if theirs is not None:
-        other, constructor = theirs
-        try:
-            return _constructor(other.load(), other.name, constructor)
-        except ImportError as error:
-            raise ParameterError(
-                f"{other.name!r} of the package {other.package!r} cannot be loaded: {error}."
-            ) from None
+        return lambda: _loaded(*theirs)
     _refuse_unregistered(name)
     fitting = list(kinds) or order
     known = [entry.name for place in fitting for entry in entries(place)]
@@ -223,16 +247,19 @@ def find(name: str, kinds: Iterable[str] = KINDS) -> Any:
     raise ParameterError(f"there is no {wanted!r}{nearest(wanted, known)}")
 
 
-def outside_module(name: str) -> str | None:
-    """The module outside of Hannan that a name leads to, once it was found; else None."""
+def code_of(name: str, folder: str | None) -> Path | None:
+    """The file with the code that a name leads to outside of Hannan, once it was found."""
     if ":" in name:
-        return name.partition(":")[0]
+        return None if name in _UNLISTED else _mine_file(folder)
     try:
         made = find(name)
     except ParameterError:
         return None
     module = str(getattr(made, "__module__", ""))
-    return None if module.partition(".")[0] in ("", "hannan") else module
+    if module.partition(".")[0] in ("", "hannan"):
+        return None
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return None if file is None else Path(file)
 
 
 def short_name(entry: Registered) -> str:
@@ -264,6 +291,7 @@ def build(
     *,
     names: Mapping[str, Any] | None = None,
     supplied: Mapping[str, Any] | None = None,
+    folder: str | None = None,
 ) -> Any:
     """The object that a table describes: its `type` and the arguments of its constructor.
 
@@ -272,14 +300,8 @@ def build(
     `supplied` where their table does not. Errors begin with `place`, where the table stands.
     """
     names, supplied = names or {}, supplied or {}
-    kind = table.get("type")
-    if not isinstance(kind, str):
-        got = "none" if kind is None else repr(kind)
-        raise ParameterError(f"{place}: type must name what to make; got {got}.")
-    try:
-        make = find(kind, kinds)
-    except HannanError as error:
-        raise ParameterError(f"{place}: {error}") from None
+    make = _maker(table, place, kinds, folder)()
+    kind = table["type"]
     parameters = inspect.signature(make).parameters
     recommended = inspect.isfunction(make) and make in [e.made for e in entries("learners")]
     accepted = _accepted(make) if recommended else list(parameters)
@@ -297,6 +319,7 @@ def build(
             _KINDS_OF_ARGUMENT.get(key, ()),
             names=names,
             supplied=supplied,
+            folder=folder,
         )
     owner = getattr(make, "__self__", make)
     if recommended or (inspect.isclass(owner) and issubclass(owner, Learner | Environment)):
@@ -316,8 +339,44 @@ def build(
         return make(**given)
     except HannanError as error:
         raise type(error)(f"{place}: {error}") from None
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"{place}: {kind} cannot be made: {error}") from None
+    except Exception as error:  # whatever a constructor makes of arguments that nobody foresaw
+        why = str(error) or type(error).__name__
+        raise ParameterError(f"{place}: {kind} cannot be made: {why}") from error
+
+
+def check_types(value: Any, place: str, kinds: tuple[str, ...], folder: str | None = None) -> None:
+    """Raise for a type in a table, or in one inside of it, that `build` would not find.
+
+    Nothing is made, and nothing foreign is imported.
+    """
+    if isinstance(value, Mapping) and "type" in value:
+        _maker(value, place, kinds, folder)
+        for key, inner in value.items():
+            check_types(inner, f"{place}.{key}", _KINDS_OF_ARGUMENT.get(key, ()), folder)
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            check_types(inner, f"{place}[{i}]", kinds, folder)
+
+
+def _maker(
+    table: Mapping[str, Any], place: str, kinds: tuple[str, ...], folder: str | None
+) -> Callable[[], Any]:
+    kind = table.get("type")
+    if not isinstance(kind, str):
+        got = "none" if kind is None else repr(kind)
+        raise ParameterError(f"{place}: type must name what to make; got {got}.")
+    try:
+        load = located(kind, kinds, folder)
+    except HannanError as error:
+        raise ParameterError(f"{place}: {error}") from None
+
+    def loaded() -> Any:
+        try:
+            return load()
+        except HannanError as error:
+            raise ParameterError(f"{place}: {error}") from None
+
+    return loaded
 
 
 def _accepted(make: Any) -> list[str]:
@@ -335,13 +394,14 @@ def made(
     *,
     names: Mapping[str, Any],
     supplied: Mapping[str, Any] | None = None,
+    folder: str | None = None,
 ) -> Any:
     """What a value of a table stands for: a thing to build, a name, a list of such, or itself."""
     if isinstance(value, Mapping) and "type" in value:
-        return build(value, place, kinds, names=names, supplied=supplied)
+        return build(value, place, kinds, names=names, supplied=supplied, folder=folder)
     if isinstance(value, list):
         return [
-            made(v, f"{place}[{i}]", kinds, names=names, supplied=supplied)
+            made(v, f"{place}[{i}]", kinds, names=names, supplied=supplied, folder=folder)
             for i, v in enumerate(value)
         ]
     if isinstance(value, str) and value.startswith("$"):
@@ -393,12 +453,68 @@ def _refuse_unregistered(name: str) -> None:
             )
 
 
-def _outside(name: str) -> Any:
-    module, _, attribute = name.partition(":")
+def _loaded(other: Registered, constructor: str) -> Any:
     try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise ParameterError(f"{name!r} cannot be imported: {error}.") from None
+        return _constructor(other.load(), other.name, constructor)
+    except ImportError as error:
+        raise ParameterError(
+            f"{other.name!r} of the package {other.package!r} cannot be loaded: {error}."
+        ) from None
+
+
+def _by_place(name: str, folder: str | None) -> Callable[[], Any]:
+    module, _, attribute = name.partition(":")
+    if name in _UNLISTED:
+        return lambda: getattr(importlib.import_module(module), attribute)
+    if module != "mine":
+        raise ParameterError(
+            f"{name!r} cannot be used: before a colon stands only 'mine', the file {MINE} beside "
+            "the experiment file. Write your class there, or register it as an entry point of its "
+            "package; `hannan list` shows all names."
+        )
+    file = _mine_file(folder)
+    wanted, _, constructor = attribute.partition(".")
+    if file is None or not file.is_file():
+        raise ParameterError(f"{name!r} is looked for in {MINE} beside the experiment file: none.")
+    return lambda: _constructor(_defined(_run(file), wanted), wanted, constructor)
+
+
+def _mine_file(folder: str | None) -> Path | None:
+    return None if folder is None else Path(folder, MINE)
+
+
+def _run(file: Path) -> ModuleType:
+    """The module of a file, which is run once for each content that it has."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ParameterError(f"{file} cannot be read: {error.strerror}.") from None
+    digest = hashlib.sha256(str(file).encode() + b"\0" + content).hexdigest()
+    name = f"mine_{digest[:16]}"  # those of two experiments may be used side by side
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = str(file)
+    sys.modules[name] = module
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))  # for what it imports itself
+    try:
+        exec(compile(content, str(file), "exec"), module.__dict__)
+    except Exception as error:
+        del sys.modules[name]
+        raise ParameterError(f"{file} cannot be run: {type(error).__name__}: {error}.") from error
+    return module
+
+
+def _defined(module: ModuleType, name: str) -> Any:
+    """A class or function of a module itself, not one that it has imported."""
+    found = vars(module).get(name)
+    known = [
+        key
+        for key, value in vars(module).items()
+        if inspect.isclass(value) or inspect.isfunction(value)
+        if value.__module__ == module.__name__ and not key.startswith("_")
+    ]
+    if name not in known:
+        raise ParameterError(f"{module.__file__} defines no {name!r}{nearest(name, known)}")
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,7 +52,7 @@ class Cell:
     data_of_learner: str | None = None
     """A digest of those that the learner's table names."""
     folder: str | None = None
-    """Where the experiment is written down: its files and modules are looked for there."""
+    """Where the experiment is written down: its files and `mine.py` are looked for there."""
 
     @cached_property
     def table(self) -> dict[str, Any]:
@@ -106,6 +105,7 @@ class Cell:
             ("learners", "baselines"),
             names=names,
             supplied=supplied,
+            folder=self.folder,
         )
         for verb in ("act", "update"):
             if not callable(getattr(learner, verb, None)):
@@ -114,16 +114,16 @@ class Cell:
 
     @cached_property
     def _world(self) -> tuple[Environment, dict[str, Any], Oracle | None]:
-        if self.folder is not None and self.folder not in sys.path:
-            sys.path.append(self.folder)
         names: dict[str, Any] = {"seed": self.seed, "horizon": self.horizon}
         for name, table in self.shared.items():
-            names[name] = build(self._located(table), f"shared.{name}", (), names=names)
+            wanted = self._located(table)
+            names[name] = build(wanted, f"shared.{name}", (), names=names, folder=self.folder)
         place = f"environments.{self.environment['name']}"
         policies = None
         if self.policies is not None:
             wanted = self._located(self.policies)
-            policies = made(wanted, f"{place}.policies", ("oracles",), names=names)
+            where = f"{place}.policies"
+            policies = made(wanted, where, ("oracles",), names=names, folder=self.folder)
             if not isinstance(policies, Oracle):
                 raise ParameterError(f"{place}.policies: {policies!r} is not an oracle.")
             names["policies"] = policies
@@ -133,6 +133,7 @@ class Cell:
             ("environments",),
             names=names,
             supplied={} if policies is None else {"oracle": policies},
+            folder=self.folder,
         )
         if not isinstance(environment, Environment):
             raise ParameterError(f"{place}: {self.environment['type']} is not an environment.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hannan.core import HannanError, ParameterError
-from hannan.experiments.catalogue import nearest, outside_module
+from hannan.experiments.catalogue import check_types, code_of, nearest
 from hannan.experiments.cell import Cell
 
 _KEYS = (
@@ -28,6 +28,14 @@ _KEYS = (
     "learners",
 )
 _POINTS = 100
+_MOST_BYTES = 2**20
+_MOST_CELLS = 100_000
+_DEEPEST = 32  # tables and lists inside of one another
+# Reading a dotted key takes time that is quadratic in its parts.
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:\.[ \t]*+{_PART}){{{_DEEPEST}}}")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # on Windows
+_NOT_IN_NAMES = re.compile(r"""[\x00-\x1f\x7f<>:"/\\|?*]""")
 
 
 @dataclass(frozen=True)
@@ -72,17 +80,22 @@ def read_plan(path: str | Path) -> Plan:
      'best policy in hindsight on planted, seed 1', 'ftpl on planted, seed 1']
     """
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-        table = tomllib.loads(text)
-    except OSError as error:
-        raise ParameterError(f"{file} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise ParameterError(f"{file} is not a text file in UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ParameterError(f"{file} is not valid TOML: {error}.") from None
+    table = _read(file)
     try:
         return make_plan(table, file.stem, file.parent)
+    except HannanError as error:
+        raise ParameterError(f"{file}: {error}") from None
+
+
+def read_outline(path: str | Path) -> Outline:
+    """Read an experiment file, and check what can be checked while nothing in it is made.
+
+    Neither packages that it names are imported, nor the file `mine.py` beside it.
+    """
+    file = Path(path)
+    table = _read(file)
+    try:
+        return _outline(table, file.stem, file.parent)
     except HannanError as error:
         raise ParameterError(f"{file}: {error}") from None
 
@@ -112,14 +125,77 @@ def make_plan(
     >>> [cell.label for cell in plan.cells], plan.rounds
     (['chance on jams, seed 0'], 100)
     """
+    outline = _outline(table, name, folder)
+    cells: list[Cell] = []
+    for place, world in outline.environments.items():
+        first = _first_cell(place, world, outline)
+        cells += _cells_of(first, outline.players(place), outline.seeds)
+    return Plan(outline.name, outline.title, outline.description, tuple(cells))
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What an experiment file says, before anything in it is made."""
+
+    name: str
+    title: str
+    description: str
+    environments: dict[str, dict[str, Any]]
+    learners: dict[str, dict[str, Any]]
+    shared: dict[str, dict[str, Any]]
+    seeds: Sequence[int]
+    points: int
+    horizon: Any
+    folder: str | None
+
+    def players(self, environment: str) -> list[dict[str, Any]]:
+        """The tables of the learners that play in an environment."""
+        rows = self.learners.values()
+        return [row for row in rows if environment in row.get("environments", self.environments)]
+
+    @property
+    def games(self) -> list[str]:
+        """A line for every learner in every environment with every seed."""
+        return [
+            f"{row['name']} on {environment}, seed {seed}"
+            for environment in self.environments
+            for seed in self.seeds
+            for row in self.players(environment)
+        ]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_MOST_BYTES + 1)
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise ParameterError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ParameterError(f"{file} is not a text file in UTF-8.") from None
+    if len(content) > _MOST_BYTES:
+        raise ParameterError(
+            f"{file} has more than {_MOST_BYTES:,} bytes, too many for an experiment. Keep data in "
+            "files of their own, which FromFile reads."
+        )
+    try:
+        if _LONG_KEY.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ParameterError(f"{file} has tables more than {_DEEPEST} deep.") from None
+    except ValueError as error:  # wrong TOML, or an integer of thousands of digits
+        raise ParameterError(f"{file} is not valid TOML: {error}.") from None
+
+
+def _outline(table: Mapping[str, Any], name: str, folder: str | Path | None) -> Outline:
     for key in table:
         if key not in _KEYS:
-            raise ParameterError(f"the experiment has no key {key!r}{nearest(key, _KEYS)}")
+            raise ParameterError(f"the experiment has no key {key!r}{nearest(str(key), _KEYS)}")
+    _check_depth(table)
     environments = _tables(table, "environments")
     learners = _tables(table, "learners")
     shared = _tables(table, "shared", needed=False)
-    points = _whole("points", table.get("points", _POINTS), 2)
-    seeds = _seeds(table.get("seeds", 1))
     for learner, row in learners.items():
         if not isinstance(row.get("environments", []), list | tuple):
             raise ParameterError(
@@ -127,30 +203,76 @@ def make_plan(
                 f"{row['environments']!r}."
             )
         for wanted in row.get("environments", []):
-            if wanted not in environments:
+            if not isinstance(wanted, str) or wanted not in environments:
                 raise ParameterError(
                     f"learners.{learner}.environments: there is no environment "
                     f"{wanted!r}{nearest(str(wanted), environments)}"
                 )
-    cells: list[Cell] = []
-    for place, world in environments.items():
-        first = _first_cell(place, world, shared, points, folder, table.get("horizon"))
-        who = [row for row in learners.values() if place in row.get("environments", environments)]
-        cells += _cells_of(first, who, seeds)
-    if not cells:
-        raise ParameterError("no learner is to play in any environment.")
-    if len({cell.label for cell in cells}) < len(cells):
-        raise ParameterError("two learners have the same name.")
-    return Plan(
-        str(table.get("name", name)),
+    outline = Outline(
+        _check_name(str(table.get("name", name))),
         str(table.get("title", table.get("name", name))),
         str(table.get("description", "")),
-        tuple(cells),
+        environments,
+        learners,
+        shared,
+        _seeds(table.get("seeds", 1)),
+        _whole("points", table.get("points", _POINTS), 2),
+        table.get("horizon"),
+        None if folder is None else str(Path(folder).resolve()),
     )
+    _check_size(outline)
+    _check_types(outline)
+    return outline
+
+
+def _check_depth(table: Mapping[str, Any]) -> None:
+    level: list[Any] = [table]
+    for _ in range(_DEEPEST + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, Mapping | list)
+            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+        ]
+    if level:
+        raise ParameterError(f"the experiment has tables more than {_DEEPEST} deep.")
+
+
+def _check_name(name: str) -> str:
+    """A name that is one folder inside of another, on every system."""
+    wrong = _NOT_IN_NAMES.search(name) or _RESERVED.fullmatch(name) or len(name.encode()) > 200
+    if wrong or not name.strip() or name[0] in ". " or name[-1] in ". ":
+        raise ParameterError(
+            "name must be fit for a folder: no separators, colons or other special characters, no "
+            f"point or blank at its ends, at most 200 bytes; got {name[:80]!r}."
+        )
+    return name
+
+
+def _check_size(outline: Outline) -> None:
+    games = sum(len(outline.players(place)) for place in outline.environments)
+    if not games:
+        raise ParameterError("no learner is to play in any environment.")
+    if games * len(outline.seeds) > _MOST_CELLS:
+        raise ParameterError(
+            f"{games} games with {len(outline.seeds)} seeds are more than the {_MOST_CELLS:,} that "
+            "one experiment may have. Split it."
+        )
+
+
+def _check_types(outline: Outline) -> None:
+    folder = outline.folder
+    for name, row in outline.shared.items():
+        check_types({"type": None, **row}, f"shared.{name}", (), folder)
+    for name, row in outline.environments.items():
+        place = f"environments.{name}"
+        check_types({"type": None, **row}, place, ("environments",), folder)
+    for name, row in outline.learners.items():
+        check_types({"type": None, **row}, f"learners.{name}", ("learners", "baselines"), folder)
 
 
 def _cells_of(
-    first: Cell, learners: Sequence[Mapping[str, Any]], seeds: list[int]
+    first: Cell, learners: Sequence[Mapping[str, Any]], seeds: Sequence[int]
 ) -> Iterator[Cell]:
     """The cells of one environment; each learner is made once, to see that it can be."""
     environment, policies = first.world()
@@ -164,29 +286,36 @@ def _cells_of(
     ]
     if environment.oblivious and policies is not None and cells:
         cells.insert(0, first)
+    for cell in cells:
+        _check_plain(cell)
     for seed in seeds:
         for cell in cells:
             yield replace(cell, seed=seed)
 
 
-def _first_cell(
-    name: str,
-    world: Mapping[str, Any],
-    shared: Mapping[str, Any],
-    points: int,
-    folder: str | Path | None,
-    horizon: Any,
-) -> Cell:
+def _check_plain(cell: Cell) -> None:
+    """Raise for what cannot be kept in a results file."""
+    try:
+        json.dumps(cell.table, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"{cell.label}: tables may hold finite numbers, text, true and false, lists and tables "
+            f"of these: {error}."
+        ) from None
+
+
+def _first_cell(name: str, world: Mapping[str, Any], outline: Outline) -> Cell:
     policies = world.get("policies")
     if not (policies is None or isinstance(policies, Mapping) or str(policies).startswith("$")):
         raise ParameterError(
             f"environments.{name}.policies must be a table with a type, or the name of a shared "
             f"one, $NAME; got {policies!r}."
         )
-    own = world.get("horizon", horizon)
+    own = world.get("horizon", outline.horizon)
     wanted = None if own is None else _whole(f"environments.{name}.horizon", own, 1)
-    where = None if folder is None else str(Path(folder).resolve())
-    cell = Cell(world, None, policies, shared, 0, wanted, points, folder=where)
+    cell = Cell(
+        world, None, policies, outline.shared, 0, wanted, outline.points, folder=outline.folder
+    )
     if wanted is None:
         environment = cell.world()[0]
         if environment.horizon is None:
@@ -218,13 +347,13 @@ def _digest(cell: Cell, parts: tuple[str, ...]) -> str | None:
     Other data or other code, other results. What they name must have been made before.
     """
     found: dict[str, str] = {}
-    _digests([cell.table[part] for part in parts], cell.folder or ".", found)
+    _digests([cell.table[part] for part in parts], cell.folder, found)
     if not found:
         return None
     return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 
-def _digests(value: Any, folder: str, found: dict[str, str]) -> None:
+def _digests(value: Any, folder: str | None, found: dict[str, str]) -> None:
     if isinstance(value, list):
         for inner in value:
             _digests(inner, folder, found)
@@ -233,22 +362,22 @@ def _digests(value: Any, folder: str, found: dict[str, str]) -> None:
     for key, inner in value.items():
         file = None
         if key == "path" and isinstance(inner, str):
-            file = Path(folder, inner)
+            file = Path(folder or ".", inner)
         elif key == "type" and isinstance(inner, str):
-            module = sys.modules.get(outside_module(inner) or "")
-            file = Path(getattr(module, "__file__", None) or "")
+            file = code_of(inner, folder)
         if file is not None and file.is_file():
             with file.open("rb") as stream:
                 found[str(inner)] = hashlib.file_digest(stream, "sha256").hexdigest()
         _digests(inner, folder, found)
 
 
-def _seeds(given: Any) -> list[int]:
+def _seeds(given: Any) -> Sequence[int]:
     if isinstance(given, list | tuple | range):
-        if not given or len(set(given)) < len(given):
+        seeds = [_whole("seeds", seed, 0) for seed in given]
+        if not seeds or len(set(seeds)) < len(seeds):
             raise ParameterError(f"seeds must be different numbers, one at least; got {given!r}.")
-        return [_whole("seeds", seed, 0) for seed in given]
-    return list(range(_whole("seeds", given, 1)))
+        return seeds
+    return range(min(_whole("seeds", given, 1), 2**62))  # a longer one has no len()
 
 
 def _whole(name: str, value: Any, least: int) -> int:
