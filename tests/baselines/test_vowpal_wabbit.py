@@ -166,3 +166,16 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(hn.MissingPackageError, match=r"pip install 'hannan\[vw\]'"):
         hn.baselines.VowpalWabbit(3)
+
+
+@pytest.mark.parametrize("options", [
+    "-f {}", "--final_regressor {}", "--final_regressor={}", "-f{}", "-p {}", "-r {}", "-c",
+    "--cache_file {}", "--readable_model {}", "--invert_hash {}", "--squarecb -d {}", "{}",
+    "--squarecb {} {}", "--daemon", "--pid_file {}", "--sendto {}", "--epsilon 0.1 {}",
+    "--extra_metrics {}", "-i {}", "--feature_mask {}", "--dictionary x:{}", "--epsilon '0.1",
+])  # fmt: skip
+def test_no_option_reads_or_writes_a_file(options, tmp_path):
+    file = tmp_path / "file"
+    with pytest.raises(hn.ParameterError, match="'arguments' parameter of VowpalWabbit"):
+        hn.baselines.VowpalWabbit(3, options.format(file, file), seed=0)
+    assert list(tmp_path.iterdir()) == []

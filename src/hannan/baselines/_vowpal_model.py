@@ -22,6 +22,24 @@ _MISSING = (
 )
 _FORM = ("--cb_explore_adf", "--quiet", "-q", "xa")
 
+# VW has options that write files, read them or open ports, and arguments may come from somebody's
+# experiment file: so only those that are known to explore and to learn are passed on.
+_EXPLORING = """
+    --bag --cb_max_cost --cb_min_cost --cb_type --clip_p --cover --elim --epsilon --first
+    --first_only --gamma_exponent --gamma_scale --greedify --lambda --large_action_space
+    --max_actions --mellowness --nounif --psi --regcb --regcbopt --rnd --rnd_alpha --rnd_invlambda
+    --softmax --spanner_c --squarecb --synthcover --synthcoverpsi --synthcoversize
+"""
+_LEARNING = """
+    --adaptive --base_learner --bit_precision -b --boosting --coin --constant -C --cubic
+    --decay_learning_rate --dropout --ftrl --ftrl_alpha --ftrl_beta --hash --ignore --ignore_linear
+    --initial_t --initial_weight --inpass --interactions --invariant --keep --l1 --l2
+    --learning_rate -l --link --loss_function --lrq --lrqdropout --max_prediction
+    --min_prediction --nn --noconstant --normalized --pistol --power_t --quadratic -q
+    --quantile_tau --random_seed --random_weights --sgd --sparse_weights
+"""
+_OPTIONS = frozenset((*_EXPLORING.split(), *_LEARNING.split()))
+
 
 class VowpalModel(Stored):
     """VW's model of contextual bandits; copies, pickles and files carry what VW saves of it.
@@ -94,7 +112,9 @@ class VowpalModel(Stored):
         vw, self._native = (package(name, _MISSING) for name in ("vowpalwabbit", "pylibvw"))
         self._shown = None
         try:
-            given = [*_FORM, *shlex.split(self._arguments), *options]
+            chosen = shlex.split(self._arguments)
+            _check_options(chosen)
+            given = [*_FORM, *chosen, *options]
             self._vw = vw.Workspace(arg_list=given)
             self._label = int(vw.LabelType.CONTEXTUAL_BANDIT)
             self._features = self._vw.hash_space("x")
@@ -146,3 +166,18 @@ class VowpalModel(Stored):
 
     def _state(self) -> dict[str, Any]:
         return {"content": self.content}
+
+
+def _check_options(words: list[str]) -> None:
+    """Raise unless these are known options, each with one value at most."""
+    values = 1
+    for word in words:
+        if word.startswith("-") and not word[1:2].isdigit():
+            name, equals, _ = word.partition("=")
+            if name not in _OPTIONS:
+                raise ValueError(f"{word} is none of those that explore and learn")
+            values = int(bool(equals))
+        elif values:
+            raise ValueError(f"{word} belongs to no option")
+        else:
+            values = 1
