@@ -1,5 +1,8 @@
+import base64
+import hashlib
 import json
 import re
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -45,6 +48,44 @@ def test_nothing_outside_the_file_is_named(tmp_path):
     assert set(re.findall(r"https?://[^\s\"']*", text)) == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"@import|url\((?!#)|<img|<iframe|\bsrc=", text)
     assert "default-src 'none'" in text
+
+
+class Elements(HTMLParser):
+    """The policy of a page, the content of its scripts and styles, and its attributes."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=False)
+        self.policy, self.content, self.attributes = "", {"script": [], "style": []}, set()
+        self.inside = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes |= dict(attrs).keys()
+        if dict(attrs).get("http-equiv") == "Content-Security-Policy":
+            self.policy = dict(attrs)["content"]
+        # Data are not run, and need not be allowed.
+        is_data = dict(attrs).get("type") == "application/json"
+        self.inside = tag if tag in self.content and not is_data else None
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.content[self.inside].append(data)
+
+
+@pytest.mark.parametrize("made", [records.experiment, records.nasty])
+def test_only_the_pages_own_script_and_style_are_allowed(made, tmp_path):
+    page = Elements(written(tmp_path, made(), records.NASTY, description=records.NASTY))
+    allowed = dict(rule.split(" ", 1) for rule in page.policy.split("; "))
+    assert allowed["default-src"] == "'none'"
+    assert "unsafe" not in page.policy
+    for element in ("script", "style"):
+        (content,) = page.content[element]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert allowed[f"{element}-src"] == f"'sha256-{digest}'"
+    assert not {name for name in page.attributes if name == "style" or name.startswith("on")}
 
 
 def test_names_are_escaped_everywhere(tmp_path):

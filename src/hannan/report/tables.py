@@ -82,9 +82,14 @@ def effort(section: Section, colours: Slots) -> str:
 
 def _bar(text: str, value: float, values: Sequence[float]) -> str:
     most = max((v for v in values if math.isfinite(v)), default=0.0)
-    share = 100 * value / most if most > 0 and math.isfinite(value) else 0.0
-    bar = f"<span class='bar' style='--share:{share:.1f}%'></span>" if share > 0 else ""
+    share = math.ceil(100 * value / most) if most > 0 and math.isfinite(value) else 0
+    bar = f"<span class='bar share-{share}'></span>" if share > 0 else ""
     return f"<td>{bar}{text}</td>"
+
+
+def shares() -> str:
+    """The lengths of bars, as classes: the page allows no styles in its elements."""
+    return "\n".join(f".share-{n} {{ --share: {n}%; }}" for n in range(1, 101))
 
 
 def parameters(section: Section, colours: Slots) -> str:

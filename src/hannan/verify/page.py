@@ -51,6 +51,9 @@ def write_page(verdicts: Sequence[Verdict], path: str | Path, effort: str) -> No
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
+        # matplotlib's drawings have styles in their elements; scripts there are none.
+        "<meta http-equiv='Content-Security-Policy' "
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",
         f"<title>hannan verify: {escape(summary)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>hannan verify</h1><p class='{_class(not failed)}'>{escape(summary)}</p>",
         f"<p class='soft'>hannan {__version__}, {effort} effort, "
