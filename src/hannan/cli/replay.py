@@ -23,7 +23,7 @@ from hannan.cli.output import (
     write_report_of,
 )
 from hannan.cli.replay_answer import Answer
-from hannan.cli.replay_data import Stream, read_stream
+from hannan.cli.replay_data import LIMITS, Stream, read_stream
 from hannan.core import HannanError, ParameterError
 from hannan.experiments.catalogue import entries, find
 from hannan.experiments.plan import Plan, make_plan
@@ -108,6 +108,14 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
 @click.option(
     "--hash", type=click.IntRange(1), help="Of such a file: hash its features to so many."
 )
+@click.option(
+    "--max-columns", type=click.IntRange(1), help="That the file may have. [default: 10000]"
+)
+@click.option(
+    "--max-unpacked",
+    type=click.IntRange(1),
+    help="Bytes that a .gz file may have unpacked. [default: 50 times its size, 16 MiB at least]",
+)
 @click.option("--policies", metavar="NAME", help="A policy class. [default: LinearPolicies]")
 @click.option("--learner", "learners", multiple=True, metavar="NAME", help="Only these learners.")
 @click.option("--rounds", type=click.IntRange(1), help="Only so many rows, from the first on.")
@@ -152,7 +160,7 @@ def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> in
 
 
 def _read(data: Path, options: dict[str, Any]) -> Stream:
-    given = {name: options[name] for name in _DATA + _LOG + _VW}
+    given = {name: options[name] for name in _DATA + _LOG + _VW + LIMITS}
     if is_vw(data):
         return read_stream(data, given, options["rounds"])
     for name in _VW:

@@ -16,6 +16,8 @@ from hannan.core.validation import FloatArray
 from hannan.environments import FromFile, FromLog
 from hannan.environments._files import open_table
 
+LIMITS = ("max_columns", "max_unpacked")
+
 
 @dataclass(frozen=True, slots=True)
 class Units:
@@ -113,15 +115,17 @@ def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, lis
     unused: list[str] = []
     if context is None:
         free = [name for name in used if name]
-        context, unused = _numeric_columns(path, free, options.get("categorical", []))
+        limits = {name: options[name] for name in LIMITS if name in options}
+        context, unused = _numeric_columns(path, free, options.get("categorical", []), limits)
     table = {**options, "path": str(path), "context": context or None}
     return FromLog(**table) if "action" in options else FromFile(**table), unused
 
 
 def _vw(path: Path, options: dict[str, Any]) -> FromVW:
     """The environment of a file of Vowpal Wabbit."""
-    format = format_of(path, options.get("format"), "--format")
-    same = ("format", "method", "floor", "value_range")
+    limit = options.get("max_unpacked")
+    format = format_of(path, options.get("format"), "--format", max_unpacked=limit)
+    same = ("format", "method", "floor", "value_range", "max_unpacked")
     known = {"context": "columns", "hash": "columns"} | {name: name for name in same}
     for name in options.keys() - known.keys():
         raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
@@ -129,17 +133,17 @@ def _vw(path: Path, options: dict[str, Any]) -> FromVW:
 
 
 def _numeric_columns(
-    path: Path, used: Sequence[str], categorical: Sequence[str]
+    path: Path, used: Sequence[str], categorical: Sequence[str], limits: Mapping[str, int]
 ) -> tuple[list[str], list[str]]:
     """The columns that can be contexts, and those that cannot because they hold text."""
-    table = open_table(path)
+    table = open_table(path, **limits)
     free = [name for name in table.names if name not in used]
     first: Mapping[str, Any] = {}
     for _, first in table.batches(free):  # noqa: B007
         break
     text = [name for name in free if not _looks_numeric(first.get(name, ()))]
-    unused = [name for name in text if name not in categorical]
-    return [name for name in free if name not in unused], unused
+    unused = dict.fromkeys(name for name in text if name not in categorical)
+    return [name for name in free if name not in unused], list(unused)
 
 
 def _looks_numeric(values: Sequence[Any]) -> bool:
@@ -148,7 +152,7 @@ def _looks_numeric(values: Sequence[Any]) -> bool:
         try:
             if math.isfinite(float(value)):
                 return True
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             continue
     return False
 

@@ -113,7 +113,7 @@ class Labels:
     def __post_init__(self) -> None:
         if any(_is_missing(value) for value in self.values):
             raise ParameterError(f"A label must not be empty; got {list(self.values)}.")
-        numeric = all(_is_number(value) for value in self.values)
+        numeric = all(_is_number(value) and _is_small(value) for value in self.values)
         object.__setattr__(self, "_numeric", numeric)
         places = {self._key(value): i for i, value in enumerate(self.values)}
         object.__setattr__(self, "_places", places)
@@ -137,7 +137,7 @@ class Labels:
             return None if value is None else _text(value)
         try:
             return float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
 
 
@@ -165,9 +165,10 @@ def read(source: str, parts: Sequence[Numbers | Labels], batch: Batch, first: in
 def check_names(source: str, wanted: Iterable[str], available: Iterable[str]) -> None:
     """Raise an error that suggests the nearest name if a wanted column does not exist."""
     existing = [str(name) for name in available]
+    known = set(existing)
     for name in wanted:
-        if name not in existing:
-            near = difflib.get_close_matches(name, existing, 1)
+        if name not in known:
+            near = difflib.get_close_matches(name, existing[:MAX_CLASSES], 1)
             hint = f"Did you mean {near[0]!r}?" if near else f"It has {_few(existing) or 'none'}."
             raise ParameterError(f"There is no column {name!r} in {source}. {hint}")
 
@@ -238,7 +239,7 @@ def _note_values(
 def _ordered(values: Iterable[Any]) -> list[Any]:
     try:
         return sorted(values, key=lambda value: (float(value), str(value)))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return sorted(values, key=str)
 
 
@@ -267,6 +268,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, complex)
 
 
+def _is_small(value: Any) -> bool:
+    """Whether a number is a float, or can be made one."""
+    try:
+        return float(value) == float(value)
+    except OverflowError:
+        return False
+
+
 def _is_missing(value: Any) -> bool:
     # pandas' NA is neither equal to anything nor unequal to itself, so its text is compared.
     return value is None or str(value) in ("", "<NA>") or bool(np.any(value != value))
@@ -279,5 +288,5 @@ def _text(value: Any) -> str:
 
 
 def _few(values: Sequence[Any]) -> str:
-    shown = ", ".join(repr(value) for value in values[:8])
+    shown = ", ".join(repr(value)[:80] for value in values[:8])
     return shown if len(values) <= 8 else f"{shown}, … ({len(values)} in all)"

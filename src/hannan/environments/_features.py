@@ -39,14 +39,16 @@ class Features:
             check_choice(owner, "scale", scale, ("running",))
         self._owner = owner
         chosen = column_names(owner, "categorical", categorical)
-        extra = [name for name in chosen if name not in self.names]
+        known = set(self.names)
+        extra = [name for name in chosen if name not in known]
         if extra or (self.scalar and chosen):
             raise refuse(owner, "categorical", f"columns of context={self.names}", categorical)
         self.categories: dict[str, list[Any]] = {}
         if isinstance(categorical, Mapping):
             self.categories = {name: list(values) for name, values in categorical.items()}
         self.unknown = [name for name in chosen if name not in self.categories]
-        self._numeric = [name for name in self.names if name not in chosen]
+        others = set(chosen)
+        self._numeric = [name for name in self.names if name not in others]
 
     def learn(self, found: Mapping[str, list[Any]]) -> None:
         """Take the categories of the columns in `unknown`."""

@@ -3,36 +3,57 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import json
 import zlib
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from hannan._packages import package
 from hannan.core import ParameterError
+from hannan.core.unpacking import check_unpacked, open_unpacked
+from hannan.core.validation import check_integer
 from hannan.environments._columns import Batches, Table
 
 BATCH = 4096
+MAX_COLUMNS = 10_000
+_BATCH_CHARACTERS = 2**22  # so that wide rows come in smaller batches
+_COLUMN_CHARACTERS = 1024  # of a column, on average over a row
+_Row = TypeVar("_Row")
 _UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
 
 class TableFile(ABC):
-    """A file of rows with named columns, read from its beginning each time."""
+    """A file of rows with named columns, read from its beginning each time.
 
-    def __init__(self, path: Path) -> None:
+    It has at most `max_columns` columns, and a packed one unpacks to `max_unpacked` bytes at most
+    (see `check_unpacked`), so that nobody's file takes all memory or time.
+    """
+
+    def __init__(
+        self, path: Path, max_columns: int | None = None, max_unpacked: int | None = None
+    ) -> None:
         self.path = path
         self.source = f"the file {str(path)!r}"
+        self._most = MAX_COLUMNS
+        if max_columns is not None:
+            self._most = check_integer("A table", "max_columns", max_columns, 1)
+        self._max_unpacked = max_unpacked
         with self._readable():
             names = self._header()
         if not names:
             raise ParameterError(f"{self._Source} is empty.")
-        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if len(names) > self._most:
+            raise ParameterError(
+                f"{self._Source} has {len(names):,} columns, more than max_columns="
+                f"{self._most:,}. Pass a larger max_columns if they are wanted."
+            )
+        twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise ParameterError(f"{self._Source} has more than one column {twice[0]!r}.")
         self.names = names
@@ -73,28 +94,67 @@ class TableFile(ABC):
             raise ParameterError(f"{self._Source} cannot be read: {why}.") from error
 
 
+class _Lines:
+    """The lines of a file of text; no row has more characters than it may, over all its lines."""
+
+    def __init__(self, stream: IO[str], longest: int, refusal: str) -> None:
+        self._stream = stream
+        self._longest = longest
+        self._refusal = refusal
+        self.row = 0
+        """Characters since the last row was complete."""
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._stream.readline(self._longest + 1):
+            self.row += len(line)
+            if self.row > self._longest:
+                raise ParameterError(self._refusal)
+            yield line
+
+    def batches(self, rows: Iterator[_Row]) -> Iterator[list[_Row]]:
+        """Rows that are made of these lines, some thousand at a time, or fewer if they are long."""
+        batch: list[_Row] = []
+        size = 0
+        for row in rows:
+            batch.append(row)
+            size += self.row
+            self.row = 0
+            if len(batch) == BATCH or size > _BATCH_CHARACTERS:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+
 class _TextFile(TableFile):
-    def _open(self) -> IO[str]:
-        if self.path.suffix.lower() == ".gz":
-            return gzip.open(self.path, "rt", encoding="utf-8-sig", newline="")
-        return open(self.path, encoding="utf-8-sig", newline="")
+    @contextmanager
+    def _open(self) -> Iterator[_Lines]:
+        longest = _COLUMN_CHARACTERS * self._most
+        refusal = (
+            f"{self._Source} has a row of more than {longest:,} characters, {_COLUMN_CHARACTERS} "
+            f"for each of max_columns={self._most:,}. Pass a larger max_columns if it really has."
+        )
+        raw = open_unpacked(self.path, self._max_unpacked)
+        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
+            yield _Lines(stream, longest, refusal)
 
 
 class CsvFile(_TextFile):
     """Values separated by commas, under a line of names; blank lines do not count."""
 
     def _header(self) -> list[str]:
-        with self._open() as stream:
-            return [name.strip() for name in next(filter(None, csv.reader(stream)), [])]
+        with self._open() as lines:
+            return [name.strip() for name in next(filter(None, csv.reader(lines)), [])]
 
     def _batches(self, columns: Sequence[str]) -> Batches:
         width = len(self.names)
-        places = [(name, self.names.index(name)) for name in columns]
+        at_name = {name: i for i, name in enumerate(self.names)}
+        places = [(name, at_name[name]) for name in columns]
         first = 1
-        with self._open() as stream:
-            lines = filter(None, csv.reader(stream))
-            next(lines)
-            while rows := list(islice(lines, BATCH)):
+        with self._open() as lines:
+            found = filter(None, csv.reader(lines))
+            next(found)
+            for rows in lines.batches(found):
                 if set(map(len, rows)) != {width}:
                     at, row = next((i, r) for i, r in enumerate(rows) if len(r) != width)
                     raise ParameterError(
@@ -109,14 +169,13 @@ class JsonLinesFile(_TextFile):
     """One JSON object a line; the first one names the columns. Blank lines do not count."""
 
     def _header(self) -> list[str]:
-        with self._open() as stream:
-            return [str(name) for name in next(self._rows(stream), {})]
+        with self._open() as lines:
+            return [str(name) for name in next(self._rows(lines), {})]
 
     def _batches(self, columns: Sequence[str]) -> Batches:
         first = 1
-        with self._open() as stream:
-            objects = self._rows(stream)
-            while rows := list(islice(objects, BATCH)):
+        with self._open() as lines:
+            for rows in lines.batches(self._rows(lines)):
                 try:
                     batch = {name: [row[name] for row in rows] for name in columns}
                 except KeyError:
@@ -129,10 +188,11 @@ class JsonLinesFile(_TextFile):
                 yield first, batch
                 first += len(rows)
 
-    def _rows(self, stream: IO[str]) -> Iterator[dict[str, Any]]:
+    def _rows(self, lines: _Lines) -> Iterator[dict[str, Any]]:
         number = 0
-        for line in stream:
+        for line in lines:
             if line.isspace():
+                lines.row = 0
                 continue
             number += 1
             try:
@@ -141,6 +201,8 @@ class JsonLinesFile(_TextFile):
                 raise ParameterError(
                     f"Row {number} of {self.source} is not valid JSON: {error}."
                 ) from None
+            except RecursionError:
+                raise ParameterError(f"Row {number} of {self.source} is nested too deep.") from None
             if not isinstance(row, dict):
                 raise ParameterError(
                     f"Row {number} of {self.source} must be a JSON object, one a line; got "
@@ -174,6 +236,10 @@ class ParquetFile(TableFile):
         arrow = _arrow()
         try:
             with arrow.parquet.ParquetFile(self.path, pre_buffer=False) as file:
+                about = file.metadata
+                groups = (about.row_group(i) for i in range(about.num_row_groups))
+                size = sum(group.total_byte_size for group in groups)
+                check_unpacked(self.path, size, self._max_unpacked)
                 yield file
         except arrow.ArrowException as error:
             raise ParameterError(f"{self._Source} cannot be read: {error}.") from error
@@ -187,7 +253,9 @@ _FORMATS: dict[str, type[TableFile]] = {
 }
 
 
-def open_table(path: str | PathLike[str]) -> TableFile:
+def open_table(
+    path: str | PathLike[str], max_columns: int | None = None, max_unpacked: int | None = None
+) -> TableFile:
     """The table in a file, by the ending of its name."""
     file = Path(path)
     endings = [suffix.lower() for suffix in file.suffixes]
@@ -198,7 +266,7 @@ def open_table(path: str | PathLike[str]) -> TableFile:
             f"The name of a data file must end in .csv, .jsonl, .ndjson (or one of them and .gz) "
             f"or .parquet; got {str(path)!r}."
         )
-    return found(file)
+    return found(file, max_columns, max_unpacked)
 
 
 def first_rows(table: Table, columns: Sequence[str], count: int) -> Batches:

@@ -47,6 +47,11 @@ class FromFile(Replay):
         losses in `trace.current_losses`.
     oracle
         A policy class to measure regret against.
+    max_columns
+        Columns that the file may have, 10,000 by default; a row may have 1,024 characters for each.
+    max_unpacked
+        Bytes that a .gz or .parquet file may unpack to; by default 50 times its size, and at least
+        16 MiB.
 
     Attributes
     ----------
@@ -83,6 +88,8 @@ class FromFile(Replay):
         value_range: tuple[float, float] | None = None,
         current: str | None = None,
         oracle: Oracle | None = None,
+        max_columns: int | None = None,
+        max_unpacked: int | None = None,
     ) -> None:
         self.path = path
         self.context = context
@@ -94,4 +101,6 @@ class FromFile(Replay):
         self.value_range = value_range
         self.current = current
         self.oracle = oracle
-        self._replay(open_table(path))
+        self.max_columns = max_columns
+        self.max_unpacked = max_unpacked
+        self._replay(open_table(path, max_columns, max_unpacked))

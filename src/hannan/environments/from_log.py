@@ -109,6 +109,8 @@ class FromLog(Tabular):
     floor
         p_min, for rejection; by default the smallest probability in the log. A larger one keeps
         more rows, at the price of a bias against actions that were logged more rarely.
+    max_columns, max_unpacked
+        As in `FromFile`.
 
     Attributes
     ----------
@@ -156,6 +158,8 @@ class FromLog(Tabular):
         categorical: Categorical = (),
         scale: str | None = "running",
         oracle: Oracle | None = None,
+        max_columns: int | None = None,
+        max_unpacked: int | None = None,
     ) -> None:
         self.path = path
         self.context = context
@@ -170,6 +174,8 @@ class FromLog(Tabular):
         self.categorical = categorical
         self.scale = scale
         self.oracle = oracle
+        self.max_columns = max_columns
+        self.max_unpacked = max_unpacked
         self._range = check_loss_range(self, value_range, "value_range")
         self._outcome = self._check_outcome()
         features = Features(self, context, categorical, scale)
@@ -183,7 +189,7 @@ class FromLog(Tabular):
 
     def _table_at(self, path: str | PathLike[str]) -> Table:
         """The rows; adapters override this for other file formats."""
-        return open_table(path)
+        return open_table(path, self.max_columns, self.max_unpacked)
 
     @cached_property
     def smallest_propensity(self) -> float:

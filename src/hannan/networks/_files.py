@@ -1,14 +1,17 @@
 """Text files, compressed or not."""
 
-import gzip
+import zlib
 from os import PathLike
-from pathlib import Path
+
+from hannan.core import ParameterError
+from hannan.core.unpacking import open_unpacked
 
 
-def read_text(path: str | PathLike[str]) -> str:
+def read_text(path: str | PathLike[str], max_unpacked: int | None = None) -> str:
     """The text of a file; one whose name ends in .gz is unpacked."""
-    file = Path(path)
-    if file.suffix == ".gz":
-        with gzip.open(file, "rt", encoding="utf-8-sig") as stream:
-            return stream.read()
-    return file.read_text(encoding="utf-8-sig")
+    try:
+        with open_unpacked(path, max_unpacked) as stream:
+            return stream.read().decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ParameterError(f"The file {str(path)!r} cannot be read: {why}.") from error

@@ -22,6 +22,7 @@ def read_edges(
     *,
     rename: Mapping[str, str] | None = None,
     zones: Iterable[Hashable] = (),
+    max_unpacked: int | None = None,
 ) -> RoadNetwork:
     """A road network from a table of comma-separated values with a header.
 
@@ -37,6 +38,8 @@ def read_edges(
         From a name in the file to the one used here, such as ``{"ue_flow": "flow"}``.
     zones
         Nodes that must not be passed through.
+    max_unpacked
+        Bytes that a .gz file may unpack to; by default 50 times its size, and at least 16 MiB.
 
     Examples
     --------
@@ -48,12 +51,16 @@ def read_edges(
     >>> roads.links, roads.free_flow_time
     ([('home', 'shop'), ('shop', 'work')], array([300., 700.]))
     """
-    rows = [row for row in csv.reader(read_text(path).splitlines()) if row]
+    text = read_text(path, max_unpacked)
+    try:
+        rows = [row for row in csv.reader(text.splitlines()) if row]
+    except csv.Error as error:
+        raise ParameterError(f"{path} is not a table of comma-separated values: {error}.") from None
     names = [(rename or {}).get(name.strip(), name.strip()) for name in rows[0]] if rows else []
     for needed in ("tail", "head"):
         if needed not in names:
             raise ParameterError(
-                f"{path} has no column {needed!r}, only {names}. Name it with rename=."
+                f"{path} has no column {needed!r}, only {str(names)[:200]}. Name it with rename=."
             )
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(names):
@@ -76,7 +83,7 @@ def _free_flow_time(columns: dict[str, list[str]], found: dict[str, FloatArray])
     if "length" not in found:
         raise ParameterError(
             "An edge table needs a column free_flow_time, or length (and speed); got "
-            f"{list(columns)}. Name it with rename=."
+            f"{str(list(columns))[:200]}. Name it with rename=."
         )
     speed = found.get("speed", np.ones(1))
     if not (speed > 0.0).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from os import PathLike
 
@@ -14,7 +15,7 @@ _NEEDED = 7  # init node, term node, capacity, length, free flow time, b, power
 _MORE = ("speed", "toll", "link_type")
 
 
-def read_tntp(path: str | PathLike[str]) -> RoadNetwork:
+def read_tntp(path: str | PathLike[str], *, max_unpacked: int | None = None) -> RoadNetwork:
     """A road network from a `*_net.tntp` file.
 
     Such a file has lines ``<NAME> value`` down to ``<END OF METADATA>``, comments that begin with
@@ -26,6 +27,8 @@ def read_tntp(path: str | PathLike[str]) -> RoadNetwork:
     ----------
     path
         The file; a name ending in .gz is unpacked.
+    max_unpacked
+        Bytes that a .gz file may unpack to; by default 50 times its size, and at least 16 MiB.
 
     Examples
     --------
@@ -46,7 +49,7 @@ def read_tntp(path: str | PathLike[str]) -> RoadNetwork:
     """
     metadata: dict[str, str] = {}
     rows: list[list[float]] = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path, max_unpacked).splitlines(), start=1):
         text = line.partition("~")[0].strip()
         found = _METADATA.fullmatch(text)
         if found:
@@ -61,15 +64,16 @@ def read_tntp(path: str | PathLike[str]) -> RoadNetwork:
     first = _integer(metadata, "FIRST THRU NODE")
     columns = list(zip(*(row[: min(map(len, rows))] for row in rows), strict=True))
     more = dict(zip(_MORE, columns[_NEEDED:], strict=False))
+    tails, heads = ([int(node) for node in ends] for ends in columns[:2])
     return RoadNetwork(
-        [int(node) for node in columns[0]],
-        [int(node) for node in columns[1]],
+        tails,
+        heads,
         columns[4],
         capacity=columns[2],
         length=columns[3],
         b=columns[5],
         power=columns[6],
-        zones=range(1, first or 1),
+        zones=[node for node in {*tails, *heads} if 1 <= node < (first or 1)],
         **more,
     )
 
@@ -78,7 +82,9 @@ def _row(text: str, line: int) -> list[float]:
     try:
         row = [float(word) for word in text.partition(";")[0].split()]
     except ValueError:
-        raise ParameterError(f"Line {line} is not made of numbers: {text!r}.") from None
+        raise ParameterError(f"Line {line} is not made of numbers: {text[:80]!r}.") from None
+    if not all(map(math.isfinite, row[:2])):
+        raise ParameterError(f"Line {line} has a node that is no number: {text[:80]!r}.")
     if len(row) < _NEEDED:
         raise ParameterError(
             f"Line {line} has {len(row)} columns; a link has {_NEEDED} at least (init node, term "
@@ -93,4 +99,5 @@ def _integer(metadata: dict[str, str], name: str) -> int | None:
     try:
         return int(metadata[name])
     except ValueError:
-        raise ParameterError(f"<{name}> should be an integer; got {metadata[name]!r}.") from None
+        got = metadata[name][:80]
+        raise ParameterError(f"<{name}> should be an integer; got {got!r}.") from None

@@ -22,7 +22,9 @@ from hannan.adapters.vw.rounds import (
 from hannan.core.validation import check_integer
 
 
-def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdfRound]:
+def read_dsjson(
+    source: Source, *, max_round: int = MAX_ROUND, max_unpacked: int | None = None
+) -> Iterator[CbAdfRound]:
     """The decisions of a dsjson log, one at a time.
 
     Like VW this passes over lines that do not begin with ``{`` and records without a context
@@ -32,7 +34,7 @@ def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdf
 
     Parameters
     ----------
-    source, max_round
+    source, max_round, max_unpacked
         As in `read_vw`.
 
     Examples
@@ -49,7 +51,8 @@ def read_dsjson(source: Source, *, max_round: int = MAX_ROUND) -> Iterator[CbAdf
     >>> found.actions
     ({'': {'id': 'red'}}, {'': {'id': 'blue'}})
     """
-    return rounds_of_dsjson(Lines(source, check_integer("read_dsjson", "max_round", max_round, 1)))
+    check_integer("read_dsjson", "max_round", max_round, 1)
+    return rounds_of_dsjson(Lines(source, max_round, max_unpacked=max_unpacked))
 
 
 def rounds_of_dsjson(lines: Lines) -> Iterator[CbAdfRound]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from os import PathLike
@@ -34,14 +35,21 @@ def is_vw(path: str | PathLike[str]) -> bool:
     return Path(path).name.lower().removesuffix(".gz").endswith(ENDINGS)
 
 
-def format_of(path: str | PathLike[str], given: str | None = None, option: str = "format=") -> str:
+def format_of(
+    path: str | PathLike[str],
+    given: str | None = None,
+    option: str = "format=",
+    *,
+    max_round: int | None = None,
+    max_unpacked: int | None = None,
+) -> str:
     """The format of a file: as given by an option, by its name, or by its first lines."""
     if given is not None:
         return check_format("FromVW", given, (*FORMATS, "dsjson"))
     if {suffix.lower() for suffix in Path(path).suffixes} & {".dsjson", ".json"}:
         return "dsjson"
     labels: list[str] = []
-    lines = Lines(path, MAX_ROUND)
+    lines = Lines(path, max_round or MAX_ROUND, max_unpacked=max_unpacked)
     for line in islice(lines, _LOOK):
         first = line.partition("|")[0].split(" ")[0]
         if first in SLOTTED:
@@ -87,6 +95,8 @@ class FromVW(FromLog):
         (low, high) of the costs.
     method, baseline, floor, scale, oracle
         As in `FromLog`.
+    max_round, max_unpacked
+        As in `read_vw`.
 
     Examples
     --------
@@ -120,11 +130,14 @@ class FromVW(FromLog):
         floor: float | None = None,
         scale: str | None = "running",
         oracle: Oracle | None = None,
+        max_round: int | None = None,
+        max_unpacked: int | None = None,
     ) -> None:
-        self.format = format_of(path, format)
+        self.format = format_of(path, format, max_round=max_round, max_unpacked=max_unpacked)
+        self.max_round = max_round
         self.columns = columns
         bounds = check_loss_range(self, value_range, "value_range")
-        self._vw = _VWTable(path, self.format, columns, bounds)
+        self._vw = _VWTable(path, self.format, columns, bounds, max_round, max_unpacked)
         K = enough(self, n_actions, self._vw.n_actions)
         super().__init__(
             path,
@@ -139,6 +152,7 @@ class FromVW(FromLog):
             floor=floor,
             scale=scale,
             oracle=oracle,
+            max_unpacked=max_unpacked,
         )
 
     def _table_at(self, path: str | PathLike[str]) -> Table:
@@ -154,8 +168,13 @@ class _VWTable(TableFile):
         format: str,
         columns: Columns,
         bounds: tuple[float, float],
+        max_round: int | None = None,
+        max_unpacked: int | None = None,
     ) -> None:
         self._format = format
+        self._longest = MAX_ROUND
+        if max_round is not None:
+            self._longest = check_integer("FromVW", "max_round", max_round, 1)
         self._bounds = bounds  # of the costs
         self._hashed = 0
         self.features: list[str] = []
@@ -166,7 +185,8 @@ class _VWTable(TableFile):
         elif columns is not None:
             self.features = listed("FromVW", columns)
         self.n_actions = 0
-        super().__init__(Path(path))
+        # What it has of columns was asked for, or is counted as they come.
+        super().__init__(Path(path), sys.maxsize, max_unpacked)
 
     def _header(self) -> list[str]:
         names: set[str] = set()
@@ -214,7 +234,7 @@ class _VWTable(TableFile):
 
     def _rows(self) -> Iterator[Logged]:
         decisions = Decisions("position")
-        lines = Lines(self.path, MAX_ROUND)
+        lines = Lines(self.path, self._longest, max_unpacked=self._max_unpacked)
         for row in map(decisions.logged, _rounds(lines, self._format)):
             if row is None:
                 continue

@@ -18,6 +18,7 @@ from typing import IO, Any
 from hannan.adapters.vw.rounds import VWFormatError
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
+from hannan.core.unpacking import open_unpacked
 
 MAX_ROUND = 2**20
 Source = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
@@ -35,9 +36,12 @@ class Lines:
     cannot fill the memory.
     """
 
-    def __init__(self, source: Source, longest: int, name: str = "") -> None:
+    def __init__(
+        self, source: Source, longest: int, name: str = "", max_unpacked: int | None = None
+    ) -> None:
         self.number = 0
         self.longest = longest
+        self._max_unpacked = max_unpacked
         self._source = source
         self._name = name
         if isinstance(source, str | os.PathLike):
@@ -51,7 +55,8 @@ class Lines:
     def __iter__(self) -> Iterator[str]:
         try:
             if isinstance(self._source, str | os.PathLike):
-                with _opened(Path(self._source)) as stream:
+                # Bytes, so that only a line feed ends a line.
+                with open_unpacked(self._source, self._max_unpacked) as stream:
                     yield from self._read(stream.readline)
             elif hasattr(self._source, "readline"):
                 yield from self._read(self._source.readline)
@@ -98,13 +103,6 @@ class Lines:
         if "\n" in text:
             raise self.refuse(text, "one line at a time; split the text at its line ends")
         return text
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    # Bytes, so that only a line feed ends a line.
-    with gzip.open(path) if path.suffix.lower() == ".gz" else open(path, "rb") as stream:
-        yield stream
 
 
 def write_rounds(

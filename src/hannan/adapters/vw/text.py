@@ -45,7 +45,9 @@ _LONGEST = 400  # digits; that is more than a float can hold
 _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
 
 
-def read_vw(source: Source, format: str, *, max_round: int = MAX_ROUND) -> Iterator[Round]:
+def read_vw(
+    source: Source, format: str, *, max_round: int = MAX_ROUND, max_unpacked: int | None = None
+) -> Iterator[Round]:
     """The rounds of a text file of Vowpal Wabbit, one at a time.
 
     What VW would read with a warning, or in another way than it looks, is refused. The weight of a
@@ -60,6 +62,8 @@ def read_vw(source: Source, format: str, *, max_round: int = MAX_ROUND) -> Itera
         "cb" (gives `CbRound`) or "cb_adf" (`CbAdfRound`).
     max_round
         Characters that a round may have; no more are ever held.
+    max_unpacked
+        Bytes that a .gz file may unpack to; by default 50 times its size, and at least 16 MiB.
 
     Examples
     --------
@@ -71,7 +75,8 @@ def read_vw(source: Source, format: str, *, max_round: int = MAX_ROUND) -> Itera
     {'user': {'age': 31.0, 'city': 'york'}}
     """
     check_format("read_vw", format, FORMATS)
-    lines = Lines(source, check_integer("read_vw", "max_round", max_round, 1))
+    check_integer("read_vw", "max_round", max_round, 1)
+    lines = Lines(source, max_round, max_unpacked=max_unpacked)
     return rounds_of_text(lines, format)
 
 
