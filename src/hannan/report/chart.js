@@ -9,7 +9,11 @@ const MOST_READINGS = 14;
 function make(tag, attributes, parent, text) {
   const drawn = parent instanceof SVGElement || tag === "svg";
   const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) {
+    // The page allows no style attributes, but styles that its script sets.
+    if (name === "style") node.style.cssText = value;
+    else node.setAttribute(name, value);
+  }
   if (text !== undefined) node.textContent = text;
   if (parent) parent.append(node);
   return node;
