@@ -28,27 +28,29 @@ check: $(READY)
 
 # One study measures other libraries too; where they cannot be installed it says so and goes on.
 bench: $(READY)
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group peers
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/constraints.txt
 	$(BIN)/python -m benchmarks
 
 # Plays all settings of tests/golden and writes down what they show; --check compares instead.
 golden: $(READY)
 	$(BIN)/python -m tests.golden
 
-# constraints.txt pins the whole tree to versions known to work together; `make lock` renews it.
+# constraints.txt pins the whole tree, the build backend included, to files of known hashes.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' -c constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
+# Newest versions within the bounds of pyproject.toml, with the hashes of their files for all systems.
+COMPILE := $(VENV)-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --no-header
 lock:
-	rm -rf $(VENV)
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --group peers -e .
-	$(BIN)/python -m pip freeze --all --exclude-editable --exclude hannan --exclude setuptools > constraints.txt
-	touch $(READY)
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check 'uv==0.13.7'
+	$(COMPILE) --group dev pyproject.toml --output-file constraints.txt
+	$(COMPILE) --group peers --constraints constraints.txt --output-file benchmarks/constraints.txt
+	rm -rf $(VENV)-lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
