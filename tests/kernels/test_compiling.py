@@ -57,7 +57,7 @@ def test_it_plays_from_a_folder_that_cannot_be_written_without_a_home(tmp_path):
     for folder in [path for path in (tmp_path / "hannan").rglob("*") if path.is_dir()]:
         (folder / "__pycache__").touch()
     (tmp_path / "hannan" / "__pycache__").touch()
-    nowhere = {name: os.devnull for name in ("HOME", "XDG_CACHE_HOME", "USERPROFILE")}
+    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "USERPROFILE"), os.devnull)
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     played = subprocess.run(
         [sys.executable, "-c", f"FOLDER = {str(tmp_path)!r}\n{PLAY}"],

@@ -71,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = cli.main(arguments, prog_name="hannan", standalone_mode=False)
     except HannanError as error:
-        print(f"hannan: {' '.join(str(error).split())}", file=sys.stderr)
+        # What is quoted from a file must not move the cursor, or worse.
+        line = "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split()))
+        print(f"hannan: {line}", file=sys.stderr)
         return WRONG_INPUT
     except click.ClickException as error:
         error.show()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,32 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from hannan.core import HannanError
 from hannan.experiments.cell import Cell
 from hannan.experiments.plan import Plan
+from hannan.experiments.results import ResultsError
 from hannan.experiments.run import Run, run
 from hannan.experiments.summary import Record, Row, compared
 
 _SEES = {"full": "all", "semi": "chosen", "none": "nothing"}
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+
+
+@contextmanager
+def reading(results: Path) -> Iterator[None]:
+    """Records that no run wrote, though their checksums are right, are refused by one line."""
+    try:
+        yield
+    except (HannanError, click.ClickException):
+        raise
+    except OSError as error:
+        raise ResultsError(f"{error.filename} cannot be used: {error.strerror}.") from error
+    except Exception as error:  # whatever a record lacks, or has in another place
+        raise ResultsError(
+            f"The results at {results} are not what `hannan run` writes ({type(error).__name__}: "
+            f"{str(error)[:200]}). Delete them, and run the experiment again."
+        ) from error
 
 
 def print_json(value: Any) -> None:

@@ -13,6 +13,7 @@ from hannan.cli.output import (
     play_plan,
     print_failures,
     print_json,
+    reading,
     result_tables,
     titles_of,
     write_report_of,
@@ -68,8 +69,9 @@ def run(
     folder = output or _inside(Path("results"), plan.name)
     done = play_plan(plan, folder, backend=backend, jobs=jobs, address=address)
     wanted = done.records and not no_report
-    report = write_report_of(plan, done, folder) if wanted else None
-    _print(plan, done, folder, report, as_json)
+    with reading(folder):
+        report = write_report_of(plan, done, folder) if wanted else None
+        _print(plan, done, folder, report, as_json)
     return print_failures(done)
 
 

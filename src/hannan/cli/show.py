@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from hannan.cli.output import as_json, print_json, result_tables, titles_of
+from hannan.cli.output import as_json, print_json, reading, result_tables, titles_of
 from hannan.experiments.run import read_run
 from hannan.experiments.summary import compared, summarise
 
@@ -32,6 +32,13 @@ def show(
     results: Path, report: Path | None, export: Path | None, formats: tuple[str, ...], as_json: bool
 ) -> None:
     """Show RESULTS: the folder that `hannan run` wrote, or its results.jsonl."""
+    with reading(results):
+        _show(results, report, export, formats or ("png", "svg"), as_json)
+
+
+def _show(
+    results: Path, report: Path | None, export: Path | None, formats: tuple[str, ...], as_json: bool
+) -> None:
     done, title, description = read_run(results)
     records, times = compared(done.records), done.times
     rows = summarise(done.records, times)
@@ -43,7 +50,7 @@ def show(
     if export is not None:
         from hannan.report import write_figures
 
-        made += write_figures(records, times, export, formats or ("png", "svg"))
+        made += write_figures(records, times, export, formats)
     if as_json:
         print_json({"rows": [row.as_dict() for row in rows], "files": [str(path) for path in made]})
         return

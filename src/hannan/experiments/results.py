@@ -148,9 +148,9 @@ def _decode(line: bytes) -> Record | None:
     """The record of a line; None if it is not as it was written."""
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(record, dict):
+    if not isinstance(record, dict) or not isinstance(record.get("key", ""), str):
         return None
     if isinstance(version := record.get("format"), int) and version > FORMAT:
         return record
@@ -202,16 +202,17 @@ def _add(path: Path, line: bytes) -> None:
 
 def replace_file(path: Path, content: bytes) -> None:
     """A file with other content, in one step."""
-    with suppress(FileNotFoundError):
-        if path.read_bytes() == content:
-            return
-    temporary = path.with_name(f".{path.name}.new")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    _sync_folder(path.parent)
+    with _explained(f"{path} cannot be written"):
+        with suppress(FileNotFoundError):
+            if path.read_bytes() == content:
+                return
+        temporary = path.with_name(f".{path.name}.new")
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
 
 
 def _cut_torn_tail(path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from hannan.experiments.backends import Failure, outcomes
 from hannan.experiments.cell import Cell, play_cell
 from hannan.experiments.plan import Plan
-from hannan.experiments.results import Results, read_results, replace_file
+from hannan.experiments.results import Results, ResultsError, read_results, replace_file
 from hannan.experiments.summary import Record
 
 _NOTE = "plan.json"
@@ -116,8 +116,22 @@ def read_run(path: str | Path) -> tuple[Run, str, str]:
     note = results.folder / _NOTE
     if not note.is_file():
         return Run(results.records(), times, 0, []), results.folder.resolve().name, ""
-    plan = json.loads(note.read_text(encoding="utf-8"))
-    return Run(results.records(plan["cells"]), times, 0, []), plan["title"], plan["description"]
+    cells, title, description = _read_note(note)
+    return Run(results.records(cells), times, 0, []), title, description
+
+
+def _read_note(note: Path) -> tuple[list[str], str, str]:
+    try:
+        plan = json.loads(note.read_bytes())
+        cells, texts = list(plan["cells"]), (plan["title"], plan["description"])
+        if all(isinstance(text, str) for text in (*cells, *texts)):
+            return cells, *texts
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise ResultsError(
+        f"{note} is damaged: it is not what was written there. Take it from a copy, or delete it: "
+        "the results are shown without it as well."
+    )
 
 
 class _Progress:
