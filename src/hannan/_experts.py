@@ -18,7 +18,7 @@ from hannan.predictors import Blend, Scaled
 def experts(
     policies: Oracle | ArrayLike | int, *, seed: int | None = None, **options: Any
 ) -> AdaptiveDiscount:
-    """The recommended learner where all losses are shown: nothing to tune.
+    """The recommended learner where all losses are shown; nothing has to be tuned.
 
     It finds out by itself how fast the past goes out of date and how much noise is needed. Where
     contexts are rows of features, a blend of ridge regressions predicts losses beside the policies

@@ -139,7 +139,7 @@ class Trace:
 
     @cached_property
     def best_policy(self) -> Policy:
-        """The best policy in hindsight: one oracle call."""
+        """The best policy in hindsight, or the oracle's best if it is inexact: one oracle call."""
         oracle = self._need_oracle()
         total = oracle.objective()
         for context, losses in self._totals() if self._summable else self._rounds():

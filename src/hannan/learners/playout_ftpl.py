@@ -24,7 +24,7 @@ from hannan.perturbation import seed_key
 class PlayoutFTPL(Learner):
     r"""Follow the leader of the past and of Gaussian noise on the rounds to come.
 
-    The past is free of noise, which fades out as the game ends, and there is nothing to tune. The
+    The past is free of noise, which fades out as the game ends, and its scale needs no tuning. The
     contexts to come must be known: in order, or the law they are drawn from.
 
     Parameters
