@@ -43,6 +43,14 @@ def open_unpacked(path: str | PathLike[str], max_unpacked: int | None = None) ->
     return cast(BinaryIO, io.BufferedReader(_Unpacked(file, max_unpacked), 2**16))
 
 
+def check_packed(path: str | PathLike[str], max_unpacked: int | None = None) -> None:
+    """Unpack a .gz file once, which takes far less time than to read rows until the limit."""
+    if Path(path).suffix.lower() == ".gz":
+        with open_unpacked(path, max_unpacked) as stream:
+            while stream.read(2**20):
+                pass
+
+
 class _Unpacked(io.RawIOBase):
     def __init__(self, file: Path, max_unpacked: int | None) -> None:
         self._file = file

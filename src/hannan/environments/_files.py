@@ -16,7 +16,7 @@ from typing import IO, Any, TypeVar
 
 from hannan._packages import package
 from hannan.core import ParameterError
-from hannan.core.unpacking import check_unpacked, open_unpacked
+from hannan.core.unpacking import check_packed, check_unpacked, open_unpacked
 from hannan.core.validation import check_integer
 from hannan.environments._columns import Batches, Table
 
@@ -127,6 +127,13 @@ class _Lines:
 
 
 class _TextFile(TableFile):
+    def __init__(
+        self, path: Path, max_columns: int | None = None, max_unpacked: int | None = None
+    ) -> None:
+        super().__init__(path, max_columns, max_unpacked)
+        with self._readable():
+            check_packed(path, max_unpacked)
+
     @contextmanager
     def _open(self) -> Iterator[_Lines]:
         longest = _COLUMN_CHARACTERS * self._most

@@ -18,7 +18,7 @@ from typing import IO, Any
 from hannan.adapters.vw.rounds import VWFormatError
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
-from hannan.core.unpacking import open_unpacked
+from hannan.core.unpacking import check_packed, open_unpacked
 
 MAX_ROUND = 2**20
 Source = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
@@ -55,6 +55,7 @@ class Lines:
     def __iter__(self) -> Iterator[str]:
         try:
             if isinstance(self._source, str | os.PathLike):
+                check_packed(self._source, self._max_unpacked)
                 # Bytes, so that only a line feed ends a line.
                 with open_unpacked(self._source, self._max_unpacked) as stream:
                     yield from self._read(stream.readline)
