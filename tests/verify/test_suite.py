@@ -7,7 +7,7 @@ import pytest
 
 import hannan as hn
 from hannan.cli import main
-from hannan.verify import Check, Claim, Finding, Plot, Series, Verdict
+from hannan.verify import Check, Claim, Finding, Plot, Series, Verdict, theorem_3
 from hannan.verify import suite as suite_module
 from hannan.verify.page import write_page
 
@@ -85,6 +85,21 @@ def test_a_claim_that_fails_is_seen(monkeypatch, capsys, tmp_path):
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "1 of 1 claims fail." in text
     assert text.count("FAILS") == 3
+
+
+def test_a_claim_that_the_library_refuses_has_failed_and_the_others_go_on(
+    monkeypatch, capsys, tmp_path
+):
+    make = hn.separators.disjunctions
+    monkeypatch.setattr(theorem_3, "FORMULAS", theorem_3.FORMULAS._replace(separator=make(3)[1:]))
+    only = ["--only", "theorem-3-separator", "--only", "switching-sequences"]
+    assert main(["verify", *only, "--report", str(tmp_path / "page.html")]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "1 of 2 claims fail: theorem-3-separator" in printed
+    assert "refused with ParameterError: separator= holds 2 contexts" in printed
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "refused with ParameterError: separator= holds 2 contexts" in text
+    assert text.count("<svg") == 1
 
 
 def test_every_style_of_plot_is_drawn(tmp_path):

@@ -109,6 +109,8 @@ def _word(passed: bool) -> str:
 
 
 def _svg(plot: Plot) -> str:
+    if not plot.series:
+        return ""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:  # pragma: no cover - depends on what is installed

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from hannan.core import ParameterError
+from hannan.core import HannanError, ParameterError
 from hannan.core.validation import check_seed
-from hannan.verify.claim import Claim, Effort, Finding
+from hannan.verify.claim import Check, Claim, Effort, Finding, Plot
 
 # One module a result, in the order of the paper.
 _MODULES = (
@@ -90,6 +90,9 @@ def verify(
 ) -> list[Verdict]:
     """Try every claim, or some of them.
 
+    A claim whose experiment is refused by the library, as where a separator does not separate, has
+    failed, with what the library said as its only check; the others are tried nevertheless.
+
     Parameters
     ----------
     only
@@ -114,6 +117,14 @@ def verify(
         if progress is not None:
             progress(claim)
         started = time.perf_counter()
-        finding = claim.experiment(effort)
+        finding = _found(claim, effort)
         verdicts.append(Verdict(claim, finding, time.perf_counter() - started))
     return verdicts
+
+
+def _found(claim: Claim, effort: Effort) -> Finding:
+    try:
+        return claim.experiment(effort)
+    except HannanError as error:
+        said = f"{type(error).__name__}: {error}"
+        return Finding([Check(f"refused with {said}", 1.0, 0.0)], Plot("", "", []))
