@@ -246,7 +246,7 @@ class _Tree:
 
 def _certified(effort: Effort) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Regrets of games, and what their certificates say."""
-    T, count = effort.pick(150, 500), effort.pick(16, 200)
+    T, count = effort.pick(150, 300), effort.pick(16, 200)
     seeds = learner_seeds(effort, count)
     found = {}
     for what, (oracle, best) in _classes(effort).items():
@@ -257,7 +257,7 @@ def _certified(effort: Effort) -> dict[str, tuple[FloatArray, FloatArray]]:
             pairs = [(g.trace.regret(), float(g.learner.certificate())) for g in played]
             regret, stated = np.array(pairs).T
             found[f"{what}, {voice} hints"] = regret, stated
-    T, turn = effort.pick(700, 2000), 12
+    T, turn = effort.pick(700, 1200), 12
     losses = np.array([[0.0, 1.0]] * turn + [[0.5, 0.0]] * (T - turn))
     guesses = np.array([[0.0, 0.0]] * turn + [[0.0, 1.0]] * (T - turn))
     make_one = seeded(ContextSemiBanditFTPL, AllPolicies(1, 2), predictor=Script(guesses))

@@ -36,6 +36,7 @@ _MODULES = (
     "delay",
     "playout",
     "growth",
+    "round_by_round",
 )
 
 

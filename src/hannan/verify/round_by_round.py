@@ -1,0 +1,233 @@
+"""The law of every single round: of what is played, of what is estimated and of what is measured.
+
+Two actions on one context, where the leader under Laplace noise has a law in closed form. Given the
+past, what a round does is compared with its mean by that law. Such differences add up to a
+martingale, so that a sum over many rounds shows mistakes that no bound on regret would.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from hannan.bounds import semi_bandit
+from hannan.core import Predictor
+from hannan.core.validation import FloatArray
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned
+from hannan.oracles import AllPolicies
+from hannan.verify._bandits import SIGMAS
+from hannan.verify._guesses import Script
+from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+
+_TWO = AllPolicies(1, 2)
+_G = 0.75  # the mean of the larger of two Laplace variates
+_LAGS = (1, 2, 3)
+_CAP = 4
+_ANNOUNCED = "probabilities announced, off those of the law"
+_MODES: dict[str, Any] = {"one success": "shared", "two successes": 2, "exact weights": "exact"}
+_CONFIDENCE = f"exact, or {SIGMAS} standard errors for each of some thirty sums: below 1e-5"
+
+
+def _first_leads(gap: float, scale: float) -> float:
+    """Probability that action 0 leads, its total being larger than the other one's by `gap`."""
+    if scale == 0.0:
+        return float(gap <= 0.0)
+    x = abs(gap) / scale
+    tail = math.exp(-x) * (2.0 + x) / 4.0
+    return tail if gap > 0.0 else 1.0 - tail
+
+
+class _Sums:
+    """Sums of differences from their means, in standard errors."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, float] = defaultdict(float)
+        self._variances: dict[str, float] = defaultdict(float)
+
+    def add(self, what: str, difference: float, variance: float) -> None:
+        """One more round; the variance is that of the difference, given the past."""
+        self._sums[what] += difference
+        self._variances[what] += variance
+
+    def checks(self, where: str) -> list[Check]:
+        """That none of them is far from zero."""
+        return [
+            Check(f"{where}: {what}, in standard errors", abs(self._score(what)), SIGMAS)
+            for what in self._sums
+        ]
+
+    def _score(self, what: str) -> float:
+        found, variance = self._sums[what], self._variances[what]
+        return found / math.sqrt(variance) if variance > 0.0 else found * math.inf if found else 0.0
+
+
+class _Plays:
+    """Actions beside their law: how often, on which side of a tie, and after which actions."""
+
+    def __init__(self, sums: _Sums) -> None:
+        self._sums = sums
+        self._last = [0.0] * max(_LAGS)
+
+    def add(self, action: int, p: float, gap: float) -> None:
+        """Action 0 had probability p."""
+        surplus, variance = float(action == 0) - p, p * (1.0 - p)
+        self._sums.add("actions played", surplus, variance)
+        # Too much noise brings the action that is behind too often, too little too rarely.
+        side = math.copysign(1.0, gap)
+        self._sums.add("actions played against the leader", side * surplus, variance)
+        for lag in _LAGS:
+            before = self._last[-lag]
+            what = f"actions played like {lag} round{'s' * (lag > 1)} before"
+            self._sums.add(what, before * surplus, before * before * variance)
+        self._last = [*self._last[1:], surplus]
+
+
+@claim("round-by-round", "Algorithm 2, self-tuning and Theorem 5", _CONFIDENCE)
+def full_information(effort: Effort) -> Finding:
+    """In every round the leader of all losses before it, of the guess for it, and of fresh Laplace
+    noise of size 1/ε is played; self-tuned, 1/ε = D/G, and D grows by what this law loses to that
+    of a round later.
+    """
+    T = effort.pick(10_000, 100_000)
+    guesses = Script(effort.rng("round by round").random((T + 1, 2)))
+    cases: dict[str, tuple[dict[str, Any], Predictor | None]] = {
+        "self-tuned": ({"epsilon": SelfTuned(1.0)}, None),
+        "fixed ε": ({"epsilon": 0.5}, None),
+        "guesses": ({"epsilon": SelfTuned(1.0), "trust": "always"}, guesses),
+    }
+    checks, curves = [], []
+    for where, (options, predictor) in cases.items():
+        learner = ContextFTPL(_TWO, predictor=predictor, seed=effort.seed, **options)
+        found, scales = _full_game(where, learner, T, predictor)
+        checks += found
+        curves.append(Series(where, np.arange(1, T + 1, 50), scales[::50]))
+    plot = Plot("round", "1/ε", curves, log_x=True)
+    return Finding(checks, plot, f"T = {T}; two actions, one context, G = 3/4")
+
+
+def _full_game(
+    where: str, learner: ContextFTPL, T: int, predictor: Predictor | None
+) -> tuple[list[Check], FloatArray]:
+    """A game whose losses keep the totals apart by about 1.5/ε, now one ahead and now the other."""
+    sums, scales, off = _Sums(), np.zeros(T), 0.0
+    plays = _Plays(sums)
+    step: Any = learner.step
+    totals = np.zeros(2)
+    for t in range(T):
+        guess = np.zeros(2) if predictor is None else np.asarray(predictor.predict(0))
+        D = step.D if step.measures else 0.0
+        scales[t] = scale = D / _G if step.measures else 1.0 / step.epsilon
+        gap, ahead = totals[0] - totals[1], guess[0] - guess[1]
+        p = _first_leads(gap + ahead, scale)
+        if t % 16 == 0:
+            off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
+        action = learner.act()
+        assert isinstance(action, int)
+        plays.add(action, p, gap + ahead)
+        target = 1.5 * scale * (-1.0 if t // 64 % 2 else 1.0)
+        losses = np.array([1.0, 0.0] if gap <= target else [0.0, 1.0])
+        learner.update(losses)
+        if predictor is not None:
+            predictor.learn(0, action, losses)
+        totals += losses
+        if step.measures and scale > 0.0:
+            width = losses[0] - losses[1] - ahead
+            mean = width * (p - _first_leads(gap + losses[0] - losses[1], scale))
+            sums.add("what D grew by", step.D - D - mean, mean * (abs(width) - mean))
+    return [Check(f"{where}: {_ANNOUNCED}", off, 1e-9), *sums.checks(where)], scales
+
+
+@claim("round-by-round-bandit", "Algorithm 3 and self-tuning", _CONFIDENCE)
+def bandit(effort: Effort) -> Finding:
+    """With bandit feedback the same holds for the estimates; each has the mean (1-(1-q)^L)ℓ by the
+    law of its own round and no more than L times the loss, L = ⌈√(Kt)⌉ in round t, and what
+    instability cost is measured by a draw that is independent of it.
+    """
+    T = effort.pick(3000, 40_000)
+    epsilons: dict[str, float | SelfTuned] = {"fixed ε": 0.4, "self-tuned": SelfTuned(1.0)}
+    checks, curves = [], []
+    for name, mode in _MODES.items():
+        for how, epsilon in epsilons.items():
+            learner = ContextSemiBanditFTPL(
+                _TWO, epsilon=epsilon, resampling=mode, max_resamples=_CAP, seed=effort.seed
+            )
+            found, scales = _bandit_game(f"{how}, {name}", learner, T)
+            checks += found
+            curves.append(Series(f"{how}, {name}", np.arange(1, T + 1, 20), scales[::20]))
+        checks += _caps(name, mode)
+    plot = Plot("round", "1/ε", curves, log_x=True)
+    return Finding(checks, plot, f"T = {T}, L = {_CAP}; caps: 30 rounds each")
+
+
+def _bandit_game(
+    where: str, learner: ContextSemiBanditFTPL, T: int
+) -> tuple[list[Check], FloatArray]:
+    """A game in which what leads costs 1 and the other action 0.3, in each round."""
+    sums, scales, off = _Sums(), np.zeros(T), 0.0
+    plays = _Plays(sums)
+    step: Any = learner.step
+    for t in range(T):
+        totals = _totals(learner)
+        gap = totals[0] - totals[1]
+        D = step.D if step.measures else 0.0
+        scales[t] = scale = D / _G if step.measures else 1.0 / step.epsilon
+        p = _first_leads(gap, scale)
+        if t % 16 == 0:
+            off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
+        action = learner.act()
+        assert isinstance(action, int)
+        plays.add(action, p, gap)
+        losses = np.array([1.0, 0.3] if gap <= 0.0 else [0.3, 1.0])
+        learner.update(float(losses[action]))
+        added = _totals(learner) - totals
+        q = np.array([p, 1.0 - p])
+        right = (1.0 - (1.0 - q) ** _CAP) * losses
+        for a in range(2):
+            error = float(added[a] - right[a])
+            sums.add(f"estimates of action {a}", error, error * error)
+        if step.measures and scale > 0.0:
+            after = _first_leads(gap + added[0] - added[1], scale)
+            mean = float(added[0] - added[1]) * (p - after)
+            grown = step.D - D - mean
+            sums.add("what D grew by", grown, mean * (float(added[action]) - mean))
+    return [Check(f"{where}: {_ANNOUNCED}", off, 1e-9), *sums.checks(where)], scales
+
+
+def _totals(learner: ContextSemiBanditFTPL) -> FloatArray:
+    total: Any = learner.leader.total
+    return np.array(total.totals[0])
+
+
+def _caps(name: str, mode: Any) -> list[Check]:
+    """An action that nothing would choose again is weighed by the cap itself, round by round."""
+    K, T = 2, 30
+    theorem = semi_bandit(T, d=1, n_actions=K, log_size=math.log(K), loss_bound=1.0)
+    cases: dict[str, tuple[dict[str, Any], list[int]]] = {
+        "⌈√(Kt)⌉": ({"epsilon": 50.0}, [math.ceil(math.sqrt(K * t)) for t in range(1, T + 1)]),
+        "⌈√(KT)⌉": ({"epsilon": 50.0, "horizon": T}, [math.ceil(math.sqrt(K * T))] * T),
+        "the theorem's": (
+            {"epsilon": "theorem", "horizon": T},
+            [int(theorem.max_resamples or 0)] * T,
+        ),
+        "given": ({"epsilon": 50.0, "max_resamples": 5}, [5] * T),
+    }
+    checks = []
+    for what, (options, caps) in cases.items():
+        learner = ContextSemiBanditFTPL(_TWO, resampling=mode, seed=0, **options)
+        far = np.array([0.0, 1000.0 * learner.step.scale])
+        learner.leader.total.add(0, far)
+        off = 0.0
+        for cap in caps:
+            opened: Any = learner.begin_round(0)
+            opened.action = 1
+            learner.keep_round(opened)
+            before = _totals(learner)
+            learner.end_round(opened, 1.0)
+            off = max(off, abs(float(_totals(learner)[1] - before[1]) - cap))
+        checks.append(Check(f"{name}, L {what}: weights of what is never seen, off L", off, 1e-6))
+        hidden = abs(learner.certificate().truncation - sum(K / (math.e * cap) for cap in caps))
+        checks.append(Check(f"{name}, L {what}: truncation certified, off ΣK/(eL)", hidden, 1e-9))
+    return checks
