@@ -25,7 +25,7 @@ from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 _TWO = AllPolicies(1, 2)
 _G = 0.75  # the mean of the larger of two Laplace variates
 _LAGS = (1, 2, 3)
-_CAP = 4
+_CAP, _LENGTH = 4, 60
 _ANNOUNCED = "probabilities announced, off those of the law"
 _MODES: dict[str, Any] = {"one success": "shared", "two successes": 2, "exact weights": "exact"}
 _CONFIDENCE = f"exact, or {SIGMAS} standard errors for each of some thirty sums: below 1e-5"
@@ -38,6 +38,13 @@ def _first_leads(gap: float, scale: float) -> float:
     x = abs(gap) / scale
     tail = math.exp(-x) * (2.0 + x) / 4.0
     return tail if gap > 0.0 else 1.0 - tail
+
+
+def _scale(step: Any, t: int) -> float:
+    """1/ε of the round after t others whose losses were between 0 and 1, all of them shown."""
+    if step.measures:
+        return float(step.D) / _G
+    return math.sqrt(2.0 * (t + 1) / _G) if step.schedules else 1.0 / step.epsilon
 
 
 class _Sums:
@@ -89,13 +96,14 @@ class _Plays:
 def full_information(effort: Effort) -> Finding:
     """In every round the leader of all losses before it, of the guess for it, and of fresh Laplace
     noise of size 1/ε is played; self-tuned, 1/ε = D/G, and D grows by what this law loses to that
-    of a round later.
+    of a round later; by schedule 1/ε = √(2t/G).
     """
     T = effort.pick(10_000, 100_000)
     guesses = Script(effort.rng("round by round").random((T + 1, 2)))
     cases: dict[str, tuple[dict[str, Any], Predictor | None]] = {
         "self-tuned": ({"epsilon": SelfTuned(1.0)}, None),
         "fixed ε": ({"epsilon": 0.5}, None),
+        "schedule": ({"epsilon": "anytime"}, None),
         "guesses": ({"epsilon": SelfTuned(1.0), "trust": "always"}, guesses),
     }
     checks, curves = [], []
@@ -119,7 +127,7 @@ def _full_game(
     for t in range(T):
         guess = np.zeros(2) if predictor is None else np.asarray(predictor.predict(0))
         D = step.D if step.measures else 0.0
-        scales[t] = scale = D / _G if step.measures else 1.0 / step.epsilon
+        scales[t] = scale = _scale(step, t)
         gap, ahead = totals[0] - totals[1], guess[0] - guess[1]
         p = _first_leads(gap + ahead, scale)
         if t % 16 == 0:
@@ -146,7 +154,7 @@ def bandit(effort: Effort) -> Finding:
     law of its own round and no more than L times the loss, L = ⌈√(Kt)⌉ in round t, and what
     instability cost is measured by a draw that is independent of it.
     """
-    T = effort.pick(3000, 40_000)
+    T = effort.pick(3000, 42_000)
     epsilons: dict[str, float | SelfTuned] = {"fixed ε": 0.4, "self-tuned": SelfTuned(1.0)}
     checks, curves = [], []
     for name, mode in _MODES.items():
@@ -154,26 +162,30 @@ def bandit(effort: Effort) -> Finding:
             learner = ContextSemiBanditFTPL(
                 _TWO, epsilon=epsilon, resampling=mode, max_resamples=_CAP, seed=effort.seed
             )
-            found, scales = _bandit_game(f"{how}, {name}", learner, T)
+            found, scales = _bandit_games(f"{how}, {name}", learner, T)
             checks += found
-            curves.append(Series(f"{how}, {name}", np.arange(1, T + 1, 20), scales[::20]))
+            curves.append(Series(f"{how}, {name}", np.arange(1, _LENGTH + 1), scales))
         checks += _caps(name, mode)
     plot = Plot("round", "1/ε", curves, log_x=True)
-    return Finding(checks, plot, f"T = {T}, L = {_CAP}; caps: 30 rounds each")
+    return Finding(checks, plot, f"{T} rounds, {_LENGTH} a game, L = {_CAP}")
 
 
-def _bandit_game(
+def _bandit_games(
     where: str, learner: ContextSemiBanditFTPL, T: int
 ) -> tuple[list[Check], FloatArray]:
-    """A game in which what leads costs 1 and the other action 0.3, in each round."""
+    """Games in which what leads costs 1 and the other action 0.3, and their mean 1/ε.
+
+    Short ones, as instability costs most while there is little noise.
+    """
     sums, scales, off = _Sums(), np.zeros(T), 0.0
     plays = _Plays(sums)
-    step: Any = learner.step
     for t in range(T):
+        learner = learner if t % _LENGTH else learner.fresh(t)
+        step: Any = learner.step
         totals = _totals(learner)
         gap = totals[0] - totals[1]
         D = step.D if step.measures else 0.0
-        scales[t] = scale = D / _G if step.measures else 1.0 / step.epsilon
+        scales[t] = scale = _scale(step, t)
         p = _first_leads(gap, scale)
         if t % 16 == 0:
             off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
@@ -193,7 +205,9 @@ def _bandit_game(
             mean = float(added[0] - added[1]) * (p - after)
             grown = step.D - D - mean
             sums.add("what D grew by", grown, mean * (float(added[action]) - mean))
-    return [Check(f"{where}: {_ANNOUNCED}", off, 1e-9), *sums.checks(where)], scales
+    return [Check(f"{where}: {_ANNOUNCED}", off, 1e-9), *sums.checks(where)], scales.reshape(
+        -1, _LENGTH
+    ).mean(axis=0)
 
 
 def _totals(learner: ContextSemiBanditFTPL) -> FloatArray:
