@@ -411,3 +411,38 @@ def test_asking_changes_nothing(name):
             each.update(losses if full else losses[action])
     assert learner.oracle_calls == silent.oracle_calls
     assert learner.regret_bound() == silent.regret_bound()
+
+
+MIXED = hn.oracles.FinitePolicies([[0, 0], [1, 1], [2, 0]], n_actions=3)
+
+
+def mixed_bound(epsilon, contexts, resampling="auto"):
+    """On context 0 the law is known, so that weights are exact; on context 1 they are drawn."""
+    options = {"separator": [0], "epsilon": epsilon, "max_resamples": 9, "resampling": resampling}
+    learner = semi(MIXED, seed=0, **options)
+    for context in contexts:
+        learner.act(context)
+        learner.update(1.0)
+    return learner.regret_bound()
+
+
+@pytest.mark.parametrize("epsilon", [0.5, "adaptive", "anytime"])
+@pytest.mark.parametrize("when", [20, 39])
+def test_a_bound_knows_that_weights_were_drawn_whenever_they_were(epsilon, when):
+    contexts = [int(t == when) for t in range(40)]
+    drawn = mixed_bound(epsilon, contexts, hn.Resampling(2, exact=False))
+    mixed, exact = mixed_bound(epsilon, contexts), mixed_bound(epsilon, [0] * 40)
+    assert exact < mixed
+    if epsilon == "anytime":  # a sum over rounds, which profits from those that were exact
+        assert mixed < drawn
+    else:
+        assert mixed == pytest.approx(drawn)
+
+
+def test_a_successor_knows_that_weights_were_drawn_before_it():
+    learner = semi(MIXED, separator=[0], epsilon=0.5, seed=0)
+    learner.decide(1)
+    successor = learner.fresh(1)
+    successor.decide(0)
+    assert successor._resampling.second_moment > 1.0
+    assert learner.clone()._resampling.known is None

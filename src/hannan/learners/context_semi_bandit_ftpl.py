@@ -136,6 +136,7 @@ class ContextSemiBanditFTPL(Learner):
         weights: Any = None  # J, one for each chosen element; a number for a single action
         variance: float = 0.0  # what the anytime schedule counts the round for
         allowance: float = 0.0  # what instability may cost in it by that schedule
+        moment: float = 0.0  # q E[W²]/E[W] of its weights, as expected by that schedule
 
         @property
         def inverse(self) -> FloatArray:
@@ -375,8 +376,13 @@ class ContextSemiBanditFTPL(Learner):
         if surprise is not None and scale == 0.0:
             account.stability += _sum(surprise)
         elif surprise is not None:
-            c = self._resampling.second_moment * self._leader.kappa * self.oracle.max_chosen
-            account.stability += c * _sum(weights * surprise * surprise) / scale
+            c, worst = (
+                self._resampling.moment(opened.exact),
+                self._leader.kappa * self.oracle.max_chosen,
+            )
+            account.stability += c * worst * _sum(weights * surprise * surprise) / scale
+            if self._step.schedules and c > opened.moment:  # drawn on some contexts only
+                account.scheduled += (c - opened.moment) * worst * B**2 * self._K / scale
         account.loss += _sum(losses)
         account.last_scale = scale
         account.truncation += B * self._K / (math.e * opened.limit)
@@ -437,9 +443,12 @@ class ContextSemiBanditFTPL(Learner):
         return self._hint
 
     def fresh(self, number: int) -> Self:
-        """A new learner like this one, which keeps what is known of the class itself: its G."""
+        """A new learner like this one, which keeps what is known of the class: its G, and whether
+        weights must be drawn."""
         twin = super().fresh(number)
         twin._leader.share_complexity(self._leader)
+        if self._resampling.known is False:
+            twin._resampling.note(False)
         return twin
 
     # Parts ------------------------------------------------------------------------------------
@@ -498,6 +507,7 @@ class ContextSemiBanditFTPL(Learner):
         worst = self._leader.kappa * m * self._range[1] ** 2
         opened.variance = worst * (c * K + m * pending)
         opened.allowance = worst * K * (c + pending)
+        opened.moment = c
 
     def _limit(self, n: int) -> int:
         """L of the n-th round."""

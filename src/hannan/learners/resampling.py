@@ -47,17 +47,22 @@ class Resampling(Parametrised):
         if exact not in (None, True, False):
             raise refuse(self, "exact", "True, False or None", exact)
         self.exact = exact
-        self.known = bool(exact)  # whether the last weights were exact
+        # Whether all weights so far were exact; None before the first.
+        self.known: bool | None = exact or None
 
     @property
     def second_moment(self) -> float:
-        """An upper bound on q E[W²]/E[W]."""
-        return 1.0 if self.known else _SECOND_MOMENT.get(self.successes, 1.34)
+        """An upper bound on q E[W²]/E[W] of all weights so far."""
+        return self.moment(self.known)
+
+    def moment(self, exact: bool | None) -> float:
+        """An upper bound on q E[W²]/E[W] of weights that are exact, or drawn."""
+        return 1.0 if exact else _SECOND_MOMENT.get(self.successes, 1.34)
 
     def note(self, exact: bool | None) -> None:
         """Whether the weights of a round were exact; None where none were needed."""
         if exact is not None:
-            self.known = exact
+            self.known = exact and self.known is not False
 
     def law(self, total: Objective, context: Any, draw: Draw) -> FloatArray | None:
         """The law of the choice of a total's leader, where it is known and used."""
