@@ -116,3 +116,65 @@ def test_a_round_that_was_begun_and_not_kept_changes_nothing(name):
         for each in (silent, asked):
             each.update(CYCLE[t % 9] if full else 0.5 * (t % 3))
     assert asked.oracle_calls == silent.oracle_calls
+
+
+# An adversary that has seen the draw of a dropped round -------------------------------------------
+
+TWO = hn.oracles.AllPolicies(1, 2)
+WATCHED = {
+    "self-tuned": (hn.ContextFTPL(TWO, seed=0), 600),
+    "anytime": (hn.ContextFTPL(TWO, epsilon="anytime", seed=0), 600),
+    "theorem": (hn.ContextFTPL(TWO, epsilon="theorem", horizon=600, seed=0), 600),
+    "bandit": (hn.ContextSemiBanditFTPL(TWO, seed=0), 1500),
+    "PlayoutFTPL": (hn.PlayoutFTPL(TWO, horizon=400, seed=0), 400),
+    "PlayoutFTPL, pool": (hn.PlayoutFTPL(TWO, hn.Pool([0]), horizon=400, seed=0), 400),
+    "PlayoutBandit": (hn.PlayoutBandit(TWO, horizon=1000, seed=0), 1000),
+    "StronglyAdaptive": (hn.StronglyAdaptive(hn.ContextFTPL(TWO, seed=0), seed=0), 1000),
+}
+
+
+def play_on(learner, T, *, drop):
+    """What was dropped costs 1 next, or actions take turns at that; the regret of what counted."""
+    totals, suffered = np.zeros(2), 0.0
+    for t in range(T):
+        losses = np.eye(2)[learner.act(0) if drop else t % 2]
+        action = learner.act(0)
+        learner.update(losses if learner.feedback is hn.Feedback.FULL else float(losses[action]))
+        totals += losses
+        suffered += losses[action]
+    return suffered - totals.min()
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_the_draw_of_a_dropped_round_says_nothing_about_the_next_one(name):
+    learner, T = WATCHED[name]
+    regret = play_on(learner.clone(), T, drop=True)
+    prompt = learner.clone()
+    play_on(prompt, T, drop=False)
+    assert regret <= prompt.regret_bound() < T / 2
+
+
+class Echo(hn.Environment):
+    """The last action costs 1."""
+
+    oblivious = False
+    oracle = TWO
+    n_actions = 2
+
+    def rounds(self, horizon, rng):
+        last = 0
+        for _ in range(horizon):
+            this = hn.Round(0, np.eye(2)[last])
+            yield this
+            last = this.action
+
+
+@pytest.mark.parametrize("name", ["self-tuned", "anytime", "bandit"])
+def test_neither_does_a_round_in_which_nothing_is_told(name):
+    learner, T = WATCHED[name][0].clone(), 3000
+    trace = hn.play(learner, hn.environments.Corrupted(Echo(), 0.5, kind="missing"), T, seed=0)
+    prompt = WATCHED[name][0].clone()
+    play_on(prompt, T, drop=False)
+    # Every other round counts, whatever was played: regret is twice that of the others, on average.
+    assert trace.regret() <= 2.0 * prompt.regret_bound()
+    assert learner.regret_bound() is None

@@ -1,5 +1,7 @@
 """What is known of the rounds of a game before the first one."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,42 @@ def test_playing_beyond_the_horizon_is_refused_with_a_pool_too(learner):
     with pytest.raises(hn.ContextError, match="3 rounds announced"):
         learner.act(2)
     assert learner.rounds == 3
+
+
+def punish_the_leader(learner, horizon):
+    """Losses on what leads without noise, for so many rounds or until one is refused; regret."""
+    totals, suffered = np.zeros(2), 0.0
+    with contextlib.suppress(hn.ContextError):
+        for _ in range(horizon):
+            action, losses = learner.act(0), np.eye(2)[totals.argmin()]
+            full = learner.feedback is hn.Feedback.FULL
+            learner.update(losses if full else float(losses[action]))
+            totals += losses
+            suffered += losses[action]
+    return suffered - totals.min()
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("contexts", [None, hn.Pool([0])])
+def test_a_bound_for_twenty_rounds_is_no_bound_for_four_hundred(kind, contexts, tmp_path):
+    learner = kind(hn.oracles.AllPolicies(1, 2), contexts, horizon=20, seed=0)
+    assert punish_the_leader(learner, 400) <= learner.regret_bound()
+    assert learner.rounds == 20
+    learner.save(tmp_path / "learner")
+    for each in (learner, hn.load(tmp_path / "learner")):
+        with pytest.raises(hn.ContextError, match="20 rounds announced"):
+            each.act(0)
+    with pytest.raises(hn.ContextError, match="20 rounds announced"):
+        hn.play(learner.clone(), hn.environments.FromArrays([0] * 400, np.eye(2)[[0, 1] * 200]))
+
+
+def test_neither_do_decisions_at_once_go_beyond_the_horizon():
+    learner = hn.PlayoutBandit(hn.oracles.AllPolicies(1, 2), hn.Pool([0]), horizon=20, seed=0)
+    with pytest.raises(hn.ContextError, match="20 rounds announced"):
+        learner.decide_many([0] * 21)
+    learner.decide_many([0] * 20)
+    with pytest.raises(hn.ContextError, match="20 rounds announced"):
+        learner.decide(0)
 
 
 def test_one_context_needs_a_horizon_only():

@@ -10,15 +10,28 @@ import numpy as np
 import pytest
 
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, Discounted, SelfTuned, certificates
+from hannan.learners import (
+    ContextFTPL,
+    ContextSemiBanditFTPL,
+    Discounted,
+    SelfTuned,
+    StronglyAdaptive,
+    certificates,
+)
 from hannan.learners import resampling as weighing
 from hannan.learners.certificates import Evidence
+from hannan.learners.future import Future
 from hannan.learners.master import Master
 from hannan.learners.resampling import Resampling
 from hannan.learners.step_size import Anytime
 from hannan.oracles.all_policies import TableObjective
 from hannan.verify import earned_trust, round_by_round, self_tuning, ties
-from tests.learners import test_adaptive_discount, test_discounted, test_regret_bound
+from tests.learners import (
+    test_adaptive_discount,
+    test_discounted,
+    test_dropped_rounds,
+    test_regret_bound,
+)
 from tests.verify import bandit_breaks
 from tests.verify.breaks import refuted
 from tests.verify.test_ties import prefer_the_last
@@ -210,6 +223,56 @@ def schedule_without_memory(patch):
     patch.setattr(Anytime, "played", lambda step, leader, scale, variance: None)
 
 
+def reuse_the_draw_of_a_dropped_round(patch, learner):
+    """A round in place of another takes its noise as well."""
+    prepare = learner._prepare
+
+    def tired(self, opened):
+        prepare(self, opened)
+        if self._ledger.replaces(opened):
+            opened.draw = opened.draw._replace(number=self.last_number)
+        self.last_number = opened.draw.number
+
+    patch.setattr(learner, "_prepare", tired)
+
+
+def count_rounds_in_place_of_draws(patch):
+    """A mixture and its copies draw by the number of rounds learned."""
+    prepare = ContextFTPL._prepare
+
+    def counted(self, opened):
+        prepare(self, opened)
+        opened.draw = opened.draw._replace(number=self.rounds)
+
+    patch.setattr(ContextFTPL, "_prepare", counted)
+    toss_the_coin_of_a_dropped_round(patch)
+
+
+def toss_the_coin_of_a_dropped_round(patch):
+    """A mixture follows the same copy again."""
+    toss = StronglyAdaptive._uniform
+
+    def same(self, opened):
+        dropped, self._dropped = self._dropped, -self._ledger.replaces(opened)
+        try:
+            return toss(self, opened)
+        finally:
+            self._dropped = dropped
+
+    patch.setattr(StronglyAdaptive, "_uniform", same)
+
+
+def forget_dropped_rounds(patch):
+    """Playout noise depends on the number of the round alone."""
+    locate = Future.locate
+
+    def forgetful(future, opened, rounds, ledger):
+        locate(future, opened, rounds, ledger)
+        opened.place = opened.place[0], 0
+
+    patch.setattr(Future, "locate", forgetful)
+
+
 def claim(module, name, *checks):
     """The claim of that name, and texts in the names of checks that must fail."""
     return partial(refuted, module, name, *checks)
@@ -227,6 +290,7 @@ def fails(test, *given):
 
 FULL, BANDIT = "round-by-round", "round-by-round-bandit"
 BOTH_ACTIONS = "estimates of action 0", "estimates of action 1"
+SAYS_NOTHING = test_dropped_rounds.test_the_draw_of_a_dropped_round_says_nothing_about_the_next_one
 LISTED = test_adaptive_discount.hn.oracles.FinitePolicies
 MUTATIONS = {
     "noise used in two rounds": (
@@ -327,6 +391,40 @@ MUTATIONS = {
     "a schedule without memory": (
         schedule_without_memory,
         claim(round_by_round, FULL, "schedule: probabilities announced"),
+    ),
+    **{
+        f"noise of a dropped round, {name}": (
+            partial(reuse_the_draw_of_a_dropped_round, learner=learner),
+            fails(SAYS_NOTHING, name),
+        )
+        for learner, name in [
+            (ContextFTPL, "self-tuned"),
+            (ContextFTPL, "anytime"),
+            (ContextFTPL, "theorem"),
+            (ContextSemiBanditFTPL, "bandit"),
+        ]
+    },
+    **{
+        f"noise of a round without feedback, {name}": (
+            partial(reuse_the_draw_of_a_dropped_round, learner=learner),
+            fails(test_dropped_rounds.test_neither_does_a_round_in_which_nothing_is_told, name),
+        )
+        for learner, name in [(ContextFTPL, "self-tuned"), (ContextSemiBanditFTPL, "bandit")]
+    },
+    **{
+        f"noise of a dropped round, {name}": (forget_dropped_rounds, fails(SAYS_NOTHING, name))
+        for name in ("PlayoutFTPL", "PlayoutFTPL, pool", "PlayoutBandit")
+    },
+    "noise of a dropped round, copies": (
+        count_rounds_in_place_of_draws,
+        fails(SAYS_NOTHING, "StronglyAdaptive"),
+    ),
+    "coin of a dropped round": (
+        toss_the_coin_of_a_dropped_round,
+        fails(
+            test_dropped_rounds.test_every_round_takes_a_fresh_draw_whether_or_not_it_is_answered,
+            "StronglyAdaptive, deterministic copies",
+        ),
     ),
 }  # fmt: skip
 
