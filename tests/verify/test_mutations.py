@@ -22,6 +22,7 @@ from hannan.learners import resampling as weighing
 from hannan.learners.certificates import Evidence
 from hannan.learners.future import Future
 from hannan.learners.master import Master
+from hannan.learners.prediction import Prediction
 from hannan.learners.resampling import Resampling
 from hannan.learners.step_size import Anytime
 from hannan.oracles.all_policies import TableObjective
@@ -33,7 +34,7 @@ from tests.learners import (
     test_regret_bound,
 )
 from tests.verify import bandit_breaks
-from tests.verify.breaks import refuted
+from tests.verify.breaks import refuted, shrink_projected_noise
 from tests.verify.test_ties import prefer_the_last
 
 pytestmark = pytest.mark.slow
@@ -177,6 +178,31 @@ def forget_the_share_of_hints(patch):
 def forget_what_noise_costs(patch):
     """Leave G/ε out of certificates."""
     patch.setattr(Evidence, "error", property(lambda game: 0.0))
+
+
+def forget_what_hints_cost(patch):
+    """Leave S out of certificates."""
+    certify = certificates.semi_bandit_certificate
+
+    def bold(game, hint, start):
+        return certify(game, hint, start + hint.S)
+
+    patch.setattr(certificates, "semi_bandit_certificate", bold)
+
+
+def measure_without_the_guess(patch):
+    """Measure instability by the losses themselves."""
+    patch.setattr(
+        Prediction, "surprise", lambda self, opened, losses, action: float(losses[action])
+    )
+
+
+def shrink_playout_noise(patch):
+    """Noise on the rounds to come a fifth smaller than the bound asks for."""
+    put = Future.put_noise
+    patch.setattr(
+        Future, "put_noise", lambda self, size, rate, key: put(self, 0.8 * size, rate, key)
+    )
 
 
 def forget_truncation(patch):
@@ -353,13 +379,29 @@ MUTATIONS = {
         play_with_more_noise,
         claim(round_by_round, FULL, "actions played against the leader"),
     ),
+    "less noise than announced": (
+        shrink_projected_noise,
+        claim(round_by_round, FULL, "listed policies: actions played against the leader"),
+    ),
     "a guess that stays": (
         keep_the_guess,
         claim(round_by_round, FULL, "guesses: probabilities announced"),
     ),
+    "a guess that is not part of the surprise": (
+        measure_without_the_guess,
+        claim(round_by_round, FULL, "guesses: what D grew by"),
+    ),
+    "less playout noise": (
+        shrink_playout_noise,
+        claim(round_by_round, "round-by-round-playout", "actions played against the leader"),
+    ),
+    "the cost of hints not certified": (
+        forget_what_hints_cost,
+        claim(earned_trust, "earned-trust-bandit", "certificates off that bound"),
+    ),
     "losses learned twice": (
         learn_twice,
-        claim(round_by_round, FULL, "fixed ε: probabilities announced"),
+        claim(round_by_round, FULL, "fixed ε, listed policies: probabilities announced"),
     ),
     "the cost of noise not certified": (
         forget_what_noise_costs,

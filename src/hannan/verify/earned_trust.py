@@ -112,6 +112,7 @@ def measured(effort: Effort) -> Finding:
         Check(
             "a round: how far estimates are too high", max(tree.too_high for tree in trees), 1e-7
         ),
+        Check("small games: certificates off that bound", max(t.misstated for t in trees), 1e-9),
         Check(
             "rounds with a baseline and a hint, at least", sum(t.covered for t in trees), 10, False
         ),
@@ -165,6 +166,7 @@ class _Tree:
         self.oracle = AllPolicies(1, K)
         nodes: dict[tuple[int, ...], list[_Step]] = defaultdict(list)
         regrets, bound, self.covered = np.zeros(K), 0.0, 0
+        self.misstated = 0.0
         for path in itertools.product(range(K), repeat=T):
             steps, stated = self._play(path)
             chance = math.prod(step.q for step in steps)
@@ -223,7 +225,11 @@ class _Tree:
             found.append(
                 _Step(float(q[action]), hint.S - cost, true_cost, estimate, losses, covered)
             )
-        return found, hint.S + step.D + last - start
+        bound, said = hint.S + step.D + last - start, learner.certificate()
+        assert said.stability_estimate is not None
+        off = said.stability_estimate - said.truncation - self.more - bound
+        self.misstated = max(self.misstated, abs(off))
+        return found, bound
 
     def _losses(self, past: tuple[int, ...], told: Whisper, learner: Any) -> FloatArray:
         """What the round after these actions costs; the hint and the estimates know it."""

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from hannan.bounds import semi_bandit
-from hannan.core import Predictor
+from hannan.bounds import playout, semi_bandit
 from hannan.core.validation import FloatArray
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned
-from hannan.oracles import AllPolicies
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, PlayoutFTPL, SelfTuned
+from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._bandits import SIGMAS
 from hannan.verify._guesses import Script
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _TWO = AllPolicies(1, 2)
+_LISTED = FinitePolicies([[0], [1]])
 _G = 0.75  # the mean of the larger of two Laplace variates
 _LAGS = (1, 2, 3)
 _CAP, _LENGTH = 4, 60
@@ -98,54 +98,61 @@ def full_information(effort: Effort) -> Finding:
     noise of size 1/ε is played; self-tuned, 1/ε = D/G, and D grows by what this law loses to that
     of a round later; by schedule 1/ε = √(2t/G).
     """
-    T = effort.pick(10_000, 100_000)
-    guesses = Script(effort.rng("round by round").random((T + 1, 2)))
-    cases: dict[str, tuple[dict[str, Any], Predictor | None]] = {
-        "self-tuned": ({"epsilon": SelfTuned(1.0)}, None),
-        "fixed ε": ({"epsilon": 0.5}, None),
-        "schedule": ({"epsilon": "anytime"}, None),
-        "guesses": ({"epsilon": SelfTuned(1.0), "trust": "always"}, guesses),
+    T = effort.pick(9000, 90_000)
+    none = np.zeros((_LENGTH, 2))
+    some = effort.rng("round by round").integers(2, size=none.shape).astype(np.float64)
+    trusted = {"epsilon": SelfTuned(1.0), "predictor": Script(some), "trust": "always"}
+    cases: dict[str, tuple[dict[str, Any], FloatArray]] = {
+        "self-tuned": ({"epsilon": SelfTuned(1.0)}, none),
+        "fixed ε, listed policies": ({"oracle": _LISTED, "epsilon": 0.5}, none),
+        "schedule": ({"epsilon": "anytime"}, none),
+        "guesses": (trusted, some),
     }
     checks, curves = [], []
-    for where, (options, predictor) in cases.items():
-        learner = ContextFTPL(_TWO, predictor=predictor, seed=effort.seed, **options)
-        found, scales = _full_game(where, learner, T, predictor)
+    for where, (options, guesses) in cases.items():
+        learner = ContextFTPL(**{"oracle": _TWO, "seed": effort.seed, **options})
+        found, scales = _full_games(where, learner, T, guesses)
         checks += found
-        curves.append(Series(where, np.arange(1, T + 1, 50), scales[::50]))
+        curves.append(Series(where, np.arange(1, _LENGTH + 1), scales))
     plot = Plot("round", "1/ε", curves, log_x=True)
-    return Finding(checks, plot, f"T = {T}; two actions, one context, G = 3/4")
+    return Finding(checks, plot, f"{T} rounds, {_LENGTH} a game; two actions, one context")
 
 
-def _full_game(
-    where: str, learner: ContextFTPL, T: int, predictor: Predictor | None
+def _full_games(
+    where: str, learner: ContextFTPL, T: int, guesses: FloatArray
 ) -> tuple[list[Check], FloatArray]:
-    """A game whose losses keep the totals apart by about 1.5/ε, now one ahead and now the other."""
+    """Games whose losses keep the totals apart by about 1.5/ε, and their mean 1/ε.
+
+    Short ones, as instability costs most while there is little noise.
+    """
     sums, scales, off = _Sums(), np.zeros(T), 0.0
     plays = _Plays(sums)
-    step: Any = learner.step
-    totals = np.zeros(2)
     for t in range(T):
-        guess = np.zeros(2) if predictor is None else np.asarray(predictor.predict(0))
+        number, n = divmod(t, _LENGTH)
+        if n == 0:
+            learner, totals = learner.fresh(number), np.zeros(2)
+        step: Any = learner.step
         D = step.D if step.measures else 0.0
-        scales[t] = scale = _scale(step, t)
-        gap, ahead = totals[0] - totals[1], guess[0] - guess[1]
+        scales[t] = scale = _scale(step, n)
+        gap, ahead = totals[0] - totals[1], guesses[n, 0] - guesses[n, 1]
         p = _first_leads(gap + ahead, scale)
         if t % 16 == 0:
             off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
         action = learner.act()
         assert isinstance(action, int)
         plays.add(action, p, gap + ahead)
-        target = 1.5 * scale * (-1.0 if t // 64 % 2 else 1.0)
+        target = 1.5 * scale * (-1.0 if number % 2 and n else 1.0)
         losses = np.array([1.0, 0.0] if gap <= target else [0.0, 1.0])
         learner.update(losses)
-        if predictor is not None:
-            predictor.learn(0, action, losses)
         totals += losses
         if step.measures and scale > 0.0:
             width = losses[0] - losses[1] - ahead
             mean = width * (p - _first_leads(gap + losses[0] - losses[1], scale))
             sums.add("what D grew by", step.D - D - mean, mean * (abs(width) - mean))
-    return [Check(f"{where}: {_ANNOUNCED}", off, 1e-9), *sums.checks(where)], scales
+    return [
+        Check(f"{where}: {_ANNOUNCED}", off, 1e-9),
+        *sums.checks(where),
+    ], scales.reshape(-1, _LENGTH).mean(axis=0)
 
 
 @claim("round-by-round-bandit", "Algorithm 3 and self-tuning", _CONFIDENCE)
@@ -173,14 +180,11 @@ def bandit(effort: Effort) -> Finding:
 def _bandit_games(
     where: str, learner: ContextSemiBanditFTPL, T: int
 ) -> tuple[list[Check], FloatArray]:
-    """Games in which what leads costs 1 and the other action 0.3, and their mean 1/ε.
-
-    Short ones, as instability costs most while there is little noise.
-    """
+    """Games in which what leads costs 1 and the other action 0.3, and their mean 1/ε."""
     sums, scales, off = _Sums(), np.zeros(T), 0.0
     plays = _Plays(sums)
     for t in range(T):
-        learner = learner if t % _LENGTH else learner.fresh(t)
+        learner = learner if t % _LENGTH else learner.fresh(t // _LENGTH)
         step: Any = learner.step
         totals = _totals(learner)
         gap = totals[0] - totals[1]
@@ -245,3 +249,33 @@ def _caps(name: str, mode: Any) -> list[Check]:
         hidden = abs(learner.certificate().truncation - sum(K / (math.e * cap) for cap in caps))
         checks.append(Check(f"{name}, L {what}: truncation certified, off ΣK/(eL)", hidden, 1e-9))
     return checks
+
+
+@claim("round-by-round-playout", "Random playout (beyond the paper)", _CONFIDENCE)
+def gaussian(effort: Effort) -> Finding:
+    """In round t of T the leader of all losses before it and of fresh Gaussian noise of variance
+    (T-t)/ε² is played, for the ε of the bound.
+    """
+    T, games = 60, effort.pick(50, 1000)
+    size = 1.0 / float(playout(T, log_size=math.log(2.0)).epsilon or 0.0)
+    sums, gaps = _Sums(), np.zeros(T)
+    plays = _Plays(sums)
+    for number in range(games):
+        learner = PlayoutFTPL(_TWO, horizon=T, seed=1000 * effort.seed + number)
+        totals = np.zeros(2)
+        for t in range(T):
+            gap, scale = totals[0] - totals[1], size * math.sqrt(2.0 * (T - 1 - t))
+            gaps[t] += gap / games
+            p = 0.5 * math.erfc(gap / scale / math.sqrt(2.0)) if scale else float(gap <= 0.0)
+            action = learner.act()
+            assert isinstance(action, int)
+            plays.add(action, p, gap)
+            losses = np.array([1.0, 0.0] if gap <= scale else [0.0, 1.0])
+            learner.update(losses)
+            totals += losses
+    times = np.arange(1, T + 1)
+    noise = Series(
+        "standard deviation of the noise", times, size * np.sqrt(2.0 * (T - times)), "dashed"
+    )
+    plot = Plot("round", "difference of the totals", [Series("mean", times, gaps), noise])
+    return Finding(sums.checks("playout"), plot, f"{games} games of {T} rounds")
