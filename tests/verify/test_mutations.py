@@ -31,6 +31,7 @@ from tests.learners import (
     test_adaptive_discount,
     test_discounted,
     test_dropped_rounds,
+    test_playout_bandit,
     test_regret_bound,
 )
 from tests.verify import bandit_breaks
@@ -394,6 +395,10 @@ MUTATIONS = {
     "less playout noise": (
         shrink_playout_noise,
         claim(round_by_round, "round-by-round-playout", "actions played against the leader"),
+    ),
+    "less playout noise, bandit": (
+        shrink_playout_noise,
+        fails(test_playout_bandit.test_a_number_for_epsilon_is_the_size_of_the_noise),
     ),
     "the cost of hints not certified": (
         forget_what_hints_cost,
