@@ -2,17 +2,16 @@
 
 import pytest
 
-from hannan.verify import Effort, round_by_round
-from tests.verify.breaks import experiments, failures, says_something
+from hannan.verify import round_by_round
+from tests.verify.breaks import failures, says_something, tried
 
 CLAIMS = {"round-by-round": 20, "round-by-round-bandit": 60, "round-by-round-playout": 5}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("name", "checks"), CLAIMS.items())
-def test_the_claims_stand(name, checks, seed):
-    finding = experiments(round_by_round)[name](Effort(seed=seed))
+def test_the_claims_stand(name, checks):
+    finding = tried(round_by_round, name)
     assert failures(finding) == []
     says_something(finding, checks)
 

@@ -162,7 +162,7 @@ def bandit(effort: Effort) -> Finding:
     instability cost is measured by a draw that is independent of it.
     """
     T = effort.pick(3000, 42_000)
-    epsilons: dict[str, float | SelfTuned] = {"fixed ε": 0.4, "self-tuned": SelfTuned(1.0)}
+    epsilons: dict[str, float | SelfTuned] = {"fixed ε": 1.0, "self-tuned": SelfTuned(1.0)}
     checks, curves = [], []
     for name, mode in _MODES.items():
         for how, epsilon in epsilons.items():
