@@ -63,7 +63,7 @@ def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys):
         assert name in printed
         assert f"id='{name}'" in text
     assert text.count("<svg") == 2
-    assert "http" not in re.sub(r"http://www\.w3\.org[^\"]*", "", text)
+    assert "://" not in re.sub(r"http://www\.w3\.org[^\"]*", "", text)
 
 
 def refuted(effort):
