@@ -13,14 +13,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hannan.core.arrays import as_rows
+from hannan.core.arrays import as_rows, check_comparable
 from hannan.core.availability import Availability, check_available
 from hannan.core.environment import Feedback
 from hannan.core.errors import ParameterError
+from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
-from hannan.core.rounds import Decision, IntArray, Ledger, OpenRound, context_key
+from hannan.core.rounds import BrokenLedger, Decision, IntArray, Ledger, OpenRound, context_key
 from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_integer
@@ -58,8 +59,9 @@ class Learner(Parametrised, ABC):
     """Two calls a round: `action = act(context)`, then `update(loss)`.
 
     Subclasses write `_act` and `_update` on an `OpenRound`; here are only the order of calls, late
-    feedback and action sets that change. A refused or failed call changes nothing. A second `act`
-    before `update` opens a new round with randomness of its own: the unanswered one is dropped.
+    feedback and action sets that change. A refused or failed call changes nothing, and Ctrl-C waits
+    for the end of the call that is under way. A second `act` before `update` opens a new round with
+    randomness of its own: the unanswered one is dropped.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
@@ -77,6 +79,7 @@ class Learner(Parametrised, ABC):
 
     # The round ------------------------------------------------------------------------------
 
+    @interrupts.whole
     def act(self, context: Any = None, available: Any = None) -> Action:
         """The action for this context: an int, or the sorted indices of the chosen elements.
 
@@ -99,18 +102,28 @@ class Learner(Parametrised, ABC):
         2
         """
         # As `_begin` and `keep_round`; and `update` as `end_round`: calls cost time in every round.
-        opened = self.Round(self.check_context(context))
-        if available is not None:
-            self._restrict(opened, self._some(available))
-        self._prepare(opened)
-        self._act(opened)
-        self._played(opened)
-        self.oracle_calls += opened.calls
-        ledger = self._ledger
-        if ledger.current is not None:
-            ledger.dropped += 1
-            self._abandoned(ledger.current)
-        ledger.current = opened
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
+        changing = None
+        try:
+            opened = self.Round(self.check_context(context))
+            if available is not None:
+                self._restrict(opened, self._some(available))
+            self._prepare(opened)
+            self._act(opened)
+            changing = opened
+            self._played(opened)
+            self.oracle_calls += opened.calls
+            ledger = self._ledger
+            if ledger.current is not None:
+                ledger.dropped += 1
+                self._abandoned(ledger.current)
+            ledger.current = opened
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        if interrupts.waiting:
+            interrupts.deliver()
         return opened.action
 
     def decide(self, context: Any = None, available: Any = None) -> Decision:
@@ -145,33 +158,49 @@ class Learner(Parametrised, ABC):
             )
         return self._decide_all(rows, given)
 
+    @interrupts.whole
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn the losses of the round that `act` opened, or of a decision, given it or its id.
 
         With full information the losses of all actions; else that of the action, or one for each
         chosen element in the order of `action`.
         """
-        ledger, sets = self._ledger, self._availability
-        opened = ledger.current
-        if decision is not None or opened is None:
-            opened = ledger.find(decision, self._context_key)
-        if opened.plays is not None and self.feedback is Feedback.FULL:
-            loss = sets.complete(opened, loss, self._span() if self._scores_actions else None)
-        opened.calls = 0
-        self._update(opened, loss)
-        self.rounds += 1
-        self.oracle_calls += opened.calls
-        if opened.plays is not None:
-            sets.count(self._scores_actions)
-        if self.learns and (opened.plays is not None or sets.costs is not None):
-            sets.note(opened, loss, self.feedback is Feedback.FULL)
-        ledger.close(opened)
+        changing = None
+        try:
+            ledger, sets = self._ledger, self._availability
+            opened = ledger.current
+            if decision is not None or opened is None:
+                opened = ledger.find(decision, self._context_key)
+            if opened.plays is not None and self.feedback is Feedback.FULL:
+                loss = sets.complete(opened, loss, self._span() if self._scores_actions else None)
+            changing = opened
+            opened.calls = 0
+            self._update(opened, loss)
+            self.rounds += 1
+            self.oracle_calls += opened.calls
+            if opened.plays is not None:
+                sets.count(self._scores_actions)
+            if self.learns and (opened.plays is not None or sets.costs is not None):
+                sets.note(opened, loss, self.feedback is Feedback.FULL)
+            ledger.close(opened)
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        if interrupts.waiting:
+            interrupts.deliver()
 
+    @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        opened = self._ledger.find(decision, self._context_key)
-        self._ledger.forget(opened)
-        self._abandoned(opened)
+        changing = None
+        try:
+            opened = changing = self._ledger.find(decision, self._context_key)
+            self._ledger.forget(opened)
+            self._abandoned(opened)
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        interrupts.deliver()
 
     @property
     def open_decisions(self) -> list[int]:
@@ -381,9 +410,20 @@ class Learner(Parametrised, ABC):
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
-        return context if self.oracle is None else self.oracle.at(self.clock + ahead, context)
+        if self.oracle is None:
+            return check_comparable(context)
+        return self.oracle.at(self.clock + ahead, context)
 
     # Parts ------------------------------------------------------------------------------------
+
+    def _broken_off(self, error: BaseException, changing: OpenRound | None = None) -> None:
+        """A call has failed, after it began to change things if a round is given.
+
+        What fails leaves all as it was; what is broken off from outside does not.
+        """
+        if changing is not None and not isinstance(error, Exception):
+            self._ledger = BrokenLedger()  # type: ignore[assignment]
+        interrupts.deliver(3)
 
     @property
     def clock(self) -> int:
@@ -399,19 +439,26 @@ class Learner(Parametrised, ABC):
         self._prepare(opened)
         return opened
 
+    @interrupts.whole
     def _decide_all(self, contexts: list[Any], available: list[Any]) -> list[Decision]:
-        if self.late is not None:
-            raise ParameterError(self.late)
-        ahead = int(self._ledger.current is not None)
-        checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
-        some = [self._some(each) for each in available]
-        before = self._marked() if len(checked) > 1 else []
+        interrupts.expect()
+        before: list[tuple[Learner, dict[str, Any]]] = []
         try:
-            return [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
-        except BaseException:  # nobody has seen the decisions before the one that failed
+            if self.late is not None:
+                raise ParameterError(self.late)
+            self._ledger.check_room(len(contexts))
+            ahead = int(self._ledger.current is not None)
+            checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
+            some = [self._some(each) for each in available]
+            before = self._marked() if len(checked) > 1 else []
+            made = [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
+        except BaseException as error:  # nobody has seen the decisions before the one that failed
             for learner, state in before:
                 vars(learner).update(state)
+            self._broken_off(error)
             raise
+        interrupts.deliver()
+        return made
 
     def _marked(self) -> list[tuple[Learner, dict[str, Any]]]:
         """What decisions change, copied, of this learner and those it plays through.
@@ -431,8 +478,12 @@ class Learner(Parametrised, ABC):
         self._prepare(opened)
         self._act(opened)
         propensity, error = self._propensity(opened)
-        self.keep_round(opened)
-        return self._ledger.hand_out(opened, propensity, error)
+        try:
+            self.keep_round(opened)
+            return self._ledger.hand_out(opened, propensity, error)
+        except BaseException as failure:
+            self._broken_off(failure, opened)
+            raise
 
     def _propensity(self, opened: Any) -> tuple[Any, Any]:
         """The probability of the action of a round, and its standard error."""

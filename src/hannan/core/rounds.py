@@ -32,6 +32,28 @@ class Draw(NamedTuple):
     scale: float
 
 
+MOST_OPEN = 100_000  # decisions of one learner that wait for their losses
+
+
+class Maker:
+    """Whose decisions these are. Copies of a learner are the same one; no file says who it is."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _nobody, ()
+
+
+def _nobody() -> None:
+    """Who made what was pickled: that is not known."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision(Stored):
     """What was decided for a context, under an id that feedback refers to later."""
@@ -51,6 +73,15 @@ class Decision(Stored):
     unbiased number; NaN where there are no weights either (ask `propensities` beforehand)."""
     propensity_error: Any = np.nan
     """The standard error of the propensity: 0 where it is exact."""
+    maker: Maker | None = field(default=None, repr=False)
+    """Whose decision it is; None once it was in a file."""
+
+    _derived = frozenset({"maker"})
+
+    def _params_to_store(self) -> dict[str, Any]:
+        shown = Stored._params_to_store(self)  # `super()` does not know classes made with slots
+        del shown["maker"]
+        return shown
 
 
 class OpenRound(Stored):
@@ -78,6 +109,7 @@ class OpenRound(Stored):
     action: Action = -1  # what is played where `chosen` was chosen
     number: int | None = None  # the id of its decision; None for the round that `act` opened
     calls: int = 0  # oracle calls of the present call of the learner
+    _derived = frozenset({"calls"})
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -98,7 +130,8 @@ class OpenRound(Stored):
         return _NO_WEIGHTS
 
     def _params_to_store(self) -> dict[str, Any]:
-        return dict(vars(self))
+        left_out = self._derived_names()
+        return {name: value for name, value in sorted(vars(self).items()) if name not in left_out}
 
     def _state(self) -> dict[str, Any]:
         return {}
@@ -119,12 +152,15 @@ class OpenRound(Stored):
 class Ledger(Stored):
     """The rounds of a learner that wait for their losses."""
 
+    _derived = frozenset({"maker", "inherited"})
     current: OpenRound | None = None  # the one that `act` opened
     waiting: dict[int, OpenRound] = field(default_factory=dict)  # those of decisions, by id
     made: int = 0
     forgotten: int = 0
     dropped: int = 0  # rounds of `act` that a second `act` replaced
     delayed: bool = False  # whether a round was learned while others waited
+    maker: Maker | None = field(default_factory=Maker)  # None: not known
+    inherited: int = 0  # decisions from before the learner was loaded, whoever made them
 
     @property
     def gaps(self) -> int:
@@ -147,12 +183,21 @@ class Ledger(Stored):
         """Whether this round takes the place of one that will never be answered."""
         return self.current is not None and opened.number is None
 
+    def check_room(self, decisions: int) -> None:
+        """Refuse decisions where too many wait already."""
+        if len(self.waiting) + decisions > MOST_OPEN:
+            raise DecisionError(
+                f"{len(self.waiting)} decisions wait for their losses, and {MOST_OPEN} may: give "
+                "update(loss, decision=…) the losses that are known, and forget(decision) those "
+                "that will never be; open_decisions lists all ids."
+            )
+
     def hand_out(self, opened: OpenRound, propensity: Any, error: Any) -> Decision:
         """Keep a round until its loss comes; the decision that refers to it."""
         number, self.made = self.made, self.made + 1
         self.waiting[number] = opened
         seen = opened.context, opened.action, opened.inverse, opened.available
-        return Decision(number, *seen, propensity, error)
+        return Decision(number, *seen, propensity, error, self.maker)
 
     def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
         """The round that a loss belongs to, or an error that says why there is none."""
@@ -163,15 +208,18 @@ class Ledger(Stored):
                 )
             return self.current
         number = decision.id if isinstance(decision, Decision) else decision
-        if not isinstance(number, int) or number not in self.waiting:
-            known = isinstance(number, int) and 0 <= number < self.made
+        whole = isinstance(number, int) and not isinstance(number, bool)
+        if not whole or number not in self.waiting:
+            known = whole and 0 <= number < self.made
             state = "has been answered or forgotten already" if known else "was never made here"
             raise DecisionError(
                 f"Decision {number!r} {state}; {len(self.waiting)} decisions are open."
             )
         opened = self.waiting[number]
         if isinstance(decision, Decision):
-            same = key(decision.context) == key(opened.context)
+            nobody = None in (decision.maker, self.maker) or number < self.inherited
+            same = nobody or decision.maker is self.maker
+            same = same and key(decision.context) == key(opened.context)
             if not same or not same_action(decision.action, opened.action):
                 raise DecisionError(f"Decision {number} was made by another learner.")
         return opened
@@ -190,6 +238,20 @@ class Ledger(Stored):
         assert opened.number is not None
         del self.waiting[opened.number]
         self.forgotten += 1
+
+    def _restored(self) -> None:
+        self.inherited = self.made
+
+
+class BrokenLedger:
+    """In place of the ledger of a learner whose call was broken off: every further call fails."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise OrderError(
+            "A call was broken off in the middle, by a second Ctrl-C or from outside, and this "
+            "learner may be half-way between two rounds: load the file that was saved last, or "
+            "call reset()."
+        )
 
 
 def available_in(plays: IntArray) -> IntArray:

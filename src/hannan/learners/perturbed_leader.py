@@ -26,10 +26,11 @@ class NoisyRound(AdvisedRound):
     draw: Draw
     draws: int = 0
     """How many draws the present call of the learner has used."""
+    _derived = frozenset({"draws"})
 
     def _params_to_store(self) -> dict[str, Any]:
         # Noise is a function of its key, so it is not kept; `PerturbedLeader` has it.
-        return {**super()._params_to_store(), "draw": self.draw[1:]}
+        return super()._params_to_store() | {"draw": self.draw[1:]}
 
     @classmethod
     def _rebuild(cls, **makings: Any) -> Self:

@@ -12,6 +12,7 @@ import numpy as np
 
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
+from hannan.core.interrupts import interrupts
 from hannan.core.learner import Propensities
 from hannan.core.rounds import OpenRound
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -168,27 +169,35 @@ class Restarting(Learner):
             self._unfinished = True
         self._count_calls()
 
+    @interrupts.whole
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
         """Learn what was seen, and look for drift.
 
         A decision made before a restart counts as a round, but nothing is learned from it.
         """
-        if self._unfinished:
-            self._look_for_drift()
-        super().update(loss, decision)
-        # The round has been learned. What fails from here on is tried again before the next one,
-        # and fails then, if it must; by then the caller may have used its array again.
         try:
             if self._unfinished:
                 self._look_for_drift()
-        except Exception:
-            self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
+            super().update(loss, decision)
+            # The round has been learned. What fails from here on is tried again before the next
+            # one, and fails then, if it must; by then the caller may have used its array again.
+            try:
+                if self._unfinished:
+                    self._look_for_drift()
+            except Exception:
+                self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
+        finally:
+            interrupts.deliver()
 
+    @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
-        opened: Any = self._ledger.find(decision, self._context_key)
-        if opened.segment == len(self.restarts):
-            self.player.forget(opened.inner)
-        self._ledger.forget(opened)
+        try:
+            opened: Any = self._ledger.find(decision, self._context_key)
+            if opened.segment == len(self.restarts):
+                self.player.forget(opened.inner)
+            self._ledger.forget(opened)
+        finally:
+            interrupts.deliver()
 
     def _look_for_drift(self) -> None:
         """Do what is left of the last round, each step once: one that fails is done next time."""
