@@ -199,13 +199,13 @@ def test_features_whose_squares_overflow_are_refused():
         lambda: oracle.check_contexts([[1.0, 0.0], [1.0, -1e200]]),
     ):
         with pytest.raises(
-            hn.ContextError, match=r"feature 1, counting from 0, is -1e\+200. Scale"
+            hn.ContextError, match=r"feature 1 of row \d, counting from 0, is -1e\+200. Scale"
         ):
             call()
     with np.errstate(all="raise"):
         learner = hn.ContextFTPL(oracle, seed=0)
         for _ in range(20):
-            learner.act([1e150, 1.0])
+            learner.act([1e100, 1.0])
             learner.update([0.0, 1.0])
 
 

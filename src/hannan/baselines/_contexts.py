@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import ContextError
+from hannan.core.arrays import check_comparable
 from hannan.oracles._features import check_row
 
 
@@ -20,5 +21,5 @@ def row_or_name(context: Any) -> Any:
             return check_row(context)
         if isinstance(context, float) and not math.isfinite(context):
             raise ContextError(f"A context must not be {context!r}: mend or leave out the row.")
-        return context
+        return check_comparable(context)
     return check_row(context)

@@ -14,7 +14,6 @@ from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import FloatArray, check_seed
-from hannan.kernels.losses import extremes
 from hannan.oracles import FinitePolicies
 from hannan.predictors import Last
 
@@ -109,9 +108,9 @@ class OptimisticHedge(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         losses = self._policies.check(loss)[0]
-        low, high = extremes(self.oracle.losses_by_code(losses - opened.guess))
+        errors = self.oracle.losses_by_code(losses - opened.guess)
         self._predictor.learn(opened.context, self._elements, losses)
-        self._errors += (high - low) ** 2
+        self._errors += float(np.ptp(errors)) ** 2
         self._totals += self._policies.charge(opened.context, losses)
 
     def _law(self, opened: Round) -> FloatArray:

@@ -106,5 +106,5 @@ class UniformRandom(Learner):
     def _check(self, loss: Any) -> FloatArray:
         """The losses of all actions; that of the action played may stand for them."""
         if isinstance(loss, Real):
-            loss = np.full(self.n_actions, float(loss))
+            loss = np.full(self.n_actions, loss)
         return check_losses(loss, self.n_actions, self._range)[0]

@@ -7,7 +7,7 @@ What is missing becomes NaN among numbers. Text and dates are not numbers, whate
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Protocol
@@ -57,7 +57,12 @@ def as_array(given: Any) -> NDArray[Any]:
         for i, (_, column) in enumerate(columns_of(given)):
             found[:, i] = as_list(column)
         return found
-    found = np.asarray(given)
+    try:
+        found = np.asarray(given)
+    except (TypeError, ValueError, MemoryError):
+        raise
+    except Exception as error:  # what others write in __array__ may raise anything
+        raise TypeError(f"{type(given).__name__} cannot be made an array") from error
     if found.dtype.kind == "O":
         return _resolved(found)
     # Kernels are compiled for arrays that may be written to; what frames lend may not.
@@ -151,6 +156,41 @@ def comparable(rows: Sequence[Any]) -> Sequence[Any]:
     return rows
 
 
+def equals_itself(context: Any) -> bool:
+    """Whether a context could be told again: NaN could not, nor what holds one.
+
+    Examples
+    --------
+    >>> equals_itself((1, "rain")), equals_itself((1, float("nan")))
+    (True, False)
+    """
+    if type(context) in (int, str):
+        return True
+    if isinstance(context, Mapping):
+        return all(map(equals_itself, context.values()))
+    if isinstance(context, list | tuple | set | frozenset):
+        return all(map(equals_itself, context))
+    try:
+        if hasattr(context, "__array__") and not isinstance(context, np.generic):
+            cells = np.asarray(context)
+            if cells.dtype.kind == "O":
+                return all(map(equals_itself, cells.ravel().tolist()))
+            return bool((cells == cells).all())
+        return context is None or (not missing(context) and (context == context) is not False)
+    except Exception:  # what others write in __eq__ and __array__ may raise anything
+        return False
+
+
+def check_comparable(context: Any) -> Any:
+    """A context as it is, if it could be told again."""
+    if not equals_itself(context):
+        raise ContextError(
+            f"A context must equal itself, or its losses could not be told; got {context!r:.100}. "
+            "Fill in or drop missing values first."
+        )
+    return context
+
+
 def as_scalar(given: Any) -> Any:
     """A number or a name on its own, without the wrapping of NumPy or pyarrow.
 
@@ -217,7 +257,10 @@ def _resolved(found: NDArray[Any]) -> NDArray[Any]:
     filled = [np.nan if hole else cell for cell, hole in zip(cells, holes, strict=True)]
     numbers = np.array(filled)
     if numbers.dtype.kind not in _NUMBERS:  # fractions, or whole numbers beyond all types
-        numbers = np.array([float(cell) for cell in filled])
+        try:
+            numbers = np.array([float(cell) for cell in filled])
+        except OverflowError:
+            raise ValueError("a whole number is too large") from None
     return numbers.reshape(found.shape)
 
 

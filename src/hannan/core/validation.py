@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hannan.core.arrays import as_floats, as_scalar
 from hannan.core.errors import InputTypeError, LossError, ParameterError
-from hannan.kernels.losses import extremes
+from hannan.kernels.losses import LARGEST, extremes
 
 FloatArray = NDArray[np.float64]
 LossRange = tuple[float, float]
@@ -35,15 +35,16 @@ def check_integer(owner: object, name: str, value: Any, low: int) -> int:
 
 
 def check_positive(owner: object, name: str, value: Any) -> float:
-    """A finite number greater than zero."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise refuse(owner, name, "a positive finite number", value)
+    """A number greater than zero such that it and its inverse can be squared."""
+    low, high = 1.0 / LARGEST, LARGEST
+    if not low <= _number(value) <= high:
+        raise refuse(owner, name, f"a positive number from {low:g} to {high:g}", value)
     return float(value)
 
 
 def check_probability(owner: object, name: str, value: Any) -> float:
     """A number in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+    if not 0 <= _number(value) <= 1:
         raise refuse(owner, name, "a number in [0, 1]", value)
     return float(value)
 
@@ -62,15 +63,16 @@ def check_seed(owner: object, value: Any) -> int | None:
 
 
 def check_loss_range(owner: object, value: Any, name: str = "loss_range") -> LossRange:
-    """A pair low < high of finite numbers; None means that any finite loss may come."""
+    """A pair low < high of numbers up to `LARGEST`; None means that any such loss may come."""
     if value is None:
         return (-math.inf, math.inf)
     try:
         low, high = (float(v) for v in value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise refuse(owner, name, "a pair (low, high) or None", value) from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise refuse(owner, name, "a pair of finite numbers with low < high", value)
+    if not -LARGEST <= low < high <= LARGEST:
+        accepted = f"a pair of finite numbers with low < high, up to {LARGEST:g} in absolute value"
+        raise refuse(owner, name, accepted, value)
     return (low, high)
 
 
@@ -97,12 +99,41 @@ def check_losses(
         return losses, low, high
     if math.isnan(low):
         one = as_scalar(given[0]) if what == CHOSEN else given
+        if np.isfinite(losses).all():
+            raise too_large("losses", one)
         raise LossError(f"losses must be finite; got {_shown(one)}. Leave out or mend the row.")
     raise LossError(
         f"losses must lie in loss_range={loss_range}; got values from {low:g} to {high:g}. "
         "Shift and rescale them, (loss - lowest) / (highest - lowest), or pass the range they "
         "really have as loss_range=(low, high)."
     )
+
+
+def check_chosen_loss(loss: Any, loss_range: LossRange) -> float:
+    """The loss of the action that was played: a number, or an array that holds one."""
+    try:
+        given = np.ravel(loss)
+    except Exception:  # what others write in __array__ may raise anything
+        raise InputTypeError(f"The loss must be a number; got {_shown(loss)}.") from None
+    return float(check_losses(given, 1, loss_range, CHOSEN)[0][0])
+
+
+def too_large(what: str, got: Any) -> LossError:
+    """The error for losses whose totals could overflow."""
+    return LossError(
+        f"{what} must be at most {LARGEST:g} in absolute value, so that their totals do not "
+        f"overflow; got {_shown(got)}. Divide all of them by a constant."
+    )
+
+
+def _number(value: Any) -> float:
+    """A real number as a float; NaN for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def _shown(value: Any) -> str:

@@ -4,16 +4,33 @@ import numpy as np
 
 from hannan.kernels.compiling import njit
 
+LARGEST = 1e120
+"""The most that a number may be in absolute value, so that sums of squares stay finite."""
+
 
 @njit
-def extremes(losses):
-    """Smallest and largest entry; (nan, nan) if any entry is not finite."""
+def extremes(values):
+    """Smallest and largest entry; (nan, nan) if one is not a number up to `LARGEST`."""
     low = np.inf
     high = -np.inf
-    for j in range(losses.size):
-        value = losses[j]
-        if not np.isfinite(value):
+    for j in range(values.size):
+        value = values[j]
+        if not abs(value) <= LARGEST:
             return np.nan, np.nan
+        if value < low:
+            low = value
+        if value > high:
+            high = value
+    return low, high
+
+
+@njit
+def gap(values, others):
+    """Smallest and largest difference."""
+    low = np.inf
+    high = -np.inf
+    for j in range(values.size):
+        value = values[j] - others[j]
         if value < low:
             low = value
         if value > high:

@@ -21,6 +21,7 @@ from hannan.core import (
 from hannan.core.arrays import Contexts
 from hannan.core.validation import (
     FloatArray,
+    check_chosen_loss,
     check_integer,
     check_loss_range,
     check_losses,
@@ -533,8 +534,7 @@ class ContextSemiBanditFTPL(Learner):
         low, high = self._range
         if isinstance(loss, float) and low <= loss <= high:
             return loss
-        one = check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0]
-        return float(one[0])
+        return check_chosen_loss(loss, self._range)
 
     def _check_range(self) -> tuple[float, float]:
         low, high = check_loss_range(self, self.loss_range)

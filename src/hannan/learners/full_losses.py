@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from hannan.core import LossError, LossFunction, Oracle
-from hannan.core.validation import LossRange, check_losses
+from hannan.core.validation import LossRange, check_losses, too_large
+from hannan.kernels.losses import LARGEST
 
 
 def check_full_losses(
@@ -26,6 +27,8 @@ def check_full_losses(
             )
         losses: Any = loss
         low, high = loss.extremes()
+        if not max(abs(low), abs(high)) <= LARGEST:
+            raise too_large("The losses of sets", (low, high))
     else:
         losses, low, high = check_losses(loss, n_actions, loss_range)
         m = oracle.max_chosen

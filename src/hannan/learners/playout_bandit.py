@@ -14,9 +14,9 @@ from hannan.core.arrays import Contexts
 from hannan.core.rounds import available_in
 from hannan.core.validation import (
     FloatArray,
+    check_chosen_loss,
     check_integer,
     check_loss_range,
-    check_losses,
     check_positive,
     check_seed,
 )
@@ -206,7 +206,7 @@ class PlayoutBandit(Learner):
         return self._one(loss)
 
     def _one(self, loss: Any) -> float:
-        return float(check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0][0])
+        return check_chosen_loss(loss, self._range)
 
     def _bound(self) -> Bound:
         size = self._future.log_size()

@@ -11,7 +11,7 @@ from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.stored import Stored
 from hannan.core.validation import LossRange
-from hannan.kernels.losses import extremes
+from hannan.kernels.losses import extremes, gap
 
 TRUST = ("earned", "always")
 
@@ -112,7 +112,7 @@ class Prediction(NoPrediction):
         if guess is None:
             return low, high
         if isinstance(losses, np.ndarray) and isinstance(guess, np.ndarray):
-            return self._scaled(*extremes(losses - guess))
+            return self._scaled(*gap(losses, guess))
         if guess is losses:
             return 0.0, 0.0
         function = isinstance(guess, LossFunction)

@@ -17,7 +17,12 @@ from hannan.core import (
     Policy,
     Predictor,
 )
-from hannan.core.validation import FloatArray, check_loss_range, check_losses, check_seed
+from hannan.core.validation import (
+    FloatArray,
+    check_chosen_loss,
+    check_loss_range,
+    check_seed,
+)
 from hannan.kernels import tsallis as kernel
 from hannan.kernels.noise import uniform
 from hannan.learners.certificates import (
@@ -267,4 +272,4 @@ class TsallisINF(Learner):
     def _one(self, loss: Any) -> float:
         if isinstance(loss, float) and self._range[0] <= loss <= self._range[1]:
             return loss
-        return float(check_losses(np.ravel(loss), 1, self._range, "the chosen action's loss")[0][0])
+        return check_chosen_loss(loss, self._range)

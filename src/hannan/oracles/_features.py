@@ -21,7 +21,7 @@ from hannan.core.arrays import (
     missing,
 )
 from hannan.core.validation import FloatArray
-from hannan.kernels.losses import extremes
+from hannan.kernels.losses import LARGEST, extremes
 
 
 class FeatureOracle(Oracle):
@@ -48,8 +48,8 @@ class FeatureOracle(Oracle):
     def check_contexts(self, contexts: Any) -> list[Any]:
         """The distinct rows of a two-dimensional array or a frame."""
         table = as_numbers(contexts, 2)
-        if not np.isfinite(table).all():
-            raise _not_finite(table, contexts, 2)
+        if not extremes(table.ravel())[0] <= LARGEST:
+            raise _not_usable(table, contexts, 2)
         rows = list({row.tobytes(): row for row in table}.values())
         for row in rows:
             self._check_row(row)
@@ -65,14 +65,13 @@ class FeatureOracle(Oracle):
 def check_row(context: Any) -> FloatArray:
     """A copy of one row of features as float64; each must be a finite number."""
     if type(context) is np.ndarray and context.dtype == np.float64:
-        row = context.copy()  # the caller may use its array again
+        row = context + 0.0  # a copy, as the caller may use its array again, without negative zeros
     else:
         row = as_numbers(context, 1)
     if row.ndim != 1:
         raise ContextError(f"A context is one row of features; got an array of shape {row.shape}.")
-    low, high = extremes(row)  # one pass, where most rounds spend a good part of their time
-    if not (low > -np.inf and high < np.inf):
-        raise _not_finite(row[None, :], context, 1)
+    if not extremes(row)[0] <= LARGEST:  # one pass, where rounds spend a good part of their time
+        raise _not_usable(row[None, :], context, 1)
     return row
 
 
@@ -97,11 +96,16 @@ def as_numbers(given: Any, ndim: int) -> FloatArray:
     return found
 
 
-def _not_finite(table: FloatArray, given: Any, ndim: int) -> ContextError:
-    row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
+def _not_usable(table: FloatArray, given: Any, ndim: int) -> ContextError:
+    row, column = (int(i) for i in np.argwhere(~(np.abs(table) <= LARGEST))[0])
+    here, value = _place(given, ndim, row, column), table[row, column]
+    if np.isfinite(value):
+        return ContextError(
+            f"Features are squared, so they must not exceed {LARGEST:g}; {here} is {value:g}. "
+            "Scale features to the order of 1."
+        )
     return ContextError(
-        f"Features must be finite; {_place(given, ndim, row, column)} is {table[row, column]}. "
-        "Fill in or drop missing values first."
+        f"Features must be finite; {here} is {value}. Fill in or drop missing values first."
     )
 
 

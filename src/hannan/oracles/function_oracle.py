@@ -18,6 +18,7 @@ from hannan.core import (
     ParameterError,
     Policy,
 )
+from hannan.core.arrays import check_comparable
 from hannan.core.oracle import Noise
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer
@@ -95,7 +96,7 @@ class FunctionOracle(Oracle):
                 "FunctionOracle sums losses by context, so contexts must be hashable; "
                 f"got {context!r}. Use a tuple in place of a list or an array."
             ) from None
-        return context  # type: ignore[no-any-return]
+        return check_comparable(context)  # type: ignore[no-any-return]
 
     def objective(self) -> FunctionObjective:
         return FunctionObjective(self)

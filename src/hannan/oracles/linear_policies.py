@@ -16,14 +16,12 @@ from hannan.core.arrays import as_scalar
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
-from hannan.kernels.losses import extremes
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._twin import twin
 from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
-_LARGEST = 1e150  # sums of squares of larger features overflow
 
 
 class LinearPolicies(FeatureOracle):
@@ -84,17 +82,6 @@ class LinearPolicies(FeatureOracle):
                 "AllPolicies(n, n_actions), for a single feature a row of length 1."
             )
         return super().check_context(context)
-
-    def _check_row(self, row: FloatArray) -> None:
-        low, high = extremes(row)
-        if low < -_LARGEST or high > _LARGEST:
-            sizes = np.abs(row)
-            column = int(sizes.argmax())
-            raise ContextError(
-                f"LinearPolicies squares its features, so they must not exceed {_LARGEST:g}; "
-                f"feature {column}, counting from 0, is {row[column]:g}. Scale features to the "
-                "order of 1."
-            )
 
     def objective(self) -> LinearObjective:
         return LinearObjective(self)

@@ -19,7 +19,7 @@ from hannan.core import (
     ParameterError,
     Policy,
 )
-from hannan.core.arrays import Contexts, as_rows, as_scalar, comparable
+from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._tables import check_table_context
@@ -103,7 +103,7 @@ class PerContext(Oracle):
         try:
             if self._known is None:
                 hash(context)
-                return context  # type: ignore[no-any-return]
+                return check_comparable(context)  # type: ignore[no-any-return]
             return self._known[context]
         except TypeError:
             raise ContextError(

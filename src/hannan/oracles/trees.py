@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Objective, Policy
+from hannan.core import Action, Objective, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import trees as kernel
-from hannan.oracles._binning import NO_FEATURES, Grid, given_grid, learn_grid, stack
+from hannan.oracles._binning import (
+    NO_FEATURES,
+    Grid,
+    check_length,
+    given_grid,
+    learn_grid,
+    stack,
+)
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
 from hannan.oracles._twin import twin
 from hannan.oracles.stumps import StumpPolicy, decode_stump
@@ -136,6 +143,7 @@ class GreedyObjective(Objective):
     """The total loss vector of each distinct context, for trees grown from the root."""
 
     oracle: Trees
+    draws_in_batches = False
     _derived = frozenset({"_counts"})
     _growing = frozenset({"_places"})
 
@@ -155,6 +163,12 @@ class GreedyObjective(Objective):
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self._rows.add(context, losses)
+
+    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
+        found = self._grow(noise, draw, scale)[0]
+        if len(self._rows):
+            check_length(context, len(self._rows.contexts[0]))
+        return found(context)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         return [self._grow(noise, first + i, scale)[0] for i in range(count)]
