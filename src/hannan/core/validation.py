@@ -15,6 +15,8 @@ from hannan.kernels.losses import LARGEST, extremes
 FloatArray = NDArray[np.float64]
 LossRange = tuple[float, float]
 
+_FLOAT64 = np.dtype(np.float64)  # the one object that arrays of machine numbers share
+
 CHOSEN = "the chosen action's loss"
 """What bandit feedback is, for `check_losses`."""
 
@@ -81,7 +83,7 @@ def check_losses(
 ) -> tuple[FloatArray, float, float]:
     """A loss vector as float64, with its smallest and largest entry."""
     given = losses
-    if type(losses) is not np.ndarray or losses.dtype != np.float64:
+    if type(losses) is not np.ndarray or losses.dtype is not _FLOAT64:
         try:
             losses = as_floats(losses)
         except (TypeError, ValueError):

@@ -44,7 +44,7 @@ class ContextSet(Stored):
     """All contexts that may arrive, a separator, a pool, or in an open world those seen so far."""
 
     _derived = frozenset(
-        {"points", "setting", "open_world", "has_theorem", "_allowed", "_oracle", "timed"}
+        {"points", "setting", "open_world", "has_theorem", "_allowed", "_oracle", "timed", "_keyed"}
     )
 
     def __init__(
@@ -66,6 +66,7 @@ class ContextSet(Stored):
         pool = isinstance(given, Pool)
         self._oracle = oracle
         self.timed = type(oracle).at is not Oracle.at  # most do not care when a context arrives
+        self._keyed = type(oracle).key is not Oracle.key  # most contexts are their own keys
         self._allowed: frozenset[Any] | None = None
         self.points: list[Any] = []  # checked and without repetition
         self.setting = "separator"  # or "transductive"
@@ -96,9 +97,10 @@ class ContextSet(Stored):
         """The context of a round in the form the class takes, if it may arrive."""
         oracle = self._oracle
         context = oracle.at(time, context) if self.timed else oracle.check_context(context)
-        if self._allowed is not None and oracle.key(context) not in self._allowed:
+        known = self._allowed
+        if known is not None and (oracle.key(context) if self._keyed else context) not in known:
             raise ContextError(
-                f"Context {context!r} is not among the {len(self._allowed)} contexts declared to "
+                f"Context {context!r} is not among the {len(known)} contexts declared to "
                 "arrive (transductive setting). Declare it in contexts=, or give a separator= "
                 "to allow any context."
             )

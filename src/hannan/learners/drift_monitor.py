@@ -50,7 +50,7 @@ class DriftMonitor(Stored):
             self._detector = Agreement() if self._watches else Bernstein()
         self._full = learner.feedback is Feedback.FULL
         oracle = learner.oracle
-        self._whole = oracle is not None and oracle.takes_functions
+        self._whole = self._full and oracle is not None and oracle.takes_functions
         self._K: int | None = getattr(learner if oracle is None else oracle, "n_actions", None)
         if self._K is not None:
             self._prepare(self._K)
@@ -62,7 +62,7 @@ class DriftMonitor(Stored):
         self._width = high - low
         # Of the whole action's loss; sets may be small.
         self._lowest = low if m == 1 else m * min(low, 0.0)
-        self._breadth = self._width if oracle is None else oracle.spread(low, high)
+        self._breadth = self._width if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
         self._squares = self._variances = 1.0
 
     def expect(self, context: Any, action: Action, guess: Any = None) -> Any:

@@ -41,13 +41,15 @@ class TablePredictor(Predictor):
             return as_array(context).tobytes()
         return as_scalar(context)  # type: ignore[no-any-return]
 
-    def _row(self, context: Any, numbers: int) -> FloatArray:
-        """The numbers of a context, [numbers, K], zero at first."""
+    def _row(self, context: Any, numbers: int, keep: bool = False) -> FloatArray:
+        """The numbers of a context, [numbers, K], zero at first; asking alone keeps nothing."""
         key = self._key(context)
         row = self._rows.get(key)
         if row is None:
             check_prepared(type(self).__name__, self._n_actions)
-            row = self._rows[key] = np.zeros((numbers, self._n_actions))
+            row = np.zeros((numbers, self._n_actions))
+            if keep:
+                self._rows[key] = row
         return row
 
 

@@ -50,7 +50,7 @@ class ExponentialMean(TablePredictor):
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Let the past of what was seen fade, and count the new."""
         loss = as_loss(self, loss)
-        row = self._row(context, 2)
+        row = self._row(context, 2, keep=True)
         row[:, action] *= 1.0 - self.rate
         row[0, action] += loss
         row[1, action] += 1.0

@@ -50,5 +50,5 @@ class Last(TablePredictor):
         if isinstance(loss, LossFunction):
             self._functions[self._key(context)] = loss
             return
-        self._row(context, 1)[0, action] = as_loss(self, loss)
+        self._row(context, 1, keep=True)[0, action] = as_loss(self, loss)
         self._functions.pop(self._key(context), None)

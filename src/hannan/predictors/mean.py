@@ -100,7 +100,7 @@ class Mean(TablePredictor):
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count what was seen."""
         loss = as_loss(self, loss)
-        row = self._row(context, 2)
+        row = self._row(context, 2, keep=True)
         total, count = row[0, action], row[1, action]
         errors = loss - total / (count + 1.0)
         if isinstance(errors, np.ndarray):
