@@ -323,7 +323,10 @@ class Sequence:
     def bad_decision(self):
         if self.learner.late is not None:
             return
-        odd = self.pick([*ODD_DECISIONS, self.foreign.decide(self.setting.contexts[0])])
+        foreign = self.foreign.decide(self.setting.contexts[0])
+        # Who made the decisions before it was loaded no learner knows.
+        known = any(said.startswith("reload") for said in self.said)
+        odd = self.pick([*ODD_DECISIONS, *(() if known else (foreign,))])
         if self.rng.random() < 0.5:
             self.refuse(lambda: self.learner.forget(odd))
         else:

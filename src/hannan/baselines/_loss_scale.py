@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hannan.core.stored import Stored
-from hannan.core.validation import CHOSEN, LossRange, check_loss_range, check_losses, refuse
+from hannan.core.validation import LossRange, check_chosen_loss, check_loss_range, refuse
 
 
 class LossScale(Stored):
@@ -37,7 +35,7 @@ def check_loss(loss: Any, loss_range: LossRange) -> float:
     """The loss of the action played."""
     if type(loss) is float and loss_range[0] <= loss <= loss_range[1]:
         return loss
-    return float(check_losses(np.atleast_1d(loss), 1, loss_range, CHOSEN)[0][0])
+    return check_chosen_loss(loss, loss_range)
 
 
 def check_bounded_range(owner: object, given: Any, name: str = "loss_range") -> LossRange:

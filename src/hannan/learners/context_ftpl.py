@@ -303,6 +303,10 @@ class ContextFTPL(Learner):
         twin.share_complexity(self)
         return twin
 
+    def limit_noise(self, memory: int) -> None:
+        """Hold at most so many bytes of noise ready; between rounds, and plays stay the same."""
+        self.leader.limit_noise(memory)
+
     def share_complexity(self, other: ContextFTPL) -> None:
         """Take over G from a learner of the same class on the same contexts, where it is known."""
         self.leader.share_complexity(other.leader)

@@ -125,6 +125,13 @@ class PerturbedLeader(Stored):
             self.noise = self.oracle.noise(self.X.points, self._key, _STREAM, self._memory)
         return self.noise is not None
 
+    def limit_noise(self, memory: int) -> None:
+        """Hold at most so many bytes of noise ready, if no draw is in use."""
+        self._memory = memory
+        if self.noise is not None:
+            self.noise = None
+            self.put_noise()
+
     # The past -------------------------------------------------------------------------------
 
     def settle(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:

@@ -20,6 +20,8 @@ from hannan.learners.certificates import Certificate, feedback_notes, realised
 from hannan.learners.full_losses import check_full_losses
 from hannan.perturbation import seed_key
 
+_NOISE = 2**18  # bytes made ready by each copy, of which there are more and more
+
 
 @dataclass(slots=True)
 class Copy(Stored):
@@ -284,6 +286,7 @@ class StronglyAdaptive(Learner):
 
     def _start(self, number: int, t: int, length: int) -> Copy:
         learner = self.learner.fresh(number)
+        _limit_noise(learner)
         if hasattr(learner, "share_complexity"):
             # G belongs to the policy class and is expensive: computed once, shared by all copies.
             for copy in self._awake:
@@ -304,6 +307,10 @@ class StronglyAdaptive(Learner):
     @property
     def _width(self) -> float:
         return self.oracle.spread(*self._range)
+
+    def _restored(self) -> None:
+        for copy in self._awake:
+            _limit_noise(copy.learner)
 
     def _check_learner(self, learner: Any) -> Oracle:
         if not isinstance(learner, Learner):
@@ -330,6 +337,11 @@ class StronglyAdaptive(Learner):
                 "loss_range=(low, high)."
             )
         return learner.oracle
+
+
+def _limit_noise(learner: Any) -> None:
+    if hasattr(learner, "limit_noise"):
+        learner.limit_noise(_NOISE)
 
 
 def _drawn(mixture: FloatArray, uniform: FloatArray) -> list[int]:

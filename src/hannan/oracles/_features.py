@@ -131,7 +131,7 @@ def _cells(given: Any, ndim: int) -> NDArray[Any]:
             columns = [as_list(column) for _, column in columns_of(given)]
             return np.array(columns, dtype=object).T
         found = np.array([] if isinstance(given, str) else as_list(given), dtype=object)
-    except (TypeError, ValueError):
+    except Exception:  # what others write in __array__ may raise anything
         found = np.empty(0)
     if found.ndim == 1:
         return found[:, None] if ndim == 2 else found[None, :]

@@ -82,7 +82,10 @@ class Formulas(Oracle):
             )
         if hasattr(context, "as_py"):
             return self.check_context(as_scalar(context))
-        row = as_array(context)
+        try:
+            row = as_array(context)
+        except (TypeError, ValueError):
+            row = np.empty(0)
         if is_frame(context) and len(row) == 1:
             row = row[0]
         if row.shape != (self.n,):

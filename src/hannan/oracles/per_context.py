@@ -280,7 +280,9 @@ class PerContextObjective(Objective):
 
     def law(self, context: Hashable, noise: Noise | None, scale: float) -> FloatArray | None:
         fake, _, scale = _address(noise, context, 0, scale)
-        return None if fake is None else self._part(context).law(self._alone, fake, scale)
+        if fake is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
+            return None
+        return self._part(context).law(self._alone, fake, scale)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         elsewhere = self._empty.leader()

@@ -67,7 +67,10 @@ class Thresholds(Oracle):
         if isinstance(number, np.generic):
             number = number.item()
         elif isinstance(number, list | tuple) or hasattr(number, "__array__"):
-            found = np.ravel(np.asarray(number, dtype=object))
+            try:
+                found = np.ravel(np.asarray(number, dtype=object))
+            except Exception:  # what others write in __array__ may raise anything
+                found = np.empty(0)
             number = found[0] if len(found) == 1 else number
         number = as_scalar(number)
         if isinstance(number, Rational) or (isinstance(number, Real) and math.isfinite(number)):

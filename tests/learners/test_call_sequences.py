@@ -1,0 +1,17 @@
+"""Random sequences of calls leave what the accepted ones alone would have left."""
+
+import pytest
+
+from tests.learners import call_sequences
+
+
+def test_refused_failed_and_interrupted_calls_leave_no_trace(tmp_path):
+    played, refused = call_sequences.run(range(216), tmp_path)
+    assert played > 150
+    assert refused > 150
+
+
+@pytest.mark.slow
+def test_many_sequences(tmp_path):
+    played, _ = call_sequences.run(range(10**6, 10**6 + 2500), tmp_path)
+    assert played > 2000
