@@ -1,12 +1,17 @@
 """Feedback that comes late, out of order or never."""
 
+import copy
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core import rounds
+from hannan.core.storage.encoding import Encoder
+from hannan.core.storage.files import packed
 from tests import problems
 
 KINDS = problems.KINDS
@@ -320,3 +325,67 @@ def test_a_users_solver_is_not_asked_more_often_than_is_counted():
         learner.act(t % 2)
         learner.update(0.5)
     assert len(asked) == learner.oracle_calls
+
+
+# Whose decisions they are --------------------------------------------------------------------
+
+
+def test_a_decision_of_a_learner_just_like_this_one_is_refused():
+    learner, twin = make("AllPolicies"), make("AllPolicies")
+    mine, theirs = learner.decide(0), twin.decide(0)
+    assert (mine.id, mine.action) == (theirs.id, theirs.action)
+    for call in (lambda: learner.update(0.5, theirs), lambda: learner.forget(theirs)):
+        with pytest.raises(hn.DecisionError, match="another learner"):
+            call()
+    learner.update(0.5, mine)
+
+
+def test_decisions_are_known_to_copies_and_to_learners_that_were_loaded(tmp_path):
+    learner = make("AllPolicies")
+    decision = learner.decide(0)
+    learner.save(tmp_path / "learner.hannan")
+    loaded = hn.load(tmp_path / "learner.hannan")
+    others = [loaded, copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]
+    for each in others:
+        each.update(0.5, decision)
+        assert each.open_decisions == []
+    learner.update(0.5, pickle.loads(pickle.dumps(decision)))
+    later = learner.decide(1)
+    loaded.decide(1)
+    with pytest.raises(hn.DecisionError, match="another learner"):
+        loaded.update(0.5, later)
+
+
+def test_who_made_a_decision_is_in_no_file():
+    assert content(make("AllPolicies")) == content(make("AllPolicies"))
+    learners = [make("AllPolicies"), make("AllPolicies")]
+    for each in learners:
+        each.decide(0)
+    assert content(learners[0]) == content(learners[1])
+
+
+def content(learner):
+    return b"".join(packed(learner, Encoder()))
+
+
+@pytest.mark.parametrize("odd", [True, False, math.nan, "0", None, 0.0])
+def test_only_whole_numbers_are_ids(odd):
+    learner = make("AllPolicies")
+    learner.decide_many([0, 1])
+    with pytest.raises(hn.OrderError):
+        learner.update(0.5, odd)
+    assert learner.open_decisions == [0, 1]
+
+
+def test_decisions_that_wait_are_bounded(monkeypatch):
+    monkeypatch.setattr(rounds, "MOST_OPEN", 3)
+    learner = make("AllPolicies")
+    learner.decide_many([0, 1])
+    with pytest.raises(hn.DecisionError, match=r"2 decisions wait .* forget"):
+        learner.decide_many([0, 1])
+    last = learner.decide(0)
+    with pytest.raises(hn.DecisionError, match="forget"):
+        learner.decide(0)
+    assert learner.open_decisions == [0, 1, 2]
+    learner.forget(last)
+    assert learner.decide(0).id == 3

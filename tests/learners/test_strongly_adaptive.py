@@ -426,3 +426,24 @@ def test_an_inexact_class_is_noted():
         learner.act([1.0, float(t % 2)])
         learner.update([0.0, 1.0])
     assert "inexact" in str(learner.certificate())
+
+
+def test_copies_hold_little_noise_however_long_the_game(tmp_path):
+    oracle = hn.oracles.FinitePolicies(np.random.default_rng(0).integers(0, 2, size=(300, 2)))
+    learner = hn.StronglyAdaptive(hn.ContextFTPL(oracle, epsilon=0.3, seed=0), seed=0)
+    losses = np.random.default_rng(1).random((600, 2))
+    sizes = {}
+    for t in range(600):
+        learner.act(t % 2)
+        learner.update(losses[t])
+        if t in (299, 599):
+            blocks = [copy.learner.leader.noise.blocks for copy in learner._awake]
+            sizes[t] = max(each.block.nbytes for each in blocks)
+    assert sizes[299] == sizes[599] <= 2**18
+    learner.save(tmp_path / "learner.hannan")
+    loaded = hn.load(tmp_path / "learner.hannan")
+    for t in range(300):
+        assert loaded.act(t % 2) == learner.act(t % 2)
+        for each in (loaded, learner):
+            each.update(losses[t])
+    assert max(each.learner.leader.noise.blocks.block.nbytes for each in loaded._awake) <= 2**18

@@ -10,7 +10,7 @@ is left alone.
 
 from __future__ import annotations
 
-import sys
+import inspect
 import threading
 
 # `signal` translates numbers to names and back, which takes longer than all else here.
@@ -51,7 +51,12 @@ class Interrupts:
 
         `depth` is how far the caller of that call is away.
         """
-        if self.waiting and _in_main_thread() and not self._under_way(sys._getframe(depth)):
+        if not self.waiting or not _in_main_thread():
+            return
+        frame = inspect.currentframe()
+        for _ in range(depth):
+            frame = None if frame is None else frame.f_back
+        if not self._under_way(frame):
             self.waiting = False
             raise KeyboardInterrupt
 
