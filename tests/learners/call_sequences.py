@@ -187,7 +187,7 @@ class Sequence:
         self.action, self.seen = None, None  # of the round that `act` opened
         self.open = {}  # losses by decision
         self.said = []
-        self.refused = 0
+        self.refused = self.interrupted = 0
         self.looked = False  # what was computed for an answer may be kept: plays are then compared
 
     def pick(self, things):
@@ -237,6 +237,7 @@ class Sequence:
         try:
             mine = with_interrupt_at(at, lambda: call(self.learner))
         except KeyboardInterrupt:
+            self.interrupted += 1
             if self.content(self.learner) == self.content(self.twin):
                 return None
             theirs = call(self.twin)
@@ -377,7 +378,7 @@ class Sequence:
             return None
 
     def same(self, mine, theirs):
-        assert repr(told(mine)) == repr(told(theirs)), f"{mine} is not {theirs}"
+        assert repr(shown(mine)) == repr(shown(theirs)), f"{mine} is not {theirs}"
 
 
 def accepts(setting, context):
@@ -389,9 +390,9 @@ def accepts(setting, context):
     return True
 
 
-def told(found):
+def shown(found):
     if isinstance(found, list):
-        return [told(each) for each in found]
+        return [shown(each) for each in found]
     if isinstance(found, hn.Decision):
         return found.id, found.action, found.weights, found.propensity
     return found
@@ -437,32 +438,36 @@ def with_interrupt_at(number, call):
 
 
 def run(numbers, folder):
-    """Play these sequences; how many there were, and how many calls were refused."""
+    """Play these sequences; how many there were, how many calls were refused, and interrupted."""
     names = sorted(settings())
-    played = refused = 0
+    played = refused = interrupted = 0
     for number in numbers:
         name = names[number % len(names)]
         if setting(name) is None:
             continue
         sequence = Sequence(name, number, folder)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs may ignore it
         try:
             sequence.play()
         except Exception as error:
             error.add_note(f"in sequence {number} of {name}: {sequence.said}")
             raise
+        finally:
+            signal.signal(signal.SIGINT, before)
         played += 1
         refused += sequence.refused
-    return played, refused
+        interrupted += sequence.interrupted
+    return played, refused, interrupted
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     count, start = (int(word) for word in (*sys.argv[1:], "0")[:2])
-    begun, failed, played = time.process_time(), 0, 0
+    begun, failed, told = time.process_time(), 0, np.zeros(3, int)
     with tempfile.TemporaryDirectory() as made:
         for n in range(start, start + count):
             try:
-                played += run([n], Path(made))[0]
+                told += run([n], Path(made))
             except Exception as error:
                 failed += 1
                 print(
@@ -473,5 +478,6 @@ if __name__ == "__main__":
                     flush=True,
                 )
             if n % 1000 == 999:
-                print(f"{n + 1 - start} done, {failed} failed", flush=True)
-    print(f"{played} sequences, {failed} failed, {time.process_time() - begun:.0f} s of CPU time")
+                print(f"{n + 1 - start} done, {told[2]} interrupts, {failed} failed", flush=True)
+    spent = time.process_time() - begun
+    print(f"{told} sequences, refusals, interrupts; {failed} failed, {spent:.0f} s of CPU time")

@@ -6,12 +6,13 @@ from tests.learners import call_sequences
 
 
 def test_refused_failed_and_interrupted_calls_leave_no_trace(tmp_path):
-    played, refused = call_sequences.run(range(216), tmp_path)
+    played, refused, interrupted = call_sequences.run(range(216), tmp_path)
     assert played > 150
     assert refused > 150
+    assert interrupted > 50
 
 
 @pytest.mark.slow
 def test_many_sequences(tmp_path):
-    played, _ = call_sequences.run(range(10**6, 10**6 + 2500), tmp_path)
+    played, _, _ = call_sequences.run(range(10**6, 10**6 + 2500), tmp_path)
     assert played > 2000
