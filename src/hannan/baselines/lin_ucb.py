@@ -157,4 +157,4 @@ class _Table(TablePredictor):
         return np.asarray((total - self.alpha * np.sqrt(design)) / design)
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
-        self._row(context, 2)[:, action] += (loss, 1.0)
+        self._row(context, 2, keep=True)[:, action] += (loss, 1.0)
