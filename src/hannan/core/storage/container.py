@@ -13,12 +13,15 @@ the body              arrays, each from a multiple of 64 bytes on
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 import struct
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,12 +35,19 @@ from hannan.core.errors import (
     TruncatedFileError,
 )
 
+try:
+    import fcntl
+except ImportError:  # there are no such locks on Windows, and leftovers stay
+    fcntl = None  # type: ignore[assignment]
+
 MAGIC = b"\x93HANNAN\n"
 FRAME = 1
 _LENGTHS = struct.Struct("<QQQ")
 _START = len(MAGIC) + _LENGTHS.size
 _DIGEST = 32
 _ALIGN = 64
+_RANDOM = re.compile("[0-9a-f]{16}")  # what ends the name of a file until it is whole
+_MOMENT = 1.0  # seconds in which a save has locked what it writes
 
 
 def place(size: int, used: int) -> tuple[int, int]:
@@ -70,8 +80,10 @@ def pack(head: dict[str, Any], body: Sequence[memoryview]) -> list[bytes | memor
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], memoryview]:
     """The head and the body of a file that is whole, or an error that says how it is not."""
+    source = _checked(path)
     try:
-        content = memoryview(_checked(path).read_bytes())
+        _refuse_special(source)
+        content = memoryview(source.read_bytes())
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}.") from None
     return unpack(content, str(path))
@@ -112,16 +124,21 @@ def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
 
 def _replace(path: Path, parts: Sequence[bytes | memoryview]) -> None:
     target = Path(os.path.realpath(path))  # a link goes on leading to what it led to
-    new = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    new = _beside(target)
     try:
-        with new.open("xb") as file:
+        _refuse_special(target)
+        _remove_leftovers(target)
+        with open(new, "xb", opener=_for_us_alone) as file:
+            with suppress(OSError):  # not every file system has locks
+                _lock(file.fileno())
             for part in parts:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            new.chmod(stat.S_IMODE(target.stat().st_mode))  # who may read it stays the same
-        os.replace(new, target)
+            _take_over(target, new)
+            if fcntl is None:
+                file.close()  # Windows does not rename what is open
+            os.replace(new, target)
     except OSError as error:
         reason = error.strerror
         if not target.parent.is_dir():
@@ -130,6 +147,63 @@ def _replace(path: Path, parts: Sequence[bytes | memoryview]) -> None:
     finally:
         with suppress(OSError):
             new.unlink()
+
+
+def _refuse_special(path: Path) -> None:
+    """What is there must be a file: not a device, a pipe or a folder."""
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is no file but a device or a pipe")
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+
+
+def _for_us_alone(path: str, flags: int) -> int:
+    """Until a file is whole nobody else may read it."""
+    return os.open(path, flags, 0o600)
+
+
+def _take_over(target: Path, new: Path) -> None:
+    """Give a new file the mode and the owner of the one it replaces, or those of any new file."""
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        usual = _beside(target)  # asking for the umask would change it for a moment
+        with usual.open("xb"):
+            mode = stat.S_IMODE(usual.stat().st_mode)
+        usual.unlink()
+        new.chmod(mode)
+        return
+    mine = new.stat()
+    if (old.st_uid, old.st_gid) != (mine.st_uid, mine.st_gid):
+        with suppress(OSError, AttributeError):  # not everyone may, and not every system can
+            os.chown(new, old.st_uid, old.st_gid)
+    new.chmod(stat.S_IMODE(old.st_mode))  # who may read it stays the same
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what saves left behind that were killed: their locks went with them."""
+    if fcntl is None:
+        return
+    start = f".{target.name}."
+    with os.scandir(target.parent) as beside:
+        left = [each for each in beside if each.name.startswith(start)]
+    for found in left:
+        if _RANDOM.fullmatch(found.name[len(start) :]) and found.is_file(follow_symlinks=False):
+            with suppress(OSError), open(found.path, "rb") as file:
+                _lock(file.fileno())  # fails while another save is at work
+                if time.time() - found.stat().st_mtime > _MOMENT:
+                    os.unlink(found.path)
+
+
+def _lock(file: int) -> None:
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _checked(path: Any) -> Path:
