@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from hannan.baselines._policy_table import PolicyTable
 from hannan.core import Action, Learner, OpenRound
 from hannan.core.arrays import as_floats
+from hannan.core.kept import expect, is_array
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_seed, refuse
@@ -69,6 +70,22 @@ class AdaNormalHedge(Learner):
         """The weights by which a policy was followed; regret is measured against them."""
 
         followed: FloatArray = np.empty(0)
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, followed=is_array(self.followed, None, low=0.0))
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(
+            self,
+            _mixture=is_array(self._mixture, None, low=0.0),
+            _magnitudes=is_array(self._magnitudes, None, low=0.0),
+        )
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        expect(self, round=len(opened.followed) == len(self._mixture))
 
     def __init__(
         self,

@@ -76,6 +76,7 @@ class EpochGreedy(Learner):
     feedback = Feedback.SEMI
     oracle: Oracle
     _derived = frozenset({"_leader", "_spread", "_scale"})
+    _fixed = frozenset({"_K"})
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 from hannan.baselines._contexts import row_or_name
 from hannan.baselines._loss_scale import LossScale
 from hannan.core import Action, Feedback, Learner, OpenRound, Predictor
+from hannan.core.kept import expect, is_action, same
 from hannan.core.learner import learner_rng
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.rounds import IntArray
@@ -77,6 +78,10 @@ class EpsilonGreedy(Learner):
 
         greedy: int = -1
 
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, greedy=is_action(self.greedy, n_actions, sets))
+
     def __init__(
         self,
         n_actions: int,
@@ -139,6 +144,9 @@ class EpsilonGreedy(Learner):
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         return row_or_name(context)
+
+    def _holds(self, context: Any) -> bool:
+        return same(row_or_name(context), context)
 
     def _exploring(self) -> float:
         """ε of this round."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from hannan.baselines._loss_scale import check_loss
 from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Feedback, Learner, OpenRound, ParameterError
+from hannan.core.kept import expect, is_number
 from hannan.core.learner import learner_rng
 from hannan.core.validation import FloatArray, check_seed
 from hannan.oracles import FinitePolicies
@@ -64,6 +65,14 @@ class Exp4(Learner):
 
         probability: float = 1.0
         weight: float = 1.0
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(
+                self,
+                probability=is_number(self.probability, 0.0, 1.0 + 1e-9),
+                weight=is_number(self.weight, low=0.0),
+            )
 
         @property
         def inverse(self) -> FloatArray:

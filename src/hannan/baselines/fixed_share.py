@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Learner, OpenRound, ParameterError
+from hannan.core.kept import expect, is_array
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
@@ -78,6 +79,11 @@ class FixedShare(Learner):
 
     oracle: FinitePolicies
     _derived = frozenset({"oracle", "_policies"})
+    _fixed = frozenset({"_tuned"})
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(self, _mixture=is_array(self._mixture, None, low=0.0, high=1.0 + 1e-9))
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts
+from hannan.core.kept import expect, is_count
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -91,6 +92,11 @@ class KalaiVempala(Learner):
 
     oracle: Oracle
     _derived = frozenset({"_perturbed", "_arrivals", "_block", "_H", "_rows"})
+    _varying = frozenset({"_noise_key"})
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(self, _noise_key=is_count(self._noise_key, 2**64))
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from hannan.baselines._contexts import row_or_name
 from hannan.baselines._loss_scale import LossScale
 from hannan.core import Action, ContextError, Feedback, Learner, OpenRound
+from hannan.core.kept import expect, is_action, same
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.oracles._features import as_numbers
 from hannan.predictors import Ridge
@@ -76,6 +77,10 @@ class LinUCB(Learner):
 
         lowest: int = -1
 
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, lowest=is_action(self.lowest, n_actions, sets))
+
     def __init__(
         self,
         n_actions: int,
@@ -94,6 +99,8 @@ class LinUCB(Learner):
             raise refuse(self, "alpha", "a finite number >= 0", alpha)
         self.alpha = alpha
         self.ridge = check_positive(self, "ridge", ridge)
+        if not isinstance(intercept, int | np.bool_):
+            raise refuse(self, "intercept", "True or False", intercept)
         self.intercept = intercept
         self.features = features
         self._rows: FloatArray | None = None if features is None else as_numbers(features, 2)
@@ -113,6 +120,9 @@ class LinUCB(Learner):
                 f"{context!r}."
             )
         return self._rows[int(context)]
+
+    def _holds(self, context: Any) -> bool:
+        return same(row_or_name(context), context)
 
     def _prepare(self, opened: Round) -> None:
         bounds, some = self._model(opened.context).lower(opened.context), opened.available

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Learner, OpenRound, Predictor
+from hannan.core.kept import expect, is_array
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
@@ -69,6 +70,14 @@ class OptimisticHedge(Learner):
         """The losses that were guessed, Q_t."""
 
         guess: FloatArray = np.empty(0)
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, guess=is_array(self.guess, None))
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        expect(self, round=len(opened.guess) in (self.oracle.n_actions, len(self._totals)))
 
     def __init__(
         self,

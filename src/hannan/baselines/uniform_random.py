@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Action, Learner, OpenRound
+from hannan.core.kept import expect, is_count
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
@@ -58,6 +59,10 @@ class UniformRandom(Learner):
         """The number of actions that were available."""
 
         choices: int = 1
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, choices=is_count(self.choices) and self.choices > 0)
 
         @property
         def inverse(self) -> FloatArray:

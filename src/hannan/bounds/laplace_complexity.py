@@ -11,6 +11,7 @@ import numpy as np
 
 from hannan.core import Oracle, ParameterError
 from hannan.core.arrays import Contexts
+from hannan.core.kept import expect, is_count, is_number
 from hannan.core.stored import Stored
 from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
@@ -26,6 +27,10 @@ class Complexity(Stored):
     standard_error: float
     method: str
     oracle_calls: int = 0
+
+    def _check_stored(self) -> None:
+        numbers = is_number(self.value, low=0.0) and is_number(self.standard_error, low=0.0)
+        expect(self, value=numbers, oracle_calls=is_count(self.oracle_calls))
 
     @property
     def upper(self) -> float:

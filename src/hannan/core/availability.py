@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hannan.core.arrays import as_array
 from hannan.core.errors import InputTypeError, LossError
+from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Objective
 from hannan.core.rounds import IntArray, OpenRound, available_in, context_key
 from hannan.core.stored import Stored
@@ -117,6 +118,7 @@ class AvailableCosts(Stored):
     """
 
     _growing = frozenset({"_inverse", "_moment"})
+    _varying = frozenset({"_means"})
 
     def __init__(self, n_actions: int) -> None:
         self.n_actions = n_actions
@@ -127,6 +129,24 @@ class AvailableCosts(Stored):
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"n_actions": self.n_actions}
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return float(given["n_actions"])
+
+    def _check_stored(self) -> None:
+        K, p = self.n_actions, self._moment.shape[1]
+        diagonal = self._inverse.shape[1] != p
+        expect(
+            self,
+            _means=type(self._means) is dict
+            and all(
+                is_array(row, 2, K) and row[1].min() >= 0.0 and bool(row[1].any())
+                for row in self._means.values()
+            ),
+            _moment=is_array(self._moment, K if p else 0, p),
+            _inverse=is_array(self._inverse, *((K, 1 if diagonal else p, p) if p else (0, 0, 0))),
+        )
 
     def learn(self, context: Any, actions: Any, losses: Any) -> None:
         """The losses of some actions that were available."""
@@ -191,6 +211,16 @@ class Availability(Stored):
         self.costs: AvailableCosts | None = None  # from the first restricted round on
         self.restricted = 0  # rounds learned in which not all actions were available
         self.by_score = 0  # those of them in which the best-scored available action was played
+
+    _varying = frozenset({"costs"})
+
+    def check(self, n_actions: int | None) -> None:
+        """Refuse, from a file, what was not learned from so many actions."""
+        costs = self.costs
+        expect(self, costs=costs is None or (n_actions or costs.n_actions) == costs.n_actions)
+
+    def _check_stored(self) -> None:
+        expect(self, costs=self.costs is None or type(self.costs) is AvailableCosts)
 
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any

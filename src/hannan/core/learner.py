@@ -18,6 +18,7 @@ from hannan.core.availability import Availability, check_available
 from hannan.core.environment import Feedback
 from hannan.core.errors import ParameterError
 from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
+from hannan.core.kept import expect
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
@@ -70,6 +71,7 @@ class Learner(Parametrised, ABC):
     Round: ClassVar[type[OpenRound]] = OpenRound
     oracle: Oracle | None = None
     _derived = frozenset({"_range", "_width"})
+    _room = frozenset({"n_actions"})
 
     def __init__(self) -> None:
         self.rounds = 0
@@ -328,6 +330,21 @@ class Learner(Parametrised, ABC):
         The file holds numbers and names, nothing that could be executed.
         """
         save(self, path)
+
+    def _check_stored(self) -> None:
+        self._availability.check(self.action_count)
+        for opened in self._ledger.opened:
+            self.check_round(opened)
+
+    def check_round(self, opened: Any) -> None:
+        """Refuse a round, from a file, that this learner could not have opened."""
+        expect(self, round=type(opened) is self.Round and self._holds(opened.context))
+        oracle = self.oracle
+        opened.check(self.action_count, oracle is not None and oracle.chooses_sets)
+
+    def _holds(self, context: Any) -> bool:
+        """Whether this is a context as rounds keep it."""
+        return True if self.oracle is None else self.oracle.holds(context)
 
     @property
     def progress(self) -> tuple[Any, ...]:

@@ -12,6 +12,8 @@ from hannan.core.policy import Action
 class LossFunction(Parametrised, ABC):
     """A loss f(action) of a set of elements, for oracles that take such losses."""
 
+    _room = frozenset({"n"})
+
     n_actions: int
     """K, the number of elements."""
 

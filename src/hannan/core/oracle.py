@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
+from hannan.core.errors import HannanError
+from hannan.core.kept import same
 from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
@@ -220,6 +222,11 @@ class Oracle(Parametrised, ABC):
     policy in the order the class documents.
     """
 
+    _room = frozenset(
+        {"n", "n_actions", "n_contexts", "contexts", "n_labels", "n_left", "n_right", "restarts",
+         "n_features", "sequence"}
+    )  # fmt: skip
+
     exact: bool = True
     """Whether leaders are true minimisers; theorems need it."""
 
@@ -252,6 +259,13 @@ class Oracle(Parametrised, ABC):
     def fixed_size(self) -> bool:
         """Whether all actions choose equally many elements, so that none contains another."""
         return self.antichain
+
+    @property
+    def chooses_sets(self) -> bool:
+        """Whether an action is a set of elements, also where it has one only."""
+        return (
+            self.max_chosen > 1 or self.takes_functions or getattr(self, "sets", None) is not None
+        )
 
     def spread(self, low: float, high: float) -> float:
         """How much more than another an action can lose in a round.
@@ -325,6 +339,13 @@ class Oracle(Parametrised, ABC):
     def key(self, context: Any) -> Hashable:
         """What tells a checked context from others; by default the context itself."""
         return context  # type: ignore[no-any-return]
+
+    def holds(self, context: Any) -> bool:
+        """Whether this is a context in the form that objectives take, as files keep it."""
+        try:
+            return same(self.check_context(context), context)
+        except (HannanError, TypeError, ValueError):
+            return False
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
         """An upper bound on log N, N the number of distinct policies on these contexts."""

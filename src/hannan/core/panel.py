@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core.kept import expect, is_array, is_count, is_number
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -57,6 +58,7 @@ class Panel(Stored):
     """
 
     _derived = frozenset({"oracle", "discounts", "_contexts"})
+    _varying = frozenset({"_recent", "_owed"})
 
     def __init__(
         self, oracle: Oracle, discounts: Sequence[float], contexts: Sequence[Any] = ()
@@ -68,6 +70,28 @@ class Panel(Stored):
         self._ages = [0 for _ in self.discounts]  # rounds since weights were measured anew
         self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=max(map(_kept, self.discounts)))
         self._owed: list[tuple[int, Any, FloatArray]] = []
+
+    def _check_stored(self) -> None:
+        totals, most = len(self._totals), max(map(_kept, self.discounts))
+        expect(
+            self,
+            _recent=type(self._recent) is deque
+            and self._recent.maxlen == most
+            and all(type(each) is tuple and self._holds(*each) for each in self._recent),
+            _owed=type(self._owed) is list
+            and all(
+                type(each) is tuple and is_count(each[0], totals) and self._holds(*each[1:])
+                for each in self._owed
+            ),
+            _ages=all(
+                is_number(age * -math.log(discount), high=2.0 * math.log(_HEAVIEST))
+                for age, discount in zip(self._ages, self.discounts, strict=True)
+            ),
+        )
+
+    def _holds(self, context: Any, losses: Any) -> bool:
+        """Whether this is a round as it was added."""
+        return self.oracle.holds(context) and is_array(losses, self.oracle.n_actions)
 
     def total(self, i: int) -> Objective:
         """Total i, for questions; its values are `unit(i)` times as large."""

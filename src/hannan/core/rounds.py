@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.errors import DamagedFileError, DecisionError, OrderError
+from hannan.core.kept import are, expect, is_action, is_array, is_count
 from hannan.core.oracle import Noise
 from hannan.core.policy import Action, same_action
 from hannan.core.stored import Stored
@@ -129,6 +130,24 @@ class OpenRound(Stored):
         """Inverse propensities of the chosen elements, where the learner uses them."""
         return _NO_WEIGHTS
 
+    def check(self, n_actions: int | None, sets: bool) -> None:
+        """Refuse, from a file, a round that no learner with so many actions could have opened."""
+        K, plays = n_actions, self.plays
+        expect(
+            self,
+            plays=plays is None
+            or (
+                K is not None
+                and is_array(plays, K, dtype=np.intp, low=0, high=K - 1)
+                and bool((plays[plays] == plays).all())
+            ),
+            action=is_action(self.action, K, sets),
+            chosen=self.chosen is OpenRound.chosen or is_action(self.chosen, K, sets),
+            number=self.number is None or is_count(self.number),
+            calls=is_count(self.calls),
+        )
+        expect(self, action=plays is None or int(plays[self.action]) == self.action)
+
     def _params_to_store(self) -> dict[str, Any]:
         left_out = self._derived_names()
         return {name: value for name, value in sorted(vars(self).items()) if name not in left_out}
@@ -153,6 +172,8 @@ class Ledger(Stored):
     """The rounds of a learner that wait for their losses."""
 
     _derived = frozenset({"maker", "inherited"})
+    _varying = frozenset({"current", "waiting"})
+
     current: OpenRound | None = None  # the one that `act` opened
     waiting: dict[int, OpenRound] = field(default_factory=dict)  # those of decisions, by id
     made: int = 0
@@ -161,6 +182,24 @@ class Ledger(Stored):
     delayed: bool = False  # whether a round was learned while others waited
     maker: Maker | None = field(default_factory=Maker)  # None: not known
     inherited: int = 0  # decisions from before the learner was loaded, whoever made them
+
+    @property
+    def opened(self) -> list[OpenRound]:
+        """All rounds that wait."""
+        return [*self.waiting.values(), *([] if self.current is None else [self.current])]
+
+    def _check_stored(self) -> None:
+        known = type(self.waiting) is dict and all(is_count(key, self.made) for key in self.waiting)
+        expect(
+            self,
+            waiting=known and are(OpenRound, list(self.waiting.values())),
+            current=self.current is None or isinstance(self.current, OpenRound),
+        )
+        expect(
+            self,
+            waiting=all(opened.number == key for key, opened in self.waiting.items()),
+            current=self.current is None or self.current.number is None,
+        )
 
     @property
     def gaps(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, ClassVar, Self
 
 
@@ -11,13 +12,21 @@ class Stored:
 
     Loading makes an object anew and lays over it what was learned. So what follows from the rest
     (tables, noise, scratch space) is named in `_derived`, is not kept, and is there again; all
-    other attributes are kept. Arrays keep the shape that those of a new object have, but for
-    those named in `_growing`.
+    other attributes are kept.
+
+    A file may have been forged, and kernels do not look where they write. So what was learned must
+    be like what a new object has in its place: of the same type, arrays of the same shape and
+    finite, counts not negative, parts made of the same parameters. What play may make different is
+    named in `_growing` (arrays that take another shape) and `_varying` (all else), and
+    `_check_stored` looks at it. What play never changes is in `_fixed`, and must be equal to
+    what a new object has, if that is not None or 0 yet.
     """
 
     __slots__ = ()
     _derived: ClassVar[frozenset[str]] = frozenset()
     _growing: ClassVar[frozenset[str]] = frozenset()
+    _varying: ClassVar[frozenset[str]] = frozenset()
+    _fixed: ClassVar[frozenset[str]] = frozenset()
     _trusted_package: ClassVar[str | None] = None
     """A package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None
@@ -49,16 +58,32 @@ class Stored:
         kept = vars(self) if hasattr(self, "__dict__") else _slots(self)
         return {name: value for name, value in kept.items() if name not in left_out}
 
+    def _check_stored(self) -> None:
+        """Refuse what play could not have left here; see `hannan.core.kept`. Before `_restored`."""
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        """About how many bytes the constructor will take that the file does not hold itself."""
+        return 0.0
+
     def _restored(self) -> None:
         """Called once what was learned has been laid over a new object."""
 
     @classmethod
     def _derived_names(cls) -> frozenset[str]:
-        return _named(cls, "_derived")
+        return _named(cls.__mro__, "_derived")
 
     @classmethod
     def _growing_names(cls) -> frozenset[str]:
-        return _named(cls, "_growing")
+        return _named(cls.__mro__, "_growing")
+
+    @classmethod
+    def _fixed_names(cls) -> frozenset[str]:
+        return _named(cls.__mro__, "_fixed")
+
+    @classmethod
+    def _varying_names(cls) -> frozenset[str]:
+        return _named(cls.__mro__, "_varying")
 
 
 def _slots(thing: Any) -> dict[str, Any]:
@@ -67,7 +92,8 @@ def _slots(thing: Any) -> dict[str, Any]:
     return {field.name: getattr(thing, field.name) for field in found}
 
 
-def _named(made: type, attribute: str) -> frozenset[str]:
+@functools.lru_cache(maxsize=1024)
+def _named(classes: tuple[type, ...], attribute: str) -> frozenset[str]:
     """The names that a class and all it is made from list."""
-    found = (vars(base).get(attribute, frozenset()) for base in made.__mro__)
+    found = (vars(base).get(attribute, frozenset()) for base in classes)
     return frozenset().union(*found)

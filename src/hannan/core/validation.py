@@ -29,9 +29,9 @@ def refuse(owner: object, name: str, accepted: str, got: Any) -> ParameterError:
     )
 
 
-def check_integer(owner: object, name: str, value: Any, low: int) -> int:
-    """An integer of at least `low`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+def check_integer(owner: object, name: str, value: Any, low: int, below: float = 2.0**63) -> int:
+    """An integer of at least `low`, and one that kernels can take."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) < below:
         raise refuse(owner, name, f"an integer >= {low}", value)
     return int(value)
 
@@ -61,7 +61,7 @@ def check_choice(owner: object, name: str, value: Any, choices: Iterable[str]) -
 
 def check_seed(owner: object, value: Any) -> int | None:
     """None, or a non-negative integer."""
-    return None if value is None else check_integer(owner, "seed", value, 0)
+    return None if value is None else check_integer(owner, "seed", value, 0, math.inf)
 
 
 def check_loss_range(owner: object, value: Any, name: str = "loss_range") -> LossRange:

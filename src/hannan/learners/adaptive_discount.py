@@ -24,6 +24,7 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
+from hannan.core.kept import MOST, expect, is_action, is_array, is_count, is_number
 from hannan.core.panel import Choices
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
@@ -138,6 +139,27 @@ class AdaptiveDiscount(Learner):
         shadows: Choices = actions  # the same under noise that nobody sees
         shadow_followed: int = 0
         advice: int | None = None  # what the predictor recommends
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            count = len(self.scales)
+            expect(
+                self,
+                first=is_count(self.first),
+                learned=is_count(self.learned),
+                scales=is_array(self.scales, None, low=0.0),
+                master_scale=is_number(self.master_scale, low=0.0),
+                actions=_are_choices(self.actions, count, n_actions, sets),
+                followed=is_count(self.followed, count + (self.advice is not None)),
+                shadowed=type(self.shadowed) is bool,
+                shadows=not self.shadowed or _are_choices(self.shadows, count, n_actions, sets),
+                shadow_followed=is_count(self.shadow_followed, count + (self.advice is not None)),
+                advice=self.advice is None or is_action(self.advice, n_actions, sets=False),
+            )
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        expect(self, round=len(opened.scales) == len(self._rates))
 
     def __init__(
         self,
@@ -559,6 +581,15 @@ class AdaptiveDiscount(Learner):
         if len(set(map(float, values))) < len(values):
             raise refuse(self, "discounts", accepted, given)
         return tuple(map(float, values))
+
+
+def _are_choices(actions: Any, count: int, n_actions: int | None, sets: bool) -> bool:
+    """Whether these are the actions of so many bases."""
+    if not sets:
+        most = MOST if n_actions is None else n_actions
+        return is_array(actions, count, dtype=np.intp, low=0, high=most - 1)
+    listed = type(actions) is list and len(actions) == count
+    return listed and all(is_action(each, n_actions, sets) for each in actions)
 
 
 def _costs(losses: FloatArray, actions: Choices) -> FloatArray:

@@ -13,6 +13,7 @@ from typing import Any
 from hannan.bounds import hinted, predictable, self_tuned, semi_bandit
 from hannan.core import Objective
 from hannan.core.availability import Availability
+from hannan.core.kept import is_number
 from hannan.core.rounds import Ledger
 from hannan.core.stored import Stored
 from hannan.learners.hint import Hint, NoHint
@@ -42,6 +43,15 @@ def _said(certificate: Any, caveat: str, *sentences: tuple[str, str]) -> str:
 def _first(*values: float | None) -> float:
     """The first that is not void, else NaN."""
     return next((float(value) for value in values if value is not None), math.nan)
+
+
+def is_certificate(value: Any) -> bool:
+    """Whether this is one as learners make it: numbers, void statements, and notes in words."""
+    if type(value) not in (Certificate, SemiBanditCertificate):
+        return False
+    said = [getattr(value, name) for name in value.__slots__ if name != "notes"]
+    notes = type(value.notes) is tuple and all(type(note) is str for note in value.notes)
+    return notes and all(number is None or is_number(number) for number in said)
 
 
 @dataclass(frozen=True, slots=True)

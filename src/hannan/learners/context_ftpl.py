@@ -10,6 +10,7 @@ import numpy as np
 from hannan.bounds import Complexity, complete_information
 from hannan.core import Action, Learner, Objective, Oracle, Policy, Predictor
 from hannan.core.arrays import Contexts
+from hannan.core.kept import expect, is_number
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -32,7 +33,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.prediction import TRUST, prediction
+from hannan.learners.prediction import TRUST, is_guess, prediction
 from hannan.learners.restricted import restricted
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -128,6 +129,15 @@ class ContextFTPL(Learner):
         guess: Any = None  # Q_t
         offered: Any = None  # what the predictor said, whether or not it is trusted
         variance: float = 0.0  # what the anytime schedule counts the round for
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(
+                self,
+                guess=is_guess(self.guess, n_actions),
+                offered=is_guess(self.offered, n_actions),
+                variance=is_number(self.variance, low=0.0),
+            )
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
+from hannan.core.kept import expect, is_array, is_count, is_number
 from hannan.core.validation import (
     FloatArray,
     check_chosen_loss,
@@ -139,10 +140,26 @@ class ContextSemiBanditFTPL(Learner):
         allowance: float = 0.0  # what instability may cost in it by that schedule
         moment: float = 0.0  # q E[W²]/E[W] of its weights, as expected by that schedule
 
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            weights, size = self.weights, np.size(self.action)
+            expect(
+                self,
+                limit=is_count(self.limit) and self.limit > 0,
+                weights=weights is None
+                or (is_array(weights, size, low=0.0) if sets else is_number(weights, low=0.0)),
+                variance=is_number(self.variance, low=0.0),
+                allowance=is_number(self.allowance),
+            )
+
         @property
         def inverse(self) -> FloatArray:
             """The weights."""
             return np.atleast_1d(np.array(self.weights, dtype=np.float64))
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        self._hint.check(opened, weighed=opened.weights is not None)
 
     def __init__(
         self,

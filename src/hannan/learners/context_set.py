@@ -10,6 +10,7 @@ import numpy as np
 
 from hannan.core import ContextError, Oracle, ParameterError
 from hannan.core.arrays import Contexts
+from hannan.core.kept import expect
 from hannan.core.stored import Stored
 from hannan.core.validation import refuse
 from hannan.learners.reservoir import Reservoir
@@ -135,6 +136,10 @@ class ContextSet(Stored):
         twin.seen.offer(context)
         twin.points = self._oracle.check_contexts(twin.seen.contexts)
         return twin
+
+    def _check_stored(self) -> None:
+        if self.seen is not None:
+            expect(self, seen=all(map(self._oracle.holds, self.seen.kept)))
 
     def _restored(self) -> None:
         if self.seen is not None and self.seen.contexts:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Learner, LossError, LossFunction, Objective, Oracle, ParameterError
+from hannan.core.kept import expect, is_array, is_number
 from hannan.core.policy import Policy
 from hannan.core.rounds import OpenRound
 from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
@@ -79,6 +80,9 @@ class Discounted(Learner):
 
     oracle: Oracle
 
+    _varying = frozenset({"_recent"})
+    _fixed = frozenset({"_rate"})
+
     class Round(OpenRound):
         inner: Any = None  # that of the learner inside
 
@@ -89,11 +93,36 @@ class Discounted(Learner):
         self.oracle = learner.oracle
         self._range = check_loss_range(self, learner.loss_range)
         self._rate = -math.log(self.discount)
-        kept = math.ceil(math.log(_LIGHTEST) / -self._rate) if self._rate else 0
-        self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=kept)
+        self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=self._most)
         self._age = 0  # rounds since weights were last measured from the present
         self._inner = learner.inside_discounts()
         self._own_calls = 0  # for substitutes of unavailable actions
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        kept, K = self._recent, self.action_count
+        expect(
+            self,
+            _age=is_number(self._age * self._rate, high=math.log(_HEAVIEST)),
+            _recent=type(kept) is deque
+            and kept.maxlen == self._most
+            and all(
+                type(each) is tuple
+                and len(each) == 2
+                and self.oracle.holds(each[0])
+                and is_array(each[1], K)
+                for each in kept
+            ),
+        )
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        self._inner.check_round(opened.inner)
+
+    @property
+    def _most(self) -> int:
+        """How many rounds still count."""
+        return math.ceil(math.log(_LIGHTEST) / -self._rate) if self._rate else 0
 
     @property
     def loss_range(self) -> tuple[float, float] | None:

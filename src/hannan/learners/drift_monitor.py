@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossError, LossFunction
+from hannan.core.kept import expect, is_count
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt
 from hannan.core.rounds import IntArray
@@ -40,6 +41,9 @@ class DriftMonitor(Stored):
     and the second when it turns to actions that vary more.
     """
 
+    _varying = frozenset({"_learner", "_K"})
+    _fixed = frozenset({"_K", "_full", "_whole", "_range", "_width", "_lowest", "_breadth"})
+
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
         self._learner = learner
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
@@ -64,6 +68,20 @@ class DriftMonitor(Stored):
         self._lowest = low if m == 1 else m * min(low, 0.0)
         self._breadth = self._width if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
         self._squares = self._variances = 1.0
+
+    def watches(self, learner: Learner) -> bool:
+        """Whether it is this learner's game."""
+        return self._learner is learner
+
+    def _check_stored(self) -> None:
+        learner = self._learner
+        K = learner.action_count if isinstance(learner, Learner) else None
+        expect(
+            self,
+            _K=self._K is None or (is_count(self._K) and (K or self._K) == self._K),
+            _squares=self._squares >= 1.0,
+            _variances=self._variances >= 1.0,
+        )
 
     def expect(self, context: Any, action: Action, guess: Any = None) -> Any:
         """What the action will cost, one number for each chosen element; None for no idea.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
+from hannan.core.kept import expect, is_action, is_array, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
@@ -133,6 +134,19 @@ class AdvisedRound(OpenRound):
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
     exact: bool | None = None  # whether it is known, once it has been asked for
 
+    def check(self, n_actions: int | None, sets: bool) -> None:
+        super().check(n_actions, sets)
+        K, kinds = n_actions, (type(self.refused), type(self.alone), type(self.exact))
+        expect(
+            self,
+            advice=self.advice is None or is_action(self.advice, K, sets=False),
+            share=is_number(self.share, 0.0, 0.0 if self.advice is None else 1.0 - 1e-16),
+            exact=kinds in ((bool, bool, bool), (bool, bool, type(None))),
+            values=self.values is None or is_array(self.values, K),
+            baseline=self.baseline is None or is_array(self.baseline, K),
+            law=self.law is None or is_array(self.law, K, low=0.0, high=1.0 + 1e-9),
+        )
+
     def mixed(self, law: FloatArray) -> FloatArray:
         """The law of what is played, from that of the base's choice."""
         if self.share == 0.0:
@@ -155,6 +169,9 @@ class NoHint(Stored):
 
     def advise(self, opened: Any, G: float, n: int) -> None:
         """Nothing to say about round n."""
+
+    def check(self, opened: AdvisedRound, weighed: bool) -> None:
+        """Refuse a round, from a file, that lacks what is asked of one that has its weights."""
 
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""
@@ -212,6 +229,9 @@ class Hint(NoHint):
         self._n_actions = n_actions
         self._top = top
 
+    def _check_stored(self) -> None:
+        expect(self, W=self.W >= 0.0, _squares=self._squares >= 1.0)
+
     @property
     def advantage(self) -> tuple[float, float]:
         """By how much less than the base the hint has cost, and the standard error of that."""
@@ -223,6 +243,11 @@ class Hint(NoHint):
             self._hint(opened, G, n)
         if self.trust.baseline == "guess":
             self._take(opened, self._checked(self.predictor.predict(opened.context)))
+
+    def check(self, opened: AdvisedRound, weighed: bool) -> None:
+        asked = opened.advice is not None and opened.values is not None
+        known = opened.law is not None or not weighed
+        expect(opened, values=asked or not self.mixes, law=known or not self.mixes)
 
     def _hint(self, opened: Any, G: float, n: int) -> None:
         context, available = opened.context, opened.available

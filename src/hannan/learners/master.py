@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hannan.core.kept import expect
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import tuning as kernel
@@ -33,6 +34,9 @@ class Tuning(Stored):
     def __init__(self, discounts: Sequence[float]) -> None:
         self._discounts = np.array(discounts, dtype=np.float64)
         self.state = np.zeros((3, len(discounts)))
+
+    def _check_stored(self) -> None:
+        expect(self, state=bool((self.state[kernel.PEAK :] >= 0.0).all()))
 
     @property
     def D(self) -> FloatArray:

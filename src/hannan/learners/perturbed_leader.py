@@ -9,6 +9,7 @@ import numpy as np
 
 from hannan.bounds import Complexity, kappa, laplace_complexity
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
+from hannan.core.kept import expect, is_count, is_number
 from hannan.core.rounds import Draw, available_in
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
@@ -31,6 +32,13 @@ class NoisyRound(AdvisedRound):
     def _params_to_store(self) -> dict[str, Any]:
         # Noise is a function of its key, so it is not kept; `PerturbedLeader` has it.
         return super()._params_to_store() | {"draw": self.draw[1:]}
+
+    def check(self, n_actions: int | None, sets: bool) -> None:
+        super().check(n_actions, sets)
+        _, number, scale = self.draw
+        expect(
+            self, draw=is_count(number) and is_number(scale, low=0.0), draws=is_count(self.draws)
+        )
 
     @classmethod
     def _rebuild(cls, **makings: Any) -> Self:
@@ -70,6 +78,8 @@ class PerturbedLeader(Stored):
     """
 
     _derived = frozenset({"oracle", "noise", "kappa", "_estimate", "_seed", "_memory"})
+    _varying = frozenset({"found", "n_actions"})
+    _fixed = frozenset({"_fresh"})
 
     def __init__(
         self,
@@ -98,6 +108,15 @@ class PerturbedLeader(Stored):
         self._fresh = fresh
         self.n_actions = oracle.n_actions
         self._size()
+
+    def _check_stored(self) -> None:
+        given, found = self.oracle.n_actions, self.n_actions
+        counted = found is None or (is_count(found) and found == (given or self.total.n_actions))
+        expect(
+            self,
+            found=self.found is None or type(self.found) is Complexity,
+            n_actions=counted and (found is not None or given is None),
+        )
 
     # Draws ----------------------------------------------------------------------------------
 

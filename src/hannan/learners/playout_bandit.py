@@ -11,6 +11,7 @@ import numpy as np
 from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
+from hannan.core.kept import expect, is_number
 from hannan.core.rounds import available_in
 from hannan.core.validation import (
     FloatArray,
@@ -81,9 +82,17 @@ class PlayoutBandit(Learner):
 
         weight: float = 1.0
 
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, weight=is_number(self.weight, low=0.0))
+
         @property
         def inverse(self) -> FloatArray:
             return np.array([self.weight])
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 40.0 * (given["horizon"] or 0) if given["contexts"] is None else 0.0
 
     def __init__(
         self,

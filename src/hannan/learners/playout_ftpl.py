@@ -70,6 +70,10 @@ class PlayoutFTPL(Learner):
     knows_future = True
     Round = PlayoutRound
 
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 40.0 * (given["horizon"] or 0) if given["contexts"] is None else 0.0
+
     def __init__(
         self,
         oracle: Oracle,

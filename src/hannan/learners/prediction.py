@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, LossFunction, Oracle, Predictor
+from hannan.core.kept import is_array
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.stored import Stored
@@ -14,6 +15,11 @@ from hannan.core.validation import LossRange
 from hannan.kernels.losses import extremes, gap
 
 TRUST = ("earned", "always")
+
+
+def is_guess(value: Any, n_actions: int | None) -> bool:
+    """Whether this can be a guess that a round keeps."""
+    return value is None or isinstance(value, LossFunction) or is_array(value, n_actions)
 
 
 class NoPrediction(Stored):
@@ -49,6 +55,8 @@ class Prediction(NoPrediction):
     most a step ahead of the other while it is the one in use, so the sum over what was used is at
     most twice the smaller one, plus a step: a bad predictor costs a factor √2, not more.
     """
+
+    _fixed = frozenset({"_earned", "_range", "_m", "_n_actions"})
 
     def __init__(
         self, predictor: Any, loss_range: LossRange, m: int, n_actions: int | None, trust: str

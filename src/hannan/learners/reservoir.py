@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.kept import expect
 from hannan.core.stored import Stored
 
 
@@ -13,6 +14,9 @@ class Reservoir(Stored):
     `contexts` is renewed whenever their number has doubled: O(log t) times.
     """
 
+    _varying = frozenset({"contexts", "_sample"})
+    _fixed = frozenset({"capacity"})
+
     def __init__(self, capacity: int, key: np.uint64) -> None:
         self.capacity = capacity
         self.contexts: list[Any] = []
@@ -20,6 +24,19 @@ class Reservoir(Stored):
         self._sample: list[Any] = []
         self._rng = np.random.default_rng(int(key))
         self._look = 1
+
+    @property
+    def kept(self) -> list[Any]:
+        """All contexts in here."""
+        return [*self.contexts, *self._sample]
+
+    def _check_stored(self) -> None:
+        most = min(self.capacity, self.seen)
+        expect(
+            self,
+            contexts=type(self.contexts) is list and len(self.contexts) <= most,
+            _sample=type(self._sample) is list and len(self._sample) == most,
+        )
 
     @property
     def due(self) -> bool:

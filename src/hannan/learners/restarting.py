@@ -13,10 +13,11 @@ import numpy as np
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
 from hannan.core.interrupts import interrupts
+from hannan.core.kept import expect, is_action, is_array, is_count, is_number, same
 from hannan.core.learner import Propensities
 from hannan.core.rounds import OpenRound
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.learners.certificates import Certificate, SemiBanditCertificate
+from hannan.learners.certificates import Certificate, SemiBanditCertificate, is_certificate
 from hannan.learners.drift_monitor import DriftMonitor
 
 
@@ -89,6 +90,24 @@ class Restarting(Learner):
         def inverse(self) -> FloatArray:
             return np.empty(0) if self.inner is None else self.inner.weights
 
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            inner = self.inner
+            expect(
+                self,
+                segment=is_count(self.segment),
+                inner=inner is None
+                or (
+                    type(inner) is Decision
+                    and is_count(inner.id)
+                    and same(inner.context, self.context)
+                    and same(inner.action, self.action)
+                    and is_array(inner.weights, None)
+                ),
+            )
+
+    _varying = frozenset({"player", "_lesson", "_news", "_closed", "_closed_bounds", "restarts"})
+
     def __init__(
         self,
         learner: Learner,
@@ -130,6 +149,35 @@ class Restarting(Learner):
         self._past_calls = 0
         self._late = 0
         self._late_loss = 0.0
+
+    def _check_stored(self) -> None:
+        bounds = self._closed_bounds
+        expect(
+            self,
+            player=same(self.player, self.learner, but=["seed"]),
+            _monitor=self._monitor.watches(self.player),
+            restarts=type(self.restarts) is list and all(map(is_count, self.restarts)),
+            _closed=type(self._closed) is list and all(map(is_certificate, self._closed)),
+            _closed_bounds=type(bounds) is list
+            and len(bounds) == len(self.restarts)
+            and all(bound is None or is_number(bound) for bound in bounds),
+            _lesson=self._lesson is None or self._left(self._lesson, 4),
+            _news=self._news is None or self._left(self._news, 3),
+        )
+        super()._check_stored()
+
+    def _left(self, said: Any, size: int) -> bool:
+        """Whether this can be left of the last round; a lesson begins with its context."""
+        sets = self.oracle is not None and self.oracle.chooses_sets
+        whole = type(said) is tuple and len(said) == size
+        return whole and is_action(said[size - 3], self.action_count, sets)
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        expect(self, round=opened.segment <= len(self.restarts))
+        if opened.segment == len(self.restarts):
+            waits = opened.inner is not None and opened.inner.id in self.player.open_decisions
+            expect(self, round=waits if opened.number is not None else opened.inner is None)
 
     @property
     def loss_range(self) -> tuple[float, float] | None:

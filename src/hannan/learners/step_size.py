@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from hannan.core import ParameterError
+from hannan.core.kept import expect
 from hannan.core.params import Parametrised
 from hannan.core.validation import check_positive, refuse
 from hannan.learners.perturbed_leader import PerturbedLeader
@@ -21,6 +22,9 @@ class StepSize(Parametrised, ABC):
 
     def __init__(self) -> None:
         self.scale = 0.0
+
+    def _check_stored(self) -> None:
+        expect(self, scale=self.scale >= 0.0)
 
     def start(self, leader: PerturbedLeader) -> None:
         """Before the first round, and whenever X or K has changed."""
@@ -45,7 +49,7 @@ class StepSize(Parametrised, ABC):
 
     def restore(self, leader: PerturbedLeader) -> None:
         """Make noise again after loading: a function of its key and X, it is in no file."""
-        if not self.measures or self.scale > 0.0:
+        if not self.measures or self.scale > 0.0 or leader.X.open_world:
             leader.put_noise()
 
 
@@ -80,6 +84,10 @@ class Anytime(StepSize):
     def __init__(self) -> None:
         super().__init__()
         self.W = 0.0
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(self, W=self.W >= 0.0)
 
     def start(self, leader: PerturbedLeader) -> None:
         leader.put_noise()
@@ -123,6 +131,10 @@ class SelfTuned(StepSize):
         super().__init__()
         self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
         self.D = 0.0
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(self, D=self.D >= 0.0)
 
     def start(self, leader: PerturbedLeader) -> None:
         """In an open world ε follows the G of the renewed X; otherwise wait until D moves."""

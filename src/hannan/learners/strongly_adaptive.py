@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossFunction, Objective, Oracle, ParameterError
+from hannan.core.kept import are, expect, is_array, is_count, is_number, same
 from hannan.core.policy import Policy, loss_of
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
@@ -33,6 +34,16 @@ class Copy(Stored):
     prior: float
     regret: float = 0.0  # R: what the mixture has lost more than it since its start, in widths
     magnitude: float = 0.0  # C: the sum of the absolute values of what R sums
+
+    def _check_stored(self) -> None:
+        expect(
+            self,
+            learner=isinstance(self.learner, Learner),
+            start=is_count(self.start),
+            end=self.end is None or is_count(self.end),
+            prior=is_number(self.prior, 0.0, 1.0),
+            magnitude=self.magnitude >= 0.0,
+        )
 
 
 def scales_from(t: int, shortest: int) -> list[int]:
@@ -120,6 +131,20 @@ class StronglyAdaptive(Learner):
         inner: tuple[OpenRound, ...] = ()  # the round of each copy
         mixture: FloatArray = np.empty(0)  # the probability of each copy
 
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            awake, inner = self.awake, self.inner
+            expect(
+                self,
+                made=is_count(self.made),
+                awake=are(Copy, awake, tuple) and len(awake) > 0,
+                inner=are(OpenRound, inner, tuple) and len(inner) == len(awake),
+                mixture=is_array(self.mixture, len(awake), low=0.0, high=1.0 + 1e-9),
+            )
+
+    _varying = frozenset({"_awake", "_unlearned", "_n_actions"})
+    _fixed = frozenset({"_shortest", "_n_actions"})
+
     def __init__(self, learner: Learner, *, shortest: int = 8, seed: int | None = None) -> None:
         super().__init__()
         self.learner = learner
@@ -137,6 +162,32 @@ class StronglyAdaptive(Learner):
         self._dropped = 0
         self._history = self.oracle.objective()
         self._loss = 0.0
+
+    def _check_stored(self) -> None:
+        awake, sized = self._awake, self.oracle.n_actions
+        expect(
+            self,
+            _n_actions=self._n_actions == sized or (sized is None and is_count(self._n_actions)),
+            _awake=are(Copy, awake)
+            and (not self.rounds or len(awake) > 0)
+            and all(self._started(copy) for copy in awake),
+            _unlearned=are(tuple, self._unlearned),
+        )
+        super()._check_stored()
+        for learner, inner, losses in self._unlearned:
+            learner.check_round(inner)
+            expect(self, _unlearned=any(learner is copy.learner for copy in awake))
+            check_full_losses(self.oracle, losses, self._n_actions, self._range)
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        expect(self, round=all(map(self._started, opened.awake)))
+        for copy, inner in zip(opened.awake, opened.inner, strict=True):
+            copy.learner.check_round(inner)
+
+    def _started(self, copy: Copy) -> bool:
+        """Whether this is a copy of the learner."""
+        return same(copy.learner, self.learner, but=["seed"])
 
     @property
     def loss_range(self) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from hannan.core import (
     Policy,
     Predictor,
 )
+from hannan.core.kept import expect, is_array, is_number
 from hannan.core.validation import (
     FloatArray,
     check_chosen_loss,
@@ -96,6 +97,15 @@ class TsallisINF(Learner):
         weight: float = 1.0
         cost: float = 1.0  # 1/β, by which the variance of estimates grows
 
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(
+                self,
+                law=is_array(self.law, n_actions, low=0.0),
+                weight=is_number(self.weight, low=0.0),
+                cost=is_number(self.cost, low=0.0),
+            )
+
         @property
         def inverse(self) -> FloatArray:
             """One over the probability of the action."""
@@ -146,6 +156,14 @@ class TsallisINF(Learner):
         self._W = np.zeros(len(oracle.contexts or ()))
         self._number = 0
         self._loss = 0.0
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(self, _W=is_array(self._W, None, low=0.0))
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        self.hint.check(opened, weighed=True)
 
     def _prepare(self, opened: Round) -> None:
         """Hint, baseline and the law of the base: functions of the context and the past."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core.kept import expect, is_array, is_count
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -30,6 +31,17 @@ class Arcs(Stored):
         self.n = n
         self.keys = keys
         """tail times n plus head."""
+
+    def _check_stored(self) -> None:
+        n, keys = self.n, self.keys
+        expect(
+            self,
+            n=is_count(n, 2**31),
+            keys=is_array(keys, None, dtype=np.int64, low=0, high=n * n - 1)
+            and bool((np.diff(keys) > 0).all()),
+        )
+        back = self.heads * n + self.tails
+        expect(self, keys=np.array_equal(np.sort(back), keys) and bool((back != keys).all()))
 
     @classmethod
     def gather(

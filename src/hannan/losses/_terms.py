@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import LossError, LossFunction
+from hannan.core.kept import expect, is_array, is_number
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.losses._arcs import Arcs
@@ -29,6 +30,17 @@ class Bend(Stored):
     """A name, "cap" for min(·, cap), or a user's own function."""
     cap: float = 0.0
 
+    def _check_stored(self) -> None:
+        known = callable(self.g) or self.g == "cap" or (type(self.g) is str and self.g in NAMED)
+        expect(
+            self, weights=is_array(self.weights, None, low=0.0), g=known, cap=is_number(self.cap)
+        )
+
+    @property
+    def n_actions(self) -> int:
+        """K, the number of elements."""
+        return len(self.weights)
+
     @property
     def key(self) -> Hashable:
         """Equal for equal functions, as far as that is known."""
@@ -46,6 +58,18 @@ def bent(g: str | Callable[[float], float], caps: FloatArray, sums: FloatArray) 
     return found.reshape(sums.shape)
 
 
+def _are_counted(terms: Any, kind: type[Any], n: int) -> bool:
+    """Whether these are functions on n elements, each with a number."""
+    return type(terms) is dict and all(
+        type(pair) is tuple
+        and len(pair) == 2
+        and isinstance(pair[0], kind)
+        and pair[0].n_actions == n
+        and is_number(pair[1])
+        for pair in terms.values()
+    )
+
+
 class Terms(Stored):
     r"""A function of subsets A of n elements, as a sum of terms of a few kinds:
 
@@ -58,6 +82,8 @@ class Terms(Stored):
 
     _derived = frozenset({"_groups"})
     _growing = frozenset({"capacities"})
+    _varying = frozenset({"arcs", "levels", "bends", "others"})
+    _fixed = frozenset({"n"})
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -91,6 +117,17 @@ class Terms(Stored):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._restored()
+
+    def _check_stored(self) -> None:
+        n, arcs = self.n, self.arcs
+        expect(
+            self,
+            arcs=arcs is None or (type(arcs) is Arcs and arcs.n == n),
+            capacities=is_array(self.capacities, 0 if arcs is None else len(arcs.keys), low=0.0),
+            levels=self.levels is None or is_array(self.levels, n + 1),
+            bends=_are_counted(self.bends, Bend, n),
+            others=_are_counted(self.others, LossFunction, n),
+        )
 
     def _restored(self) -> None:
         # Loaded objects have other addresses, so the index is rebuilt.

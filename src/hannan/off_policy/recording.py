@@ -17,6 +17,7 @@ from hannan.core import (
     Propensities,
 )
 from hannan.core.availability import PassedOn
+from hannan.core.kept import expect, is_array, is_count, is_number
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.off_policy.log import Log
@@ -83,6 +84,39 @@ class Recorder(Learner):
         def inverse(self) -> FloatArray:
             """The weights of the learner's decision."""
             return super().inverse if self.inner is None else self.inner.weights
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            known, inner = self.known, self.inner
+            expect(
+                self,
+                inner=inner is None
+                or (
+                    type(inner) is Decision and is_count(inner.id) and is_array(inner.weights, None)
+                ),
+                known=type(known) is Propensities
+                and is_array(known.probabilities, n_actions, low=0.0, high=1.0 + 1e-9)
+                and is_array(known.standard_errors, n_actions, low=0.0)
+                and is_count(known.draws),
+                place=is_count(self.place),
+                weight=self.weight is None or is_number(self.weight, low=0.0),
+                loss=is_number(self.loss) or self.loss != self.loss,
+            )
+
+    _varying = frozenset({"_answered"})
+    _fixed = frozenset({"_K"})
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(self, _answered=type(self._answered) is list)
+        for opened in self._answered:
+            self.check_round(opened)
+            expect(self, _answered=opened.inner is None and is_number(opened.loss))
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        inner = opened.inner
+        expect(self, round=inner is None or inner.id in self.learner.open_decisions)
 
     def __init__(self, learner: Learner, draws: int = 1000) -> None:
         super().__init__()

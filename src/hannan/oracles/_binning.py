@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, ParameterError
 from hannan.core.arrays import as_floats, columns_of, is_frame
+from hannan.core.kept import expect, is_array
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import histograms as kernel
@@ -39,6 +40,24 @@ class Grid(Stored):
         for f, own in enumerate(edges):
             self.edges[f, : len(own)] = own[::-1]
         self._lowest = np.full(self.n_features, np.nan) if lowest is None else lowest
+
+    def _check_stored(self) -> None:
+        lowest = self._lowest
+        rising = all(
+            is_array(own[:n], n) and bool((np.diff(own[:n]) < 0).all())
+            for own, n in zip(self.edges, self.n_cuts.tolist(), strict=True)
+        )
+        shaped = isinstance(lowest, np.ndarray) and lowest.dtype == np.float64
+        expect(
+            self,
+            edges=rising,
+            lowest=shaped and lowest.shape == (self.n_features,) and not np.isinf(lowest).any(),
+        )
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        sizes = [len(own) for own in given["edges"]]
+        return 8.0 * len(sizes) * max(sizes, default=0)
 
     @cached_property
     def key(self) -> tuple[bytes, bytes]:

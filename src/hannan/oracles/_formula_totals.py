@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Policy
+from hannan.core.kept import are_places, expect, is_array, is_count
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.kernels import branching, formulas
@@ -194,6 +195,12 @@ class TableTotals(FormulaObjective):
     """
 
     _derived = frozenset({"tree"})
+    _varying = frozenset({"_few"})
+    _fixed = frozenset({"_bits"})
+
+    def _check_stored(self) -> None:
+        few = self._few
+        expect(self, _few=few is None or (type(few) is RowTotals and few.oracle is self.oracle))
 
     def _restored(self) -> None:
         formulas.build(self.scores, self.tree)
@@ -245,6 +252,20 @@ class RowTotals(FormulaObjective):
 
     _derived = frozenset({"_placed"})
     _growing = frozenset({"_masks", "_totals"})
+    _varying = frozenset({"_rows", "_guess"})
+
+    def _check_stored(self) -> None:
+        below, rows = self.oracle.n_policies, self._rows
+        known = are_places(rows) and all(is_count(touched, below) for touched in rows)
+        size = len(self._totals)
+        expect(
+            self,
+            _rows=known and len(rows) <= size > 0,
+            _totals=is_array(self._totals, None),
+            _masks=is_array(self._masks, size, dtype=np.uint64)
+            and self._masks[: len(rows)].tolist() == list(rows),
+            _guess=is_count(self._guess, below),
+        )
 
     def __init__(self, oracle: Formulas) -> None:
         super().__init__(oracle)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Policy
+from hannan.core.kept import are_places, expect, is_array, is_count
 from hannan.core.oracle import Noise
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
@@ -96,6 +97,7 @@ class Rows(Stored):
     """A total loss vector for each pair of cell and context seen so far."""
 
     _growing = frozenset({"_totals", "_live"})
+    _varying = frozenset({"contexts", "_index", "_cells"})
 
     def __init__(self, oracle: Switching) -> None:
         self.oracle = oracle
@@ -104,6 +106,20 @@ class Rows(Stored):
         self._cells: list[int] = []
         self._totals = np.zeros((8, oracle.n_actions))
         self._live = np.zeros(8, dtype=bool)
+
+    def _check_stored(self) -> None:
+        base, size = self.oracle.base, len(self._totals)
+        listed = type(self.contexts) is list and all(map(base.holds, self.contexts))
+        cells = type(self._cells) is list and all(is_count(cell, 2**31) for cell in self._cells)
+        keys = zip(self._cells, map(base.key, self.contexts), strict=True) if listed else ()
+        expect(
+            self,
+            contexts=listed and len(self.contexts) <= size,
+            _cells=cells,
+            _index=are_places(self._index) and list(self._index) == list(keys),
+            _totals=is_array(self._totals, None, self.oracle.n_actions) and size > 0,
+            _live=is_array(self._live, size, dtype=bool),
+        )
 
     @property
     def totals(self) -> FloatArray:

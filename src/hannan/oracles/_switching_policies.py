@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hannan.core import Action, Objective, Policy
+from hannan.core.kept import LARGEST, expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
 from hannan.kernels import finite
@@ -47,6 +48,19 @@ class PolicySequences(Sequences):
         self._best = np.empty(self._totals.shape[1])
         self._solved: tuple[Any, ...] | None = None  # the query that `_best` answers
         self._walk: Walk | None = None
+
+    def _check_stored(self) -> None:
+        wide, policies = self._row.size, self.base.n_policies
+        cells = is_array(self._totals[:, :policies], None, policies) or wide > policies
+        expect(
+            self,
+            _totals=cells
+            and self._totals.shape[1] == wide
+            and len(self._totals) > 0
+            and bool((np.abs(self._totals[:, :policies]) <= LARGEST).all())
+            and bool((self._totals[:, policies:] == np.inf).all()),
+            _end=self._end <= len(self._totals),
+        )
 
     def _twin(self, price: float) -> PolicySequences:
         twin = PolicySequences(self.oracle, price)

@@ -320,6 +320,9 @@ class FinitePanel(Panel):
         self._still = np.zeros(shape, np.float32)  # no noise
         self._held: tuple[Any, int, NDArray[np.float32]] = (None, -1, self._still)
 
+    def _check_stored(self) -> None:
+        """Scores are like new ones, and there is nothing else."""
+
     def total(self, i: int) -> FiniteObjective:
         """A total that shares its scores with this panel."""
         total = self.oracle.objective()

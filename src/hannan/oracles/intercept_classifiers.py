@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Objective, Policy
+from hannan.core.kept import are_places, expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import intercepts as kernel
@@ -234,6 +235,7 @@ class SearchedObjective(Objective):
 
     oracle: InterceptClassifiers
     _growing = frozenset({"_rows", "_weights"})
+    _varying = frozenset({"_places"})
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self.oracle = oracle
@@ -241,6 +243,16 @@ class SearchedObjective(Objective):
         self._places: dict[bytes, int] = {}
         self._rows = np.zeros((16, oracle.n))
         self._weights = np.zeros(16)
+
+    def _check_stored(self) -> None:
+        places, size = self._places, len(self._weights)
+        expect(
+            self,
+            _places=are_places(places) and len(places) <= size > 0,
+            _weights=is_array(self._weights, None),
+            _rows=is_array(self._rows, size, self.oracle.n)
+            and [row.tobytes() for row in self._rows[: len(places)]] == list(places),
+        )
 
     def copy(self) -> SearchedObjective:
         return twin(self, "_places", "_rows", "_weights")

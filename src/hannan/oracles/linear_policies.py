@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.arrays import as_scalar
+from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
@@ -68,6 +69,8 @@ class LinearPolicies(FeatureOracle):
     ) -> None:
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
         self.ridge = check_positive(self, "ridge", ridge)
+        if not isinstance(intercept, int | np.bool_):
+            raise refuse(self, "intercept", "True or False", intercept)
         self.intercept = intercept
         if features is not None and not (callable(features) or hasattr(features, "transform")):
             raise refuse(self, "features", "a function of a row, or a transformer", features)
@@ -228,6 +231,14 @@ class LinearObjective(Objective):
         self._b: FloatArray = np.empty((0, oracle.n_actions))
         self._cache: tuple[Any, FloatArray, FloatArray, float] | None = None
         self._features: tuple[Any, FloatArray] | None = None
+
+    def _check_stored(self) -> None:
+        p = len(self._U)
+        expect(
+            self,
+            _U=is_array(self._U, p, p) and bool((self._U.diagonal() > 0.0).all()),
+            _b=is_array(self._b, p, self.n_actions),
+        )
 
     def copy(self) -> LinearObjective:
         return twin(self, "_U", "_b")

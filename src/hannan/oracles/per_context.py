@@ -20,6 +20,7 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
+from hannan.core.kept import expect
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._tables import check_table_context
@@ -205,6 +206,18 @@ class PerContextObjective(Objective):
 
     oracle: PerContext
     _derived = frozenset({"_empty", "_alone"})
+    _varying = frozenset({"_parts"})
+
+    def _check_stored(self) -> None:
+        parts, kind = self._parts, type(self._empty)
+        expect(
+            self,
+            _parts=type(parts) is dict
+            and all(map(self.oracle.holds, parts))
+            and all(
+                type(part) is kind and part.oracle is self.oracle.base for part in parts.values()
+            ),
+        )
 
     def __init__(self, oracle: PerContext, parts: MutableMapping[Hashable, Objective]) -> None:
         self.oracle = oracle

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InputTypeError, Objective, ParameterError, Policy
+from hannan.core.kept import are_places, expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
@@ -213,6 +214,7 @@ class SklearnObjective(Objective):
     scored = True
     _derived = frozenset({"_sorted"})
     _growing = frozenset({"_rows", "_totals", "_counts"})
+    _varying = frozenset({"_places"})
 
     def __init__(self, oracle: SklearnPolicies) -> None:
         self.oracle = oracle
@@ -221,6 +223,17 @@ class SklearnObjective(Objective):
         self._totals: FloatArray = np.zeros((0, oracle.n_actions))
         self._counts: FloatArray = np.zeros(0)
         self._sorted: tuple[dict[bytes, int], NDArray[np.intp]] = ({}, np.zeros(0, np.intp))
+
+    def _check_stored(self) -> None:
+        places, size = self._places, len(self._counts)
+        expect(
+            self,
+            _places=are_places(places) and len(places) <= size,
+            _counts=is_array(self._counts, None, low=0.0),
+            _totals=is_array(self._totals, size, self.n_actions),
+            _rows=is_array(self._rows, size, None)
+            and [row.tobytes() for row in self._rows[: len(places)]] == list(places),
+        )
 
     def copy(self) -> SklearnObjective:
         return twin(self, "_places", "_rows", "_totals", "_counts")

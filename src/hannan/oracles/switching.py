@@ -130,6 +130,11 @@ class Switching(Oracle):
         self.levels = int(min(switches + 1, cells))
         """The largest number of pieces of a sequence."""
 
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        policies = float(getattr(given["base"], "n_policies", None) or 1)
+        return super()._footprint(given) + 16.0 * float(min(given["switches"], 2**63)) * policies
+
     # Noise on every round of the game is more than such a class needs except in the worst case.
     eagerness = 4.0
 

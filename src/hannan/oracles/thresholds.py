@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from numbers import Rational, Real
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Oracle, Policy
 from hannan.core.arrays import as_scalar
+from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import thresholds as kernel
@@ -127,6 +129,7 @@ class ThresholdObjective(BlockObjective):
     _code_width = 3
     _derived = frozenset({"_met"})
     _growing = frozenset({"_totals", "_places"})
+    _varying = frozenset({"_points"})
 
     def __init__(self, oracle: Thresholds) -> None:
         self.oracle = oracle
@@ -134,6 +137,16 @@ class ThresholdObjective(BlockObjective):
         self._totals = np.zeros((0, oracle.n_actions))
         self._met: Noise | None = None
         self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
+
+    def _check_stored(self) -> None:
+        points = self._points
+        listed = type(points) is list and all(map(self.oracle.holds, points))
+        expect(self, _points=listed and all(a < b for a, b in pairwise(points)))
+        expect(
+            self,
+            _totals=is_array(self._totals, len(points), self.n_actions),
+            _places=is_array(self._places, None, dtype=np.int64, low=0, high=len(points) - 1),
+        )
 
     def copy(self) -> ThresholdObjective:
         return twin(self, "_points", "_totals", "_places")

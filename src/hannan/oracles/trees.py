@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
+from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import trees as kernel
@@ -146,6 +147,7 @@ class GreedyObjective(Objective):
     draws_in_batches = False
     _derived = frozenset({"_counts"})
     _growing = frozenset({"_places"})
+    _varying = frozenset({"_met", "_grid"})
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "_met": None if self._met is None else "before"}
@@ -157,6 +159,18 @@ class GreedyObjective(Objective):
         self._grid = oracle.grid
         self._counts: FloatArray = np.zeros((0, 0))  # of the rows; recomputed when outdated
         self._places = np.zeros(0, np.intp)
+
+    def _check_stored(self) -> None:
+        grid, rows, given = self._grid, self._rows, self.oracle.grid
+        expect(
+            self,
+            _met=self._met in (None, "before"),
+            _grid=(grid is None and given is None)
+            or (type(grid) is Grid and (given is None or given.key == grid.key)),
+            _places=is_array(self._places, None, dtype=np.intp, low=0, high=len(rows) - 1),
+        )
+        wide = grid is not None and grid.n_features
+        expect(self, _rows=not len(rows) or not wide or len(rows.contexts[0]) == wide)
 
     def copy(self) -> GreedyObjective:
         return twin(self, "_rows")

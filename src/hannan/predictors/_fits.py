@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core.errors import ContextError
+from hannan.core.kept import expect, is_array, same
 from hannan.core.params import Parametrised
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
@@ -30,6 +31,21 @@ class Fits(Parametrised):
     _derived = frozenset({"_sizes", "_triangular", "_height", "_raw", "_v", "_products", "_mark",
                           "_everyone", "_one", "_parts"})  # fmt: skip
     _growing = frozenset({"_inverse"})
+    _fixed = frozenset({"_waves", "_phases"})
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        K, p, m = (float(given[name]) for name in ("n_actions", "n_features", "features"))
+        inverses = min(8.0 * (p + m) ** 2, float(given["memory"]))
+        return 8.0 * (K * (p + m) + p * m + 16 * p) + 2.0 * inverses
+
+    def _check_stored(self) -> None:
+        both = self._one, self._one * self.n_actions
+        expect(
+            self,
+            _inverse=is_array(self._inverse, None) and len(self._inverse) in both,
+            _tally=is_array(self._tally, None, low=0.0),
+        )
 
     def __init__(
         self,
@@ -168,6 +184,13 @@ class Rows(Parametrised):
     """The regressions, once it is known how many features a row has; until then none."""
 
     _derived = frozenset({"_fresh"})
+    _varying = frozenset({"_fits"})
+
+    def _check_stored(self) -> None:
+        params, fits = dict(self.params), self._fits
+        del params["owner"]
+        made = type(fits) is Fits and same(params, {name: fits.params[name] for name in params})
+        expect(self, _fits=fits is None or made)
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hannan.core.arrays import as_floats
 from hannan.core.errors import ContextError, LossError
+from hannan.core.kept import expect, is_array
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
@@ -34,6 +35,29 @@ class Standardiser(Parametrised):
     """
 
     _growing = frozenset({"_rows"})
+    _varying = frozenset({"_elements", "_losses"})
+    _fixed = frozenset({"_last"})
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 8.0 * (FIRST + 2) * float(given["n_features"])
+
+    def _check_stored(self) -> None:
+        K, p, count = self.n_actions, self.n_features, self._count
+        kept = count if count < self._last else 0
+        seen = self._elements, self._losses
+        lists = all(type(each) is list and len(each) == kept for each in seen)
+        expect(
+            self,
+            _count=count <= self._last,
+            _rows=is_array(self._rows, None, p)
+            and kept <= len(self._rows) <= LAST
+            and (len(self._rows) > 0 or count == self._last),
+            scale=bool((self.scale > 0.0).all()),
+            _elements=lists
+            and all(is_array(one, None, dtype=np.intp, low=0, high=K - 1) for one in seen[0]),
+            _losses=lists and all(is_array(b, len(a)) for a, b in zip(*seen, strict=True)),
+        )
 
     def __init__(self, n_actions: int, n_features: int, memory: int) -> None:
         self.n_actions = n_actions

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.kept import expect, is_array
 from hannan.core.params import Parametrised
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.rounds import IntArray
@@ -27,6 +28,9 @@ class Several(Parametrised):
             if hasattr(part, "prepare"):
                 part.prepare(n_actions)
         self._tally: FloatArray = np.zeros(len(self._parts) + 2)
+
+    def _check_stored(self) -> None:
+        expect(self, _tally=is_array(self._tally, None, low=0.0))
 
     @property
     def shares(self) -> FloatArray:

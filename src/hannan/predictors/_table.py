@@ -3,12 +3,13 @@
 import math
 from collections.abc import Hashable
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hannan.core.arrays import as_array, as_floats, as_scalar
 from hannan.core.errors import InputTypeError, LossError, OrderError
+from hannan.core.kept import expect, is_array
 from hannan.core.loss import LossFunction
 from hannan.core.params import short
 from hannan.core.predictor import Predictor
@@ -26,6 +27,17 @@ class TablePredictor(Predictor):
         self.by_context = by_context
         self._n_actions = 0
         self._rows: dict[Hashable, FloatArray] = {}
+
+    _varying = frozenset({"_rows"})
+    _fixed = frozenset({"_n_actions"})
+    _numbers: ClassVar[int] = 2  # of each element and context
+
+    def _check_stored(self) -> None:
+        K, n = self._n_actions, self._numbers
+        rows = type(self._rows) is dict and all(
+            is_array(row, n, K) and bool((row[1:] >= 0.0).all()) for row in self._rows.values()
+        )
+        expect(self, _rows=rows and (K > 0 or not self._rows))
 
     def prepare(self, n_actions: int) -> None:
         """Make room for K elements a context."""

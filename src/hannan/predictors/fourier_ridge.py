@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hannan.core.kept import expect, is_count, same
 from hannan.core.validation import check_integer, check_positive, refuse
 from hannan.predictors._fits import BANDWIDTHS, Rows
 from hannan.predictors._lower import LowerConfidence
@@ -74,6 +75,13 @@ class FourierRidge(LowerConfidence):
     ----------
     [rahimi2007]
     """
+
+    _room = frozenset({"features"})
+    _varying = frozenset({"_model"})
+
+    def _check_stored(self) -> None:
+        found, usual = self._model, self.clone()._model
+        expect(self, _model=same(found, usual, but=["n_actions"]) and is_count(found.n_actions))
 
     def __init__(
         self,

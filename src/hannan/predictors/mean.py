@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.kept import expect
 from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
@@ -67,6 +68,10 @@ class Mean(TablePredictor):
         self.alpha = check_alpha(self, alpha)
         self._squares = 0.0
         self._rounds = 0.0
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        expect(self, _squares=self._squares >= 0.0, _rounds=self._rounds >= 0.0)
 
     def predict(self, context: Any) -> FloatArray:
         """The mean on this context, shrunk and less the width; the plain mean for α = 0."""

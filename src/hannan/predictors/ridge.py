@@ -6,6 +6,7 @@ import numpy as np
 
 from hannan.core.arrays import as_floats
 from hannan.core.errors import ContextError
+from hannan.core.kept import expect, is_array
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
@@ -63,6 +64,24 @@ class Ridge(Predictor):
 
     _derived = frozenset({"_rows"})
     _growing = frozenset({"_moment"})
+    _varying = frozenset({"_inverse", "_scaling"})
+    _fixed = frozenset({"_n_actions"})
+
+    def _check_stored(self) -> None:
+        K, p, scaling = self._n_actions, self._moment.shape[1], self._scaling
+        inverse = self._inverse
+        fitted = K > 0 and (is_array(inverse, 1, p, p) or is_array(inverse, K, p, p))
+        expect(
+            self,
+            _moment=is_array(self._moment, 0 if inverse is None else K, p),
+            _inverse=inverse is None or fitted,
+            _scaling=scaling is None
+            or (
+                type(scaling) is Standardiser
+                and self.standardise
+                and (scaling.n_actions, scaling.n_features) == (K, p - bool(self.intercept))
+            ),
+        )
 
     def __init__(
         self,
@@ -77,6 +96,8 @@ class Ridge(Predictor):
             raise refuse(self, "alpha", "a number >= 0", alpha)
         self.alpha = alpha
         self.ridge = check_positive(self, "ridge", ridge)
+        if not isinstance(intercept, int | np.bool_):
+            raise refuse(self, "intercept", "True or False", intercept)
         self.intercept = intercept
         self.features = features
         self._rows = None if features is None else self._check_features(features)

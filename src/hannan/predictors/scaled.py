@@ -34,6 +34,8 @@ class Scaled(Predictor):
     (0, array([  0., 150.]))
     """
 
+    _fixed = frozenset({"_low", "_width"})
+
     def __init__(self, predictor: Any, loss_range: tuple[float, float]) -> None:
         self.predictor = predictor
         self.loss_range = loss_range

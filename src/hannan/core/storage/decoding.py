@@ -8,19 +8,25 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from itertools import repeat
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from hannan.core.errors import DamagedFileError, MissingPackageError, StorageError
+from hannan.core.kept import is_count, is_ours, like_new, like_new_loosely, same
 from hannan.core.storage.arrays import Arrays
+from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
 from hannan.core.storage.names import Names
 from hannan.core.stored import Stored
 
 Node = Any
 _PLAIN = (bool, int, float, str)
-_GENERATORS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
+_SPARE = 2**27  # bytes that a constructor may take though the file is small
+_NODES = 2**20  # values that a file may hold though it is small, those it repeats counted anew
+_DEPTH = 120  # of values in values
+_EXPONENT = 5000  # of decimal fractions
 
 
 class Decoder:
@@ -34,7 +40,10 @@ class Decoder:
         self._arrays = Arrays(arrays, body, path)
         self._path = path
         self._names = names
+        self._size = len(body)
         self._known: dict[int, Any] = {}
+        self._depth = self._count = 0
+        self._counts: dict[int, int] = {}  # of what is known: all values in it
 
     def decode(self, tree: Node) -> Any:
         """The object that a tree describes."""
@@ -57,9 +66,22 @@ class Decoder:
         if "ref" in node:
             if node["ref"] not in self._known:
                 raise self._damaged(node)
+            self._count += self._counts.get(node["ref"], 0)
             return self._known[node["ref"]]
+        before, self._count, self._depth = self._count, self._count + 1, self._depth + 1
+        if self._depth > _DEPTH or self._count > _NODES + self._size:
+            raise DamagedFileError(f"{self._path} holds too many values in values.")
+        found = self._made(node, like)
+        self._depth -= 1
+        if "id" in node:
+            self._counts[node["id"]] = self._count - before
+        return found
+
+    def _made(self, node: dict[str, Node], like: Any) -> Any:
         if "class" in node:
             return self._object(node, like)
+        if "list" in node:
+            return self._remember(node, self._items(node["list"], like))
         for tag, decode in _TAGS.items():
             if tag in node:
                 return self._remember(node, decode(self, node))
@@ -78,7 +100,11 @@ class Decoder:
         if made._trusted_package is not None:
             self._names.require(made._trusted_package, made)
         given = self._fields(node.get("given"))
-        anew = like if type(like) is made and not given else made._rebuild(**given)
+        if type(like) is made and same(given, like._params_to_store()):
+            anew = like  # made by its owner, from what the file says that this one is made from
+        else:
+            self._allow(made, made._footprint(given))
+            anew = made._rebuild(**given)
         if type(anew) is not made:
             raise self._damaged(node["class"])
         self._remember(node, anew)
@@ -95,31 +121,41 @@ class Decoder:
         for name, part in learned.items():
             before = getattr(anew, name)
             after = self._decode(part, before)
-            if not _alike(before, after, name in made._growing_names()):
+            if not _usual(made, name, before, after):
                 raise DamagedFileError(
                     f"{self._path} holds a {made.__name__} whose {name} cannot be "
                     f"{type(after).__name__}{_shape(after)} where a new one has "
                     f"{type(before).__name__}{_shape(before)}."
                 )
             setattr(anew, name, after)
+        anew._check_stored()
         anew._restored()
         return anew
+
+    def _allow(self, made: type, size: float) -> None:
+        """Refuse what would take much more memory than the file itself."""
+        if not size <= _SPARE + 64 * self._size:
+            raise DamagedFileError(
+                f"{self._path} is too small for the {made.__name__} that it describes, which would "
+                f"take {size:.2g} bytes."
+            )
 
     def _fields(self, nodes: Node) -> dict[str, Any]:
         if not isinstance(nodes, dict):
             raise self._damaged(nodes)
         return {name: self._decode(node) for name, node in nodes.items()}
 
-    def _items(self, nodes: Node) -> list[Any]:
+    def _items(self, nodes: Node, like: Any = None) -> list[Any]:
         if not isinstance(nodes, list):
             raise self._damaged(nodes)
-        return [self._decode(node) for node in nodes]
+        alike = isinstance(like, list | tuple) and len(like) == len(nodes)
+        return [
+            self._decode(node, old)
+            for node, old in zip(nodes, like if alike else repeat(None, len(nodes)), strict=True)
+        ]
 
     def _pairs(self, nodes: Node) -> dict[Any, Any]:
         return {self._decode(key): self._decode(value) for key, value in nodes}
-
-    def _list(self, node: dict[str, Node]) -> list[Any]:
-        return self._items(node["list"])
 
     def _objects(self, node: dict[str, Node]) -> Any:
         items = self._items(node["objects"])
@@ -128,23 +164,52 @@ class Decoder:
         return array.reshape(node["shape"])
 
     def _estimator(self, node: dict[str, Node]) -> Any:
+        name = node["estimator"]
+        known = listed(name)
+        made = None if known else self._names.function(name)
+        params = self._fields(node["params"])
+        refuse_memory(self._path, params)
+        if known and not self._names.trusts("sklearn"):
+            return rebuilt(name, params)
         from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 
-        made = self._names.type_named(node["estimator"], BaseEstimator)
-        params = self._fields(node["params"])
-        if params.get("memory") is not None:
-            raise StorageError(
-                f"{self._path} holds a pipeline with memory=, a cache on disk that is read by "
-                "executing what it holds: save one without."
-            )
+        made = self._names.function(name) if known else made
+        if not (isinstance(made, type) and issubclass(made, BaseEstimator)):
+            raise self._damaged(name)
         return made(**params)
 
     def _generator(self, node: dict[str, Node]) -> Any:
-        if node["generator"] not in _GENERATORS:
+        """A generator of the only kind that learners use, in a state that it can be in."""
+        state = self._decode(node["state"])
+        bits = np.random.PCG64(0)
+        usual = bits.state
+        inner = state.get("state") if type(state) is dict else None
+        if type(inner) is not dict or state.keys() != usual.keys():
             raise self._damaged(node)
-        bits = getattr(np.random, node["generator"])(0)
-        bits.state = self._decode(node["state"])
+        limits = {"has_uint32": 2, "uinteger": 2**32}
+        whole = all(is_count(state[name], below) for name, below in limits.items())
+        whole = whole and inner.keys() == usual["state"].keys()
+        whole = whole and all(is_count(value, 2**128) for value in inner.values())
+        if not whole or (node["generator"], state["bit_generator"]) != ("PCG64", "PCG64"):
+            raise self._damaged(node)
+        bits.state = state
         return np.random.Generator(bits)
+
+    def _range(self, node: dict[str, Node]) -> range:
+        found = range(*node["range"])
+        if not len(found) <= _NODES + self._size:
+            raise self._damaged(node)
+        return found
+
+    def _fraction(self, node: dict[str, Node]) -> Fraction:
+        top, _, bottom = node["fraction"].partition("/")
+        return Fraction(int(top), int(bottom or "1"))  # no powers of ten, which may be huge
+
+    def _decimal(self, node: dict[str, Node]) -> Decimal:
+        found = Decimal(node["decimal"])
+        if found.is_finite() and abs(found.adjusted()) > _EXPONENT:
+            raise self._damaged(node)
+        return found
 
     def _enum(self, node: dict[str, Node]) -> Any:
         return self._names.type_named(node["enum"], Enum)(node["value"])
@@ -154,19 +219,18 @@ class Decoder:
 
 
 _TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
-    "list": Decoder._list,
     "tuple": lambda self, node: tuple(self._items(node["tuple"])),
     "set": lambda self, node: set(self._items(node["set"])),
     "frozenset": lambda self, node: frozenset(self._items(node["frozenset"])),
     "dict": lambda self, node: self._pairs(node["dict"]),
     "counter": lambda self, node: Counter(self._pairs(node["counter"])),
     "deque": lambda self, node: deque(self._items(node["deque"]), node["most"]),
-    "range": lambda self, node: range(*node["range"]),
+    "range": Decoder._range,
     "bytes": lambda self, node: self._arrays.take(node["bytes"]).tobytes(),
     "array": lambda self, node: self._arrays.take(node["array"]),
     "scalar": lambda self, node: self._arrays.take(node["scalar"])[()],
-    "fraction": lambda self, node: Fraction(node["fraction"]),
-    "decimal": lambda self, node: Decimal(node["decimal"]),
+    "fraction": Decoder._fraction,
+    "decimal": Decoder._decimal,
     "date": lambda self, node: date.fromisoformat(node["date"]),
     "datetime": lambda self, node: datetime.fromisoformat(node["datetime"]),
     "uuid": lambda self, node: UUID(node["uuid"]),
@@ -179,20 +243,15 @@ _TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
 }
 
 
-def _alike(before: Any, after: Any, growing: bool) -> bool:
-    """Whether a value may take the place of the one a new object has."""
-    if before is None or after is None:
-        return True
-    if isinstance(before, np.ndarray):
-        if not isinstance(after, np.ndarray) or before.ndim != after.ndim:
-            return False
-        same_shape = before.shape == after.shape or growing
-        return bool(before.dtype == after.dtype and same_shape)
-    if isinstance(before, float):
-        return type(after) in (float, int, np.float64)
-    if isinstance(before, Stored):
-        return isinstance(after, Stored)
-    return type(before) is type(after)
+def _usual(made: type[Stored], name: str, before: Any, after: Any) -> bool:
+    """Whether an attribute may become this, as far as a new object tells."""
+    growing = name in made._growing_names()
+    if not is_ours(made):
+        return like_new_loosely(before, after, growing)
+    if name not in made._varying_names() and not like_new(before, after, growing):
+        return False
+    unknown = before is None or (type(before) is int and before == 0)
+    return name not in made._fixed_names() or unknown or same(before, after)
 
 
 def _shape(value: Any) -> str:

@@ -124,10 +124,11 @@ def reread(thing: Stored) -> Any:
 def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     """A learner from a file that `Learner.save` wrote; it plays on as the saved one would have.
 
-    Nothing in a file is ever executed. It names classes of Hannan and estimators of scikit-learn
-    with their parameters; what lies elsewhere, such as a solver of one's own or a class of another
-    package, is taken only if the caller says so. The checksum finds damage; it does not tell who
-    wrote a file.
+    Nothing in a file is ever executed. It names classes of Hannan and listed estimators of
+    scikit-learn with plain parameters; what lies elsewhere, such as a solver of one's own or a
+    class of another package, is taken only if the caller says so. What was learned is checked by
+    the class that learned it, so that a forged file is refused or harmless. The checksum finds
+    damage; it does not tell who wrote a file.
 
     Parameters
     ----------

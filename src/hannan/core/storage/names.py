@@ -11,20 +11,17 @@ import numpy as np
 from hannan.core.errors import DamagedFileError, InputTypeError, UntrustedError
 
 _PACKAGES = (
-    "adapters",
     "baselines",
     "bounds",
     "core",
     "detectors",
     "learners",
     "losses",
-    "networks",
     "off_policy",
     "oracles",
-    "perturbation",
     "predictors",
 )
-_KNOWN = ("sklearn", *(f"hannan.{package}" for package in _PACKAGES))
+_KNOWN = tuple(f"hannan.{package}" for package in _PACKAGES)
 
 
 def name_of(thing: Any) -> str:
@@ -51,15 +48,19 @@ class Names:
                 )
 
     def type_named(self, name: Any, base: type) -> Any:
-        """A class made from `base`, of Hannan, of scikit-learn or trusted."""
+        """A class made from `base`, of Hannan or trusted."""
         found = self._find(name, _KNOWN)
         if not (isinstance(found, type) and issubclass(found, base)):
             raise DamagedFileError(f"The file names {name!r:.200}, which is no {base.__name__}.")
         return found
 
+    def trusts(self, package: str) -> bool:
+        """Whether the caller trusts all of a package."""
+        return package in self._modules
+
     def require(self, package: str, made: type) -> None:
         """Refuse unless the caller trusts the file to be read by this package."""
-        if package not in self._modules:
+        if not self.trusts(package):
             raise UntrustedError(
                 f"The file holds a {made.__name__}, part of which {package} reads itself. If you "
                 f"know where the file comes from, pass trusted=[{package!r}]."
