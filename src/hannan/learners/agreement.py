@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from hannan.core import LossError
+from hannan.core.kept import MOST, expect, is_array
 from hannan.core.stored import Stored
 from hannan.detectors import Bernstein
 from hannan.kernels.drift import both_have_risen
@@ -17,12 +18,21 @@ class Agreement(Stored):
     call, since they are asked in every round.
     """
 
+    _fixed = frozenset({"_settings"})
+
     def __init__(self) -> None:
         test = Bernstein()
         self._settings = test.minimum, test.delta
         self._sums = np.zeros((2, test.longest + 1))
         self._spreads = np.zeros((2, 2))
         self._counts = np.zeros(5, dtype=np.int64)
+
+    def _check_stored(self) -> None:
+        expect(
+            self,
+            _spreads=bool((self._spreads[:, 1] >= 0.0).all()),
+            _counts=is_array(self._counts, None, dtype=np.int64, low=0, high=MOST),
+        )
 
     def update(self, first: float, second: float) -> bool:
         """Read one more number of each stream, in [0, 1]; whether there is drift."""

@@ -150,6 +150,7 @@ class ContextSemiBanditFTPL(Learner):
                 or (is_array(weights, size, low=0.0) if sets else is_number(weights, low=0.0)),
                 variance=is_number(self.variance, low=0.0),
                 allowance=is_number(self.allowance),
+                moment=is_number(self.moment, low=0.0),
             )
 
         @property

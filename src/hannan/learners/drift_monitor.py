@@ -42,7 +42,9 @@ class DriftMonitor(Stored):
     """
 
     _varying = frozenset({"_learner", "_K"})
-    _fixed = frozenset({"_K", "_full", "_whole", "_range", "_width", "_lowest", "_breadth"})
+    _fixed = frozenset(
+        {"_K", "_watches", "_full", "_whole", "_range", "_width", "_lowest", "_breadth"}
+    )
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
         self._learner = learner

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
-from hannan.core.kept import expect, is_action, is_array, is_number
+from hannan.core.kept import MOST, expect, is_action, is_array, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
@@ -143,6 +143,7 @@ class AdvisedRound(OpenRound):
             share=is_number(self.share, 0.0, 0.0 if self.advice is None else 1.0 - 1e-16),
             exact=kinds in ((bool, bool, bool), (bool, bool, type(None))),
             values=self.values is None or is_array(self.values, K),
+            reserved=is_number(self.reserved, low=0.0),
             baseline=self.baseline is None or is_array(self.baseline, K),
             law=self.law is None or is_array(self.law, K, low=0.0, high=1.0 + 1e-9),
         )
@@ -208,6 +209,7 @@ class Hint(NoHint):
     """
 
     _derived = frozenset({"trust", "has_theorem", "signed", "mixes", "_n_actions", "_top"})
+    _varying = frozenset({"_open"})
 
     def __init__(self, predictor: Predictor, trust: Trust, n_actions: int, top: float) -> None:
         self.predictor: Any = adopt(predictor)
@@ -230,7 +232,8 @@ class Hint(NoHint):
         self._top = top
 
     def _check_stored(self) -> None:
-        expect(self, W=self.W >= 0.0, _squares=self._squares >= 1.0)
+        counted = type(self._open) is int and abs(self._open) < MOST
+        expect(self, W=self.W >= 0.0, _squares=self._squares >= 1.0, _open=counted)
 
     @property
     def advantage(self) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Objective, ParameterError
+from hannan.core.kept import expect
 from hannan.core.params import Parametrised
 from hannan.core.rounds import Draw
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -41,6 +42,11 @@ class Resampling(Parametrised):
     >>> learner.decide(0).weights
     array([1.])
     """
+
+    _varying = frozenset({"known"})
+
+    def _check_stored(self) -> None:
+        expect(self, known=self.known is None or type(self.known) is bool)
 
     def __init__(self, successes: int = 2, exact: bool | None = None) -> None:
         self.successes = check_integer(self, "successes", successes, 1)
