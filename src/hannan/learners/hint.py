@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
-from hannan.core.kept import MOST, expect, is_action, is_array, is_number
+from hannan.core.kept import expect, is_action, is_array, is_count, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
@@ -232,8 +232,7 @@ class Hint(NoHint):
         self._top = top
 
     def _check_stored(self) -> None:
-        counted = type(self._open) is int and abs(self._open) < MOST
-        expect(self, W=self.W >= 0.0, _squares=self._squares >= 1.0, _open=counted)
+        expect(self, W=self.W >= 0.0, _squares=self._squares >= 1.0, _open=is_count(self._open))
 
     @property
     def advantage(self) -> tuple[float, float]:
@@ -362,8 +361,9 @@ class Hint(NoHint):
 
     def release(self, opened: Any) -> None:
         """Give back what was reserved for a round: its cost is known, or will never be."""
-        self._reserve -= opened.reserved
-        self._open -= 1
+        if self.mixes:
+            self._reserve -= opened.reserved
+            self._open -= 1
 
     def learn(self, opened: Any, losses: Any) -> None:
         """Pass on what was seen."""
