@@ -190,9 +190,10 @@ def test_parameters_of_estimators_are_plain_and_moderate():
             load(changed, arrays)
 
 
-def test_nothing_is_imported_for_a_name_that_is_refused():
+def test_nothing_is_imported_for_a_name_that_is_refused(monkeypatch):
     head, arrays = opened(fitted_by(DecisionTreeClassifier(max_depth=1)))
     module = "sklearn.experimental.enable_halving_search_cv"  # changes scikit-learn
+    monkeypatch.delitem(sys.modules, module, raising=False)
     next(nodes(head, "estimator"))["estimator"] = f"{module}:anything"
     with pytest.raises(hn.UntrustedError, match=module):
         load(head, arrays)

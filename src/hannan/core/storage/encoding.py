@@ -28,7 +28,8 @@ from hannan.core.storage.names import name_of
 from hannan.core.stored import Stored
 
 Node = Any
-_PLAIN = (bool, int, float, str)
+_PLAIN = frozenset({bool, int, float, str})
+_SHORT = 16
 _TEXTS = {
     Fraction: "fraction",
     Decimal: "decimal",
@@ -65,6 +66,9 @@ class Encoder:
         """The node of a value; `path` says in messages where it stands."""
         if value is None or type(value) in _PLAIN:
             return value
+        if type(value) is tuple and len(value) <= _SHORT and _PLAIN.issuperset(map(type, value)):
+            # Whether equal ones are the same object depends on how often a learner was loaded.
+            return {"tuple": list(value)}
         known = self._nodes.get(id(value))
         if known is not None:
             return {"ref": self._number(known)}
