@@ -369,8 +369,10 @@ class Sequence:
     def content(self, learner):
         """All that a file would hold."""
         if self.setting.fails:
-            # G is a fact about the class: it is kept from a call that failed after finding it.
+            # G is a fact about the class, and rows without losses are facts about X: both are kept
+            # from a call that failed after finding them.
             _ = learner.complexity
+            learner.would_play(self.setting.contexts[0])
             return repr(plain(learner._state(), set()))
         try:
             return b"".join(packed(learner, Encoder()))

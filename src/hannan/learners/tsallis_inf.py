@@ -34,6 +34,7 @@ from hannan.learners.certificates import (
 from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust
 from hannan.perturbation import seed_key
 
+_LARGEST = 1e12  # total of any action, in units of the largest loss
 _STREAM = 5  # smaller ones belong to noise
 _EARNED = Trust(3.0, prior=2.0, floor=0.25, share=0.9)
 
@@ -159,7 +160,9 @@ class TsallisINF(Learner):
 
     def _check_stored(self) -> None:
         super()._check_stored()
-        expect(self, _W=is_array(self._W, None, low=0.0))
+        # Among totals that are too large the entropy would be lost in rounding.
+        moderate = np.abs(self._past.totals).max() <= _LARGEST * self._range[1]
+        expect(self, _W=is_array(self._W, None, low=0.0), _past=bool(moderate))
 
     def check_round(self, opened: Round) -> None:
         super().check_round(opened)

@@ -170,7 +170,8 @@ class GreedyObjective(Objective):
             _places=is_array(self._places, None, dtype=np.intp, low=0, high=len(rows) - 1),
         )
         wide = grid is not None and grid.n_features
-        expect(self, _rows=not len(rows) or not wide or len(rows.contexts[0]) == wide)
+        narrow = len(rows) and wide and len(rows.contexts[0]) != wide
+        expect(self, _rows=rows.fits(self.oracle.n_actions) and not narrow)
 
     def copy(self) -> GreedyObjective:
         return twin(self, "_rows")
