@@ -200,6 +200,34 @@ def test_nothing_is_imported_for_a_name_that_is_refused(monkeypatch):
     assert module not in sys.modules
 
 
+@pytest.mark.parametrize("wrong", [2**70, -(2**70), {"fraction": "1/3"}, True])
+def test_a_number_is_one_that_arrays_hold_as_numbers(wrong):
+    """An integer beyond 64 bits would make objects of the whole array that it comes into."""
+    base = hn.ContextFTPL(hn.oracles.AllPolicies(2, 3), seed=0)
+    learner = hn.StronglyAdaptive(base, seed=0)
+    learner.act(0)
+    learner.update([0.5, 0.0, 1.0])
+    head, arrays = opened(learner)
+    assert load(head, arrays).rounds == 1
+    for node in nodes(head, "learned"):
+        if "magnitude" in node:
+            node["magnitude"] = wrong
+    with pytest.raises(hn.DamagedFileError, match="magnitude"):
+        load(head, arrays)
+
+
+def test_totals_of_a_table_are_moderate():
+    learner = hn.TsallisINF(hn.oracles.AllPolicies(2, 3), seed=0)
+    learner.act(0)
+    learner.update(0.5)
+    head, arrays = opened(learner)
+    for array in arrays:
+        if array.shape == (2, 3):
+            array[:] = 1e18
+    with pytest.raises(hn.DamagedFileError, match="_past"):
+        load(head, arrays)
+
+
 # Sizes ------------------------------------------------------------------------------------------
 
 

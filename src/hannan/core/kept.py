@@ -41,6 +41,8 @@ def is_count(value: Any, below: int = MOST) -> bool:
 
 def is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
     """Whether this is a finite number within bounds."""
+    if type(value) is int and abs(value) > MOST:  # NumPy would make objects of it
+        return False
     least, most = max(low, -LARGEST), min(high, LARGEST)
     return type(value) in (float, int, np.float64) and least <= value <= most
 
