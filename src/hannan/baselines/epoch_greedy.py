@@ -175,7 +175,7 @@ class EpochGreedy(Learner):
         """s_n, how long the n-th leader is followed."""
         if self._spread == 0.0:
             return sys.maxsize  # a single policy: nothing to learn
-        return max(1, math.floor(math.sqrt(n / self._spread)))
+        return max(1, math.floor(min(math.sqrt(n / self._spread), sys.maxsize)))
 
     def _log_size(self) -> float:
         listed = self.oracle.contexts if self.contexts is None else self.contexts

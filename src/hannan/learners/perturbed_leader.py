@@ -98,6 +98,7 @@ class PerturbedLeader(Stored):
         self.total = total
         self.number = 0
         self.noise: Noise | None = None
+        self.noisy = False  # whether there is noise: what files say of it
         self.found: Complexity | None = None  # G, once play has asked for it
         self.owed = 0  # oracle calls that finding G took and that no round has counted yet
         self._estimate: Complexity | None = None
@@ -142,6 +143,7 @@ class PerturbedLeader(Stored):
         """Put noise on X, where both X and K are known."""
         if self.noise is None and self.X.points and self.n_actions is not None:
             self.noise = self.oracle.noise(self.X.points, self._key, _STREAM, self._memory)
+            self.noisy = True
         return self.noise is not None
 
     def limit_noise(self, memory: int) -> None:
@@ -255,6 +257,7 @@ class PerturbedLeader(Stored):
         twin.X = X
         twin.owed = 0
         twin.noise = twin.found = twin._estimate = None
+        twin.noisy = False
         twin._size()
         return twin
 
@@ -286,6 +289,8 @@ class PerturbedLeader(Stored):
 
     def _restored(self) -> None:
         self._size()
+        if self.noisy:  # a function of its key and X, noise is in no file
+            self.put_noise()
 
 
 def law_of(past: Objective, opened: NoisyRound) -> FloatArray | None:

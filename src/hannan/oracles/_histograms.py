@@ -71,6 +71,10 @@ class Rows(Stored):
     def _params_to_store(self) -> dict[str, Any]:
         return {"n_actions": self._totals.shape[1]}
 
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 64.0 * float(min(given["n_actions"], 2**63))
+
     def __init__(self, n_actions: int) -> None:
         self.contexts: list[FloatArray] = []
         self._index: dict[bytes, int] = {}
