@@ -229,6 +229,18 @@ def test_rows_of_very_many_actions_are_refused_before_they_are_made():
         load(head, arrays)
 
 
+def test_two_rounds_do_not_wait_for_the_same_answer():
+    learner = hn.bandit(3, n_contexts=1, seed=0)
+    learner.decide()
+    learner.decide()
+    head, arrays = opened(learner)
+    assert load(head, arrays).open_decisions == [0, 1]
+    first, second = head["learner"]["learned"]["_ledger"]["learned"]["waiting"]["dict"]
+    second[1]["given"]["inner"]["given"]["id"] = first[1]["given"]["inner"]["given"]["id"]
+    with pytest.raises(hn.DamagedFileError, match="Restarting"):
+        load(head, arrays)
+
+
 def test_totals_of_a_table_are_moderate():
     learner = hn.TsallisINF(hn.oracles.AllPolicies(2, 3), seed=0)
     learner.act(0)

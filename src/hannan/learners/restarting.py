@@ -165,6 +165,9 @@ class Restarting(Learner):
             _news=self._news is None or self._left(self._news, 3),
         )
         super()._check_stored()
+        rounds: Any = self._ledger.waiting.values()
+        inner = [opened.inner.id for opened in rounds if opened.segment == len(self.restarts)]
+        expect(self, _ledger=len(set(inner)) == len(inner))  # no two wait for the same answer
 
     def _left(self, said: Any, size: int) -> bool:
         """Whether this can be left of the last round; a lesson begins with its context."""
