@@ -507,16 +507,6 @@ def test_sklearn_estimators_are_named_not_stored():
     assert not hasattr(twin.oracle.estimator, "tree_")
 
 
-@pytest.mark.parametrize("ready", [False, True])
-def test_noise_is_ready_after_loading_only_where_it_was(ready):
-    """Some totals take notice of noise even where its scale is still 0."""
-    learner = FULL(hn.oracles.AllPolicies(2, 3), seed=0)
-    assert learner.leader.noise is None
-    if ready:
-        learner.leader.put_noise()
-    assert (reread(learner).leader.noise is not None) == ready
-
-
 def hinted_bandit():
     """40 rounds of a hinted bandit, and one open decision."""
     learner = BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=2)

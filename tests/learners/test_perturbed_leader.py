@@ -51,6 +51,7 @@ def test_draws_are_numbered_and_go_on_when_a_round_has_used_them():
     assert leader.draw(2.0, ahead=3) == (noise, 3, 2.0)
     leader.advance(5)
     assert leader.draw(2.0) == (noise, 5, 2.0)
+    assert leader.draw(0.0) == (None, 5, 0.0)  # whether it is ready does not matter yet
     assert leader.put_noise()
     assert leader.noise is noise  # made once
     fixed = leader_of(oracle, fresh=False)

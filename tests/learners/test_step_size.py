@@ -126,6 +126,17 @@ def test_another_unit_of_losses():
     assert (tuned.D, tuned.scale, anytime.scale) == (1.0, 0.25, 0.0)
 
 
+def test_rules_after_loading_make_noise_only_where_they_had_some():
+    for step, noise in ((hn.SelfTuned(), None), (Fixed(1.0), "noise"), (hn.Anytime(), "noise")):
+        leader = Leader()
+        step.restore(leader)
+        assert leader.noise == noise
+    step, leader = hn.SelfTuned(), Leader()
+    step.after(Leader(), 1.0)
+    step.restore(leader)
+    assert leader.noise == "noise"
+
+
 # Words ------------------------------------------------------------------------------------------
 
 

@@ -410,3 +410,6 @@ class ContextFTPL(Learner):
             setting=X.setting,
             nonnegative=nonnegative,
         ).epsilon
+
+    def _restored(self) -> None:
+        self.step.restore(self.leader)

@@ -594,6 +594,9 @@ class ContextSemiBanditFTPL(Learner):
         )
         return self._theorem.epsilon
 
+    def _restored(self) -> None:
+        self._step.restore(self._leader)
+
 
 def _plain_law(past: Objective, context: Any) -> FloatArray:
     """Of the leader without noise."""

@@ -98,7 +98,6 @@ class PerturbedLeader(Stored):
         self.total = total
         self.number = 0
         self.noise: Noise | None = None
-        self.noisy = False  # whether there is noise: what files say of it
         self.found: Complexity | None = None  # G, once play has asked for it
         self.owed = 0  # oracle calls that finding G took and that no round has counted yet
         self._estimate: Complexity | None = None
@@ -123,8 +122,10 @@ class PerturbedLeader(Stored):
 
     def draw(self, scale: float, ahead: int = 0) -> Draw:
         """The next fake outcomes, or those that come so many draws later; see `advance`."""
-        # `tuple.__new__` spares half the time of `Draw(…)`, and there is one in every round.
-        return tuple.__new__(Draw, (self.noise, self.number + ahead, scale))
+        # Whether noise is ready before it has a scale must not matter, also to totals that take
+        # notice of where it will be. `tuple.__new__` spares half the time of `Draw(…)`.
+        noise = self.noise if scale else None
+        return tuple.__new__(Draw, (noise, self.number + ahead, scale))
 
     def again(self, draw: Draw) -> Draw:
         """The draw that a round was decided under; files do not hold noise."""
@@ -143,7 +144,6 @@ class PerturbedLeader(Stored):
         """Put noise on X, where both X and K are known."""
         if self.noise is None and self.X.points and self.n_actions is not None:
             self.noise = self.oracle.noise(self.X.points, self._key, _STREAM, self._memory)
-            self.noisy = True
         return self.noise is not None
 
     def limit_noise(self, memory: int) -> None:
@@ -257,7 +257,6 @@ class PerturbedLeader(Stored):
         twin.X = X
         twin.owed = 0
         twin.noise = twin.found = twin._estimate = None
-        twin.noisy = False
         twin._size()
         return twin
 
@@ -289,8 +288,6 @@ class PerturbedLeader(Stored):
 
     def _restored(self) -> None:
         self._size()
-        if self.noisy:  # a function of its key and X, noise is in no file
-            self.put_noise()
 
 
 def law_of(past: Objective, opened: NoisyRound) -> FloatArray | None:

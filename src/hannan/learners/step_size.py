@@ -47,6 +47,11 @@ class StepSize(Parametrised, ABC):
         """Losses are measured in another unit from now on."""
         self.scale *= factor
 
+    def restore(self, leader: PerturbedLeader) -> None:
+        """Make noise again after loading: a function of its key and X, it is in no file."""
+        if not self.measures or self.scale > 0.0 or leader.X.open_world:
+            leader.put_noise()
+
 
 class Fixed(StepSize):
     """One ε, a positive number, for the whole game."""
