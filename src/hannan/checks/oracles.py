@@ -284,7 +284,7 @@ def check_copies_are_independent(case: Case) -> None:
 def check_totals_survive_a_file(case: Case) -> None:
     """A total that was saved and loaded in the middle of a game goes on bit for bit.
 
-    One of an oracle that no file can hold is let off.
+    Oracles that no file can hold are not checked.
     """
     if not storable(case.oracle):
         return

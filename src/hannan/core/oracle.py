@@ -126,7 +126,7 @@ class Objective(Stored, ABC):
         return twin
 
     def among(self, context: Any, available: NDArray[np.intp]) -> Objective:
-        """This total where only some actions are there on a context, until it is changed.
+        """This total where only some actions are available on a context, until it is changed.
 
         For questions about what is chosen on that context: the action of the leader's best score
         among these, ties to the smallest. Only where `scored`.
@@ -279,7 +279,7 @@ class Oracle(Parametrised, ABC):
 
     @property
     def complexity_pairs(self) -> int:
-        """Pairs of oracle calls an estimate of the Laplace complexity takes; fewer if dear."""
+        """Pairs of oracle calls for an estimate of the Laplace complexity; fewer if expensive."""
         return 64
 
     @property
