@@ -92,3 +92,9 @@ def test_a_table_too_large_is_refused():
 def test_bad_parameters_are_refused(name):
     with pytest.raises(hn.ParameterError, match=f"'{name}' parameter of Trees"):
         Trees(**{"n_actions": 2, name: 0})
+
+
+@pytest.mark.parametrize("depth", [101, 10**9])
+def test_trees_are_not_deeper_than_functions_can_call_themselves(depth):
+    with pytest.raises(hn.ParameterError, match="from 1 to 100"):
+        hn.oracles.Trees(2, depth=depth)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, Objective, Policy
 from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Noise
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
 from hannan.oracles._binning import (
     NO_FEATURES,
@@ -25,6 +25,8 @@ from hannan.oracles._binning import (
 from hannan.oracles._histograms import BinnedNoise, BinnedObjective, BinnedOracle, Rows
 from hannan.oracles._twin import twin
 from hannan.oracles.stumps import StumpPolicy, decode_stump
+
+_DEEPEST = 100  # of trees grown by functions that call themselves
 
 
 class Trees(BinnedOracle):
@@ -69,6 +71,8 @@ class Trees(BinnedOracle):
     def __init__(self, n_actions: int, depth: int = 2, n_bins: int = 16, edges: Any = None) -> None:
         self.n_actions: int = check_integer(self, "n_actions", n_actions, 1)
         self.depth = check_integer(self, "depth", depth, 1)
+        if depth > _DEEPEST:
+            raise refuse(self, "depth", f"an integer from 1 to {_DEEPEST}", depth)
         self.n_bins = check_integer(self, "n_bins", n_bins, 2)
         self.edges = edges
         self.grid: Grid | None = None if edges is None else given_grid(self, edges)
