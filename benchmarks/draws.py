@@ -19,11 +19,18 @@ class Separate(hn.Resampling):
         super().__init__(successes=1, exact=False)
 
     def weights(
-        self, total: Any, context: Any, action: Any, draw: Any, limit: int, needed: Any
+        self,
+        total: Any,
+        context: Any,
+        action: Any,
+        draw: Any,
+        limit: int,
+        needed: Any,
+        coins: Any,
     ) -> tuple[Any, int]:
         """One element after the other."""
         if isinstance(action, int):
-            return super().weights(total, context, action, draw, limit, needed)
+            return super().weights(total, context, action, draw, limit, needed, coins)
         noise, first, scale = draw
         weights, used = np.zeros(len(action)), 0
         for i in range(len(action)) if needed is None else np.flatnonzero(needed):

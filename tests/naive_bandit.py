@@ -142,3 +142,132 @@ class SlowBandit:
         assert d >= 0.0
         self.draw += 1
         self.D += d
+
+
+# Probabilities in place of successes ------------------------------------------------------------
+
+
+def laplace_cdf(x):
+    """F of a unit Laplace variate."""
+    return 0.5 * math.exp(x) if x < 0.0 else 1.0 - 0.5 * math.exp(-x)
+
+
+def chance(rows, scores, X, zeta, scale, context, action):
+    """P(the leader plays an action on a context), given all noise but its own there.
+
+    Averaged over the noise and its negative; where the context has no noise, how often it does.
+    """
+    found = []
+    for sign in (1.0, -1.0):
+        z = sign * np.asarray(zeta)
+        if context not in X:
+            found.append(rows[leader(rows, scores, X, z, scale)][context] == action)
+            continue
+        z[list(X).index(context), action] = 0.0
+        values = {True: [math.inf], False: [math.inf]}
+        for n, row in enumerate(rows):
+            noise = sum(scale * loss(each, row[x]) for x, each in zip(X, z, strict=True))
+            values[row[context] == action].append(scores[n] + noise)
+        found.append(laplace_cdf((min(values[False]) - min(values[True])) / scale))
+    return sum(found) / 2.0
+
+
+def mean_over_orders(chances):
+    """The mean over all orders of 1 + P_1 + ... + P_n, P_k the product of the first k of 1 - p.
+
+    P_k has the mean e_k / C(n, k), e_k the sum of the products of k of them.
+    """
+    symmetric = [1.0]
+    for p in chances:
+        shifted = [0.0, *(e * (1.0 - p) for e in symmetric)]
+        symmetric = [a + b for a, b in zip([*symmetric, 0.0], shifted, strict=True)]
+    return sum(e / math.comb(len(chances), k) for k, e in enumerate(symmetric))
+
+
+def paired_weight(chance_of, coin_of, r, L):
+    """The weight and the draws used; `chance_of(i)` and `coin_of(i)` are those of draw i."""
+    seen, theta = [], math.exp(-r)
+    while len(seen) < L - 1 and sum(seen) < r - 1e-9:
+        seen.append(chance_of(len(seen)))
+    if sum(seen) < r - 1e-9:
+        return mean_over_orders(seen), len(seen)
+    left = math.prod(1.0 - p for p in seen)
+    W = mean_over_orders(seen[:-1]) + left
+    used = len(seen)
+    while True:
+        if left < theta:
+            if coin_of(used - 1) * theta >= left:
+                return W, used
+            left = theta
+        W += left if used > len(seen) else 0.0
+        if used == L - 1:
+            return W, used
+        left *= 1.0 - chance_of(used)
+        used += 1
+
+
+def paired_outcomes(law, r, L):
+    """All weights that draws from a law of (p, probability) can give, with their probabilities."""
+    theta = math.exp(-r)
+
+    def before(seen, prob):
+        if len(seen) == L - 1:
+            yield mean_over_orders(seen), prob
+            return
+        for p, q in law:
+            if sum(seen) + p < r - 1e-9:
+                yield from before([*seen, p], prob * q)
+            else:
+                left = math.prod(1.0 - x for x in [*seen, p])
+                W = mean_over_orders(seen) + left
+                yield from roulette(W, left, len(seen) + 1, prob * q, 0.0)
+
+    def roulette(W, left, used, prob, counts):
+        alive = [(left, prob)]
+        if left < theta:
+            yield W, prob * (1.0 - left / theta)
+            alive = [(theta, prob * left / theta)]
+        for w, rest in alive:
+            if rest == 0.0:
+                continue
+            if used == L - 1:
+                yield W + counts * w, rest
+            else:
+                for p, q in law:
+                    yield from roulette(W + counts * w, w * (1.0 - p), used + 1, rest * q, 1.0)
+
+    return before([], 1.0)
+
+
+class PairedBandit(SlowBandit):
+    """The same with weights and instability from probabilities; `coin(n)` goes with draw n."""
+
+    def __init__(self, *given, coin, **options):
+        super().__init__(*given, **options)
+        self.coin = coin
+
+    def _chance(self, scores, draw, action):
+        if self.scale == 0.0:
+            return float(self._leads(scores, self.context, draw) == action)
+        zeta = self.unit(draw)
+        return chance(self.rows, scores, self.X, zeta, self.scale, self.context, action)
+
+    def _weigh(self, group):
+        L = self.limit or max(2, math.ceil(math.sqrt(self.K * self.t)))
+        if self.scale == 0.0 or not group:
+            return dict.fromkeys(group, 1.0)
+        first = self.draw
+        W, used = paired_weight(
+            lambda i: self._chance(self.scores, first + i, self.action),
+            lambda i: self.coin(first + i),
+            self.r,
+            L,
+        )
+        self.draw += used
+        return {self.action: W}
+
+    def _measure(self, context, proxy):
+        before = self._chance(self.scores, self.draw, self.action)
+        after = self._chance(self._tilted(context, proxy), self.draw, self.action)
+        self.draw += 1
+        self.D += proxy[self.action] * (before - after)

@@ -15,10 +15,13 @@ from scipy import stats
 import hannan as hn
 from hannan.core import Objective
 from hannan.core.rounds import Draw
+from hannan.kernels.noise import uniform
 from hannan.perturbation import seed_key
 from tests import naive, naive_bandit, problems, statistics
+from tests.for_each import for_each
 
 SIGMAS = 4.5
+COINS = np.uint64(7)
 
 
 class Scripted(Objective):
@@ -77,9 +80,9 @@ def test_a_weight_is_the_mean_of_J_given_the_unordered_outcome(r, L):
         assert weights.pop() == pytest.approx(np.mean(list(seen.values())))
 
 
-@pytest.mark.parametrize("q", [0.02, 0.3, 0.75, 1.0])
-@pytest.mark.parametrize("L", [1, 2, 3, 6, 11])
-@pytest.mark.parametrize("r", [1, 2, 4])
+@for_each("q", [0.02, 0.3, 0.75, 1.0])
+@for_each("L", [1, 2, 3, 6, 11])
+@for_each("r", [1, 2, 4])
 def test_mean_weight_is_exact_and_more_successes_never_raise_the_second_moment(q, L, r):
     found = []
     for successes in (1, r):
@@ -164,6 +167,7 @@ MODES = {
     "shared": {"resampling": "shared"},
     "rao-blackwell": {"resampling": "rao-blackwell"},
     "four successes": {"resampling": 4},
+    "conditional": {"resampling": "conditional"},
     "auto": {},
 }
 EPSILON = 0.6
@@ -189,7 +193,7 @@ def samples(learner, context, count, K):
     for row in found:
         decision = learner.decide(context)
         row[decision.action] = (
-            decision.weights[0] if isinstance(decision.action, int) else decision.weights
+            decision.odds.weights[0] if isinstance(decision.action, int) else decision.odds.weights
         )
     return found
 
@@ -293,6 +297,7 @@ def as_printed(kind, L, count, seed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_one_stream_for_all_elements_gives_each_the_law_and_the_mean_of_its_own_stream():
     oracle, _, losses = problem("slates")
@@ -317,6 +322,112 @@ def test_the_proxy_of_single_actions_has_the_law_of_algorithm_3_as_printed(kind)
     assert statistics.same_law(found @ code, expected @ code) > 1e-5
     # ... and would not have it if the noise that chose the action counted as the first draw.
     assert statistics.same_law((found > 0) @ code, expected @ code) < 1e-5
+
+
+# Probabilities in place of successes -----------------------------------------------------------
+
+LAWS = [
+    [(1.0, 0.3), (0.0, 0.7)],
+    [(0.5, 0.3), (0.0, 0.6), (1.0, 0.1)],
+    [(0.05, 0.9), (0.95, 0.1)],
+    [(0.3, 1.0)],
+    [(0.9, 0.6), (0.6, 0.4)],
+]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("L", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("r", [1, 2, 3])
+def test_mean_weights_from_probabilities_are_exact_and_no_more_spread(law, L, r):
+    q = sum(p * share for p, share in law)
+    found = list(naive_bandit.paired_outcomes(law, r, L))
+    assert sum(share for _, share in found) == pytest.approx(1.0)
+    mean = sum(W * share for W, share in found)
+    second = sum(W * W * share for W, share in found)
+    assert mean == pytest.approx((1 - (1 - q) ** L) / q)
+    assert q * second <= hn.Resampling(r, exact=False).second_moment * mean
+    J = [(k + 1.0, q * (1 - q) ** k) for k in range(L - 1)] + [(L, (1 - q) ** (L - 1))]
+    assert second <= sum(k * k * share for k, share in J) + 1e-9
+
+
+class Chances(Scripted):
+    """An objective whose leaders choose element 0 with given probabilities."""
+
+    def __init__(self, chances, in_batches):
+        self.given = np.asarray(chances)
+        self.draws_in_batches = in_batches
+
+    def chances(self, context, element, noise, first, count, scale):
+        assert first + count <= len(self.given), "more than L - 1 draws"
+        return self.given[first : first + count]
+
+
+@pytest.mark.parametrize("in_batches", [True, False])
+@pytest.mark.parametrize("L", [1, 2, 3, 6, 40, 400])
+@pytest.mark.parametrize("r", [1, 2, 5, 10])
+def test_kernels_weigh_as_the_definition_does(r, L, in_batches):
+    rng = np.random.default_rng(L * r)
+    kinds = (
+        rng.random((10, L)),
+        rng.random((10, L)) ** 4,
+        rng.integers(3, size=(10, L)) / 2.0,
+        0.02 * rng.random((10, L)),
+    )
+    for chances in np.concatenate(kinds):
+        total = Chances(chances[: L - 1], in_batches)
+        W, used = total.weigh(None, 0, None, 0, L, r, 1.0, 0.0, COINS)
+        coins = [float(uniform(COINS, 8, i)) for i in range(L)]
+        slow = naive_bandit.paired_weight(chances.__getitem__, coins.__getitem__, r, L)
+        assert (W, used) == (pytest.approx(slow[0], rel=1e-10), slow[1])
+        shared = total.weigh(None, 0, None, 0, L, r, 1.0, 0.3, COINS)
+        mixed = 0.3 + 0.7 * chances
+        slow = naive_bandit.paired_weight(mixed.__getitem__, coins.__getitem__, r, L)
+        assert shared == (pytest.approx(slow[0], rel=1e-10), slow[1])
+
+
+def test_outcomes_0_and_1_are_weighed_as_successes():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        r, L = int(rng.integers(1, 5)), int(rng.integers(1, 30))
+        outcomes = rng.integers(2, size=L - 1)
+        given = Chances(outcomes.astype(float), False).weigh(
+            None, 0, None, 0, L, r, 1.0, 0.0, COINS
+        )
+        assert given == (pytest.approx(naive_bandit.weight(outcomes, r, L)[0]), given[1])
+        assert given[1] == naive_bandit.weight(outcomes, r, L)[1]
+
+
+@pytest.mark.parametrize("kind", ["Thresholds", "Stumps", "FinitePolicies", "AllPolicies"])
+def test_chances_have_the_mean_of_what_is_chosen(kind):
+    """Under a draw and its negative together; fixed seeds, 4.5 standard errors."""
+    x = 0
+    if kind == "Thresholds":
+        oracle, X, x = hn.oracles.Thresholds(3), [0.1, 0.4, 0.7], 0.4
+    elif kind == "Stumps":
+        X = [np.array(row, float) for row in ([0, 1], [1, 0], [2, 2])]
+        oracle, x = hn.oracles.Stumps(3), X[1]
+    else:
+        oracle, X = problems.make(kind, d=3, K=3, N=40)[0], range(3)
+    noise, total = oracle.noise(X, seed_key(3), 0, 2**20), oracle.objective()
+    total.prepare(X)
+    for i, context in enumerate(X):
+        total.add(context, np.array([0.5, 0.2 * i, 1.0]))
+    n = 6000
+    chosen = total.chosen(x, noise, 0, n, 1.3)
+    for element in range(3):
+        chances = total.chances(x, element, noise, n, n, 1.3)
+        assert ((chances >= 0.0) & (chances <= 1.0)).all()
+        q = chosen[:, element].mean()
+        error = math.sqrt((q * (1 - q) + chances.var()) / n)
+        assert abs(chances.mean() - q) <= SIGMAS * error
+        assert chances.var() <= q * (1 - q)
+        cost = [total.unrest(x, element, 0.7, noise, i, 1.3) for i in range(300)]
+        assert min(cost) >= 0.0
+        losses = np.zeros(3)
+        losses[element] = 0.7
+        after = total.tilted(x, losses).chosen(x, noise, 0, n, 1.3)[:, element].mean()
+        error = 0.7 * math.sqrt(2 * q * (1 - q) / n) + np.std(cost) / math.sqrt(300)
+        assert abs(np.mean(cost) - 0.7 * (q - after)) <= SIGMAS * error
 
 
 # Settings --------------------------------------------------------------------------------------
@@ -364,7 +475,7 @@ def test_weights_are_asked_for_elements_that_need_them_only():
     outcomes = np.array([[0, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
     total = Scripted(outcomes)
     weights, used = hn.Resampling(2, exact=False).weights(
-        total, None, np.array([0, 1, 2]), Draw(None, 0, 1.0), 4, np.array([0.0, 0.5, 0.5])
+        total, None, np.array([0, 1, 2]), Draw(None, 0, 1.0), 4, np.array([0.0, 0.5, 0.5]), COINS
     )
     assert weights.tolist() == [0.0, 1.0, 1.5]
     assert used == 3

@@ -1,3 +1,6 @@
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -51,3 +54,38 @@ def test_blocks_start_small_and_grow():
         if not sizes or sizes[-1] != len(blocks.block):
             sizes.append(len(blocks.block))
     assert sizes[:4] == [16, 32, 64, 128]
+
+
+def some_columns(first, block, start, stop):
+    block[:, start:stop] = first + np.arange(block.shape[0])[:, None] + np.arange(start, stop) / 64
+
+
+@pytest.mark.parametrize("memory", [1, 4 * 40 * 17, 4 * 40 * 64, 2**26])
+@pytest.mark.parametrize("piece", [7, 16, 40, 100])
+def test_blocks_in_pieces_hold_the_same_draws(memory, piece):
+    blocks = Blocks(some_columns, 40, memory, piece)
+    for draw in [*range(400), 3, *range(1000, 1200), 2**20, 1001, 1002]:
+        row = blocks.locate(draw)
+        assert (blocks.block[row] == np.float32(draw + np.arange(40) / 64)).all()
+        assert blocks.block.nbytes + blocks._spare.nbytes <= max(memory, 160)
+
+
+def test_both_threads_fill_a_block_that_is_the_only_one():
+    names = set()
+
+    def fill(first, block, start, stop):
+        names.add(threading.current_thread().name)
+        time.sleep(0.002)
+        some_columns(first, block, start, stop)
+
+    blocks = Blocks(fill, 64, 4 * 64 * 16, 4)
+    for draw in range(64):
+        blocks.locate(draw)
+    assert len(names) == 2
+
+
+def test_rows_of_wide_blocks_begin_with_a_cache_line():
+    blocks = Blocks(some_columns, 64, 2**20, 16)
+    for draw in range(600):
+        blocks.locate(draw)
+        assert blocks.block.ctypes.data % 64 == 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,13 @@ from hannan.baselines._contexts import row_or_name
 from hannan.baselines._loss_scale import LossScale
 from hannan.core import Action, ContextError, Feedback, Learner, OpenRound
 from hannan.core.kept import expect, is_action, same
-from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
+from hannan.core.validation import (
+    FloatArray,
+    check_integer,
+    check_not_negative,
+    check_positive,
+    refuse,
+)
 from hannan.oracles._features import as_numbers
 from hannan.predictors import Ridge
 from hannan.predictors._table import TablePredictor
@@ -95,9 +100,7 @@ class LinUCB(Learner):
         self.loss_range = loss_range
         self._scale = LossScale(loss_range, self)
         self.n_actions = check_integer(self, "n_actions", n_actions, 1)
-        if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= alpha < math.inf:
-            raise refuse(self, "alpha", "a finite number >= 0", alpha)
-        self.alpha = alpha
+        self.alpha = check_not_negative(self, "alpha", alpha)
         self.ridge = check_positive(self, "ridge", ridge)
         if not isinstance(intercept, int | np.bool_):
             raise refuse(self, "intercept", "True or False", intercept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
+from hannan.kernels import weights
 
 
 class Noise(Protocol):
@@ -43,6 +44,9 @@ class Objective(Stored, ABC):
 
     draws_in_batches: bool = True
     """Whether several draws at once are cheaper than one after the other."""
+
+    paired: bool = False
+    """Whether a draw and its negative together cost about as much as a draw alone."""
 
     scored: bool = False
     """Whether leaders have a score for each action on a context, so that `among` answers."""
@@ -210,6 +214,68 @@ class Objective(Stored, ABC):
         done = hits >= successes
         return np.where(done, reached / successes, limit / (hits + 1.0)), used
 
+    def chances(
+        self, context: Any, element: int, noise: Noise | None, first: int, count: int, scale: float
+    ) -> FloatArray:
+        """For each of `count` draws the probability that an element is chosen, given part of it.
+
+        Averaged over the draw and its negative, which has the same law: so the numbers are
+        independent, and their mean is that probability. Here all of the draw is given.
+        """
+        forth = self.chosen(context, noise, first, count, scale)[:, element]
+        back = self.chosen(context, noise, first, count, -scale)[:, element]
+        return np.asarray(0.5 * (forth.astype(np.float64) + back))
+
+    def weigh(
+        self,
+        context: Any,
+        element: int,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        enough: float,
+        scale: float,
+        share: float,
+        coins: np.uint64,
+    ) -> tuple[float, int]:
+        """A weight as in `resample_one`, by `chances` instead of successes, and draws used.
+
+        Draws go on until their sum is `enough`; see `kernels.weights`. In a `share` of the trials
+        success is certain. `coins` is the key of the random numbers that decide when to stop.
+        """
+        if limit <= 1:
+            return 1.0, 0
+        state = np.empty(weights.SIZE)
+        used, batch, needed = 0, 4 if self.draws_in_batches else 1, True
+        while needed:
+            count = min(batch, limit - 1 - used)
+            chances = self.chances(context, element, noise, first + used, count, scale)
+            chances = share + (1.0 - share) * chances
+            given = limit - 1, enough, coins, first + used
+            more, needed = weights.take_all(state, used, chances, *given)
+            used += more
+            batch = min(2 * batch, 256) if self.draws_in_batches else 1
+        return float(state[weights.SUM]), used
+
+    def unrest(
+        self,
+        context: Any,
+        element: int,
+        amount: float,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+    ) -> float:
+        """How much less likely an element is chosen if it costs more, times that amount.
+
+        By `chances` under one draw: never negative where leaders are true minimisers.
+        """
+        losses = np.zeros(self.n_actions)
+        losses[element] = amount
+        before = self.chances(context, element, noise, draw, 1, scale)[0]
+        after = self.tilted(context, losses).chances(context, element, noise, draw, 1, scale)[0]
+        return max(0.0, float(amount * (before - after)))
+
     def law(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
         """The probability of each element to be chosen, where it can be computed."""
         return None
@@ -240,6 +306,9 @@ class Oracle(Parametrised, ABC):
     open_world: bool = False
     """Whether contexts may stay unknown: noise is then put on those seen so far."""
 
+    timed: ClassVar[bool] = False
+    """Whether it matters when a context arrives, as `at` was written anew; set by itself."""
+
     n_actions: int | None
     """K, the number of elements a loss vector has entries for."""
 
@@ -251,6 +320,10 @@ class Oracle(Parametrised, ABC):
 
     eagerness: float = 1.0
     """Factor on G that suits self-tuning; regret is bounded whatever it is."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.timed = cls.at is not Oracle.at
 
     def _state(self) -> dict[str, Any]:
         return {}  # a class is what it was made as

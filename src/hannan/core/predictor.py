@@ -14,6 +14,8 @@ from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, LossRange
 from hannan.kernels.losses import extremes
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 class Predictor(Parametrised, ABC):
     """Guesses the losses of all elements before a round, from the past alone.
@@ -76,10 +78,12 @@ def check_guess(predictor: Any, guess: Any, n_actions: int, loss_range: LossRang
 
     Always a copy: a round keeps it, and the predictor may use its own array again.
     """
-    try:
-        found = as_floats(guess)
-    except (TypeError, ValueError):
-        found = np.empty(0)
+    found: FloatArray = guess
+    if type(guess) is not np.ndarray or guess.dtype is not _FLOAT64:
+        try:
+            found = as_floats(guess)
+        except (TypeError, ValueError):
+            found = np.empty(0)
     low, high = extremes(found) if found.shape == (n_actions,) else (np.nan, np.nan)
     if low >= loss_range[0] and high <= loss_range[1]:
         return found.copy()
@@ -104,6 +108,8 @@ def advice_of(predictor: Any, context: Any, available: IntArray | None, n_action
 
 def check_advice(predictor: Any, advice: Any, available: IntArray | None, n_actions: int) -> int:
     """The recommended action as a plain integer; refuse advice that cannot be played."""
+    if type(advice) is int and available is None and 0 <= advice < n_actions:
+        return advice
     try:
         action = operator.index(advice)
     except TypeError:

@@ -18,6 +18,7 @@ from numba import int64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.copying import copy
 from hannan.kernels.lanes import WIDTH
 
 LARGEST = 1e150  # sums of squares of larger features overflow
@@ -256,8 +257,8 @@ def advise(
         value = values[k] - factor * reach
         if value < least or (value == least and k < best):
             best, least = k, value
-            mark[1:] = at
-            products[0, :] = spare
+            copy(at, mark[1:])
+            copy(spare, products[0])
     for k in range(K):
         values[k] = min(max(values[k], 0.0), 1.0)
     return best

@@ -21,15 +21,19 @@ def has_risen(sums, spread, n, value, minimum, delta):
     if n < minimum:
         return False
     variance = spread[1] / n
-    confidence = np.log(2.0 * np.log(n + 2.0) / delta)
+    confidence = 0.0
     width = 8
     while 2 * width <= n and width < size:
         recent = total - sums[(n - width) % size]
         older = n - width
         per_value = 1.0 / width + 1.0 / older
         gap = recent / width - (total - recent) / older
-        if gap > np.sqrt(2.0 * variance * confidence * per_value) + confidence * per_value / 1.5:
-            return True
+        if gap > 0.0:  # or it is no rise; logarithms and roots take longer than all else
+            if confidence == 0.0:
+                confidence = np.log(2.0 * np.log(n + 2.0) / delta)
+            noise = np.sqrt(2.0 * variance * confidence * per_value)
+            if gap > noise + confidence * per_value / 1.5:
+                return True
         width *= 2
     return False
 
@@ -50,3 +54,28 @@ def both_have_risen(sums, spreads, counts, values, minimum, delta):
             counts[1 + i] = 0
             counts[3 + i] = 2 * counts[0]
     return counts[3] >= counts[0] and counts[4] >= counts[0]
+
+
+@njit
+def surprise(totals, square, variance):
+    """A squared error less the variance that explains it, in [0, 1]; `totals`: of both so far."""
+    share = min(1.0, totals[0] / totals[1])
+    return (square - share * variance + 0.25) / 1.25  # from [-1/4, 1]
+
+
+@njit
+def watch(sums, spreads, counts, totals, loss, expected, low, width, minimum, delta):
+    """Show `both_have_risen` a prediction: 1 if they have, else 0; -1 for what is not a number.
+
+    Losses lie in a range of this `width` from `low` on, if that is finite.
+    """
+    error = (loss - expected) / width
+    mean = (expected - low) / width if low > -np.inf else 0.0
+    square, variance = error * error, mean * (1.0 - mean)
+    value = surprise(totals, square, variance)
+    if not np.isfinite(value + square):
+        return -1
+    found = both_have_risen(sums, spreads, counts, (value, square), minimum, delta)
+    totals[0] += square
+    totals[1] += variance
+    return int(found)

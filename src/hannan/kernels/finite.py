@@ -5,14 +5,20 @@ remainder. Ties go to the smallest index: comparisons are strict and go in ascen
 """
 
 import numpy as np
-from numba import float32, float64, uint64
+from numba import float32, float64, int64, uint64
+from numpy.typing import NDArray
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
-from hannan.kernels.noise import fill_laplace, transpose
+from hannan.kernels.noise import fill_laplace, laplace_one, transpose
+from hannan.kernels.weights import chance, take
 
 CHUNK = 256  # policies projected before their noise is transposed from lanes into rows
+_MARGIN = 1.5  # the next losses may be so many times further apart than these
+_FORGETTING = 0.99  # of how far apart losses have been
+_ROUNDING = 1e-15  # eight units in the last place
+_TINY = 1e-300
 _BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
 
 
@@ -95,23 +101,30 @@ def project(tables, codes, start, stop, out):
 
 
 @njit(nogil=True)
-def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block):
-    """block[i, n] = noise of policy n in draw first + i."""
+def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end, away):
+    """block[i, n] = noise of policy n in draw first + i, for policies begin .. end - 1.
+
+    Both are multiples of sixteen; `away` as for `transpose`.
+    """
     draws, policies = block.shape
     tables = np.empty(n_rows * WIDTH, np.float32)
-    tile = np.empty(min(CHUNK, policies) * WIDTH, np.float32)
-    spare = np.empty((WIDTH, policies if draws % WIDTH else 0), np.float32)
+    tile = np.empty(min(CHUNK, end - begin) * WIDTH, np.float32)
+    spare = np.empty((WIDTH, CHUNK if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
         fill_tables(key, stream, first + i, n_cells, plan, tables)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
         out = rows.reshape(rows.size)
-        for n in range(0, policies, CHUNK):
-            stop = min(n + CHUNK, policies)
+        for n in range(begin, end, CHUNK):
+            stop = min(n + CHUNK, end)
             project(tables, codes, n, stop, tile)
-            transpose(tile, stop - n, out, policies, n)
-        if not whole:
-            block[i:] = spare[: draws - i]
+            if whole:
+                transpose(tile, stop - n, out, policies, n, away)
+            else:
+                transpose(tile, stop - n, out, CHUNK, 0)
+                for row in range(draws - i):
+                    for m in range(n, stop):
+                        block[i + row, m] = spare[row, m - n]
 
 
 @njit
@@ -153,6 +166,103 @@ def leader(scores, z, scale):
 def act(scores, block, row, scale, column):
     """Action of the leader under one draw; `column` holds each policy's action."""
     return column[leader(scores, block[row], scale)]
+
+
+@njit(nogil=True)
+def sweep(scores, waiting, waits, adds, block, row, scale, column, note):
+    """Add a round that waits, find the leader under one draw, and note who is near it.
+
+    One pass: a round with losses `waiting` by the actions `waits` is added where `adds` says so.
+    Returns the leader's action on a context with the actions `column`. `note` is left as
+
+        best, reach, limit, how many actions are noted, smallest perturbed score of each action,
+        the actions that are noted, smallest perturbed score of each block of policies
+
+    An action is noted if a policy that plays it is below the limit, best + reach.
+    """
+    z = block[row]
+    n_actions = waiting.size
+    minima, noted, lows = _parts(note, n_actions)
+    factor = lanes.splat(float64(scale))
+    infinite = lanes.splat(np.inf)
+    best = np.inf
+    for start in range(0, scores.size, _BLOCK):
+        low = infinite
+        for n in range(start, min(start + _BLOCK, scores.size), WIDTH):
+            score = lanes.load(scores, n)
+            if adds:
+                score = lanes.add(score, lanes.gather(waiting, lanes.load(waits, n)))
+                lanes.store(scores, n, score)
+            noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
+            value = lanes.add(score, noise)
+            low = lanes.where_less(value, low, value, low)
+        lows[start // _BLOCK] = lanes.smallest(low)
+        best = min(best, lows[start // _BLOCK])
+    limit = best + note[1]
+    for i in range(int(note[3])):
+        minima[int(noted[i])] = np.inf
+    count = 0
+    found = int64(-1)
+    for b in range(lows.size):
+        if lows[b] <= limit:
+            for n in range(b * _BLOCK, min((b + 1) * _BLOCK, scores.size)):
+                value = scores[n] + scale * float64(z[n])
+                if value <= limit:
+                    action = column[n]
+                    if minima[action] == np.inf:
+                        noted[count] = action
+                        count += 1
+                    minima[action] = min(minima[action], value)
+                    if value == best and found < 0:
+                        found = int64(action)
+    note[0], note[2], note[3] = best, limit, count
+    return found
+
+
+@njit
+def _parts(note, n_actions):
+    """The arrays in a note."""
+    first = 4 + n_actions
+    return note[4:first], note[first : first + n_actions], note[first + n_actions :]
+
+
+def new_note(n_policies: int, n_actions: int) -> NDArray[np.float64]:
+    """A note in which nothing has been written; see `sweep`."""
+    note = np.full(4 + 2 * n_actions + -(-n_policies // _BLOCK), np.inf)
+    note[1], note[3] = 0.0, 0.0
+    return note
+
+
+@njit(nogil=True)
+def foresee(note, losses, largest, waiting):
+    """Action of the leader after one more round on the context of a note, -1 if that is close.
+
+    The leader's value is the smallest of minimum plus loss over actions. Adding in another order
+    changes it by a few units in the last place of the numbers involved: the losses, the value, and
+    noise of at most `largest`. An action that is not noted is not below the limit. So if none
+    comes closer than that, the leader of the new scores plays this action. The losses are copied to
+    `waiting`, and the reach of the next note follows their spread.
+    """
+    minima, noted, _ = _parts(note, losses.size)
+    low, high = np.inf, -np.inf
+    for a in range(losses.size):
+        waiting[a] = losses[a]
+        low, high = min(low, losses[a]), max(high, losses[a])
+    best = second = np.inf
+    found = int64(-1)
+    for i in range(int(note[3])):
+        a = int64(noted[i])
+        value = minima[a] + losses[a]
+        if value < best:
+            best, second = value, best
+            found = a
+        else:
+            second = min(second, value)
+    if int(note[3]) < losses.size:
+        second = min(second, note[2] + low)
+    note[1] = max(_MARGIN * (high - low), _FORGETTING * note[1])
+    slack = _ROUNDING * (abs(best) + 2.0 * largest + max(abs(low), abs(high)))
+    return found if second - best > slack else int64(-1)
 
 
 @njit
@@ -234,6 +344,83 @@ def resample_one(scores, block, start, stop, scale, column, target, successes):
             if hits == successes:
                 return hits, row + 1 - start
     return hits, stop - start
+
+
+@njit
+def _gaps(scores, z, scale, column, action):
+    """By how much `action` leads all others under z and under -z, in units of the noise."""
+    factor = lanes.splat(float64(scale))
+    infinite = lanes.splat(np.inf)
+    ours, others, ours_back, others_back = infinite, infinite, infinite, infinite
+    for n in range(0, scores.size, WIDTH):
+        codes = lanes.load(column, n)
+        score = lanes.load(scores, n)
+        noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
+        value = lanes.add(score, noise)
+        one = lanes.where_equal(codes, action, value, infinite)
+        other = lanes.where_equal(codes, action, infinite, value)
+        ours = lanes.where_less(one, ours, one, ours)
+        others = lanes.where_less(other, others, other, others)
+        value = lanes.sub(score, noise)
+        one = lanes.where_equal(codes, action, value, infinite)
+        other = lanes.where_equal(codes, action, infinite, value)
+        ours_back = lanes.where_less(one, ours_back, one, ours_back)
+        others_back = lanes.where_less(other, others_back, other, others_back)
+    gap = (lanes.smallest(others) - lanes.smallest(ours)) / abs(scale)
+    return gap, (lanes.smallest(others_back) - lanes.smallest(ours_back)) / abs(scale)
+
+
+@njit
+def _free_gaps(scores, z, scale, column, action, key, stream, draw, cell):
+    """The same without the action's own noise on the context, which is in `cell`, -1 for none.
+
+    Every policy that plays the action there holds this coordinate once, and no other one does.
+    Given all other coordinates, the action leads under z with probability F(gap).
+    """
+    gap, back = _gaps(scores, z, scale, column, action)
+    if cell < 0:
+        if gap == 0.0:  # policies that differ nowhere but here: the first one leads
+            gap = _TINY if column[leader(scores, z, scale)] == action else -_TINY
+        if back == 0.0:
+            back = _TINY if column[leader(scores, z, -scale)] == action else -_TINY
+        return gap, back
+    own = laplace_one(key, stream, draw, cell) * (1.0 if scale > 0.0 else -1.0)
+    return gap + own, back - own
+
+
+@njit(nogil=True)
+def weigh(
+    scores, block, start, stop, scale, column, action, cell, key, stream, coins, first, share,
+    most, enough, used, state,
+):  # fmt: skip
+    """Go through rows, draw `first` and on, until the weight of an action is known.
+
+    Each row counts with the probability of the action given all noise but its own on the context,
+    averaged over the row and its negative; in a `share` of the trials success is certain. See
+    `weights.take`. Returns how many rows were used, and whether more are needed.
+    """
+    for row in range(start, stop):
+        i = row - start
+        draw = first + i
+        gap, back = _free_gaps(scores, block[row], scale, column, action, key, stream, draw, cell)
+        p = 0.5 * (chance(gap, cell >= 0) + chance(back, cell >= 0))
+        p = share + (1.0 - share) * p
+        if not take(state, used + i, p, most, enough, coins, draw):
+            return i + 1, False
+    return stop - start, True
+
+
+@njit(nogil=True)
+def unrest(scores, block, row, scale, column, action, cell, key, stream, draw, amount):
+    """How much less likely an action becomes if it costs `amount` more, times that amount.
+
+    By one row and its negative, given all noise but the action's own on the context.
+    """
+    gap, back = _free_gaps(scores, block[row], scale, column, action, key, stream, draw, cell)
+    step, smooth = amount / abs(scale), cell >= 0
+    lost = chance(gap, smooth) - chance(gap - step, smooth)
+    lost_back = chance(back, smooth) - chance(back - step, smooth)
+    return 0.5 * amount * (lost + lost_back)
 
 
 @njit(nogil=True)

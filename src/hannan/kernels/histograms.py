@@ -15,6 +15,7 @@ from numba import float32, float64, int32, int64, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.copying import copy_rows
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, transpose
 
@@ -341,4 +342,4 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         rows = block[i : i + WIDTH] if whole else spare
         emit(hist, totals, heavy, shape, tile, rows.reshape(rows.size), row_width, int64(0))
         if not whole:
-            block[i:] = spare[: draws - i]
+            copy_rows(spare, block[i:])

@@ -1,8 +1,9 @@
 """Sixteen numbers at a time: the vector instructions the hot kernels are written in.
 
-A `Lanes` value is sixteen floats (or int32s) that live in registers. Numba leaves a loop of sixteen
-steps scalar, because it is unrolled before the vectoriser sees it, so these operations are given
-explicitly. Without the compiler (``NUMBA_DISABLE_JIT=1``) each is the equivalent NumPy expression.
+A `Lanes` value is sixteen floats (or integers) that live in registers. Numba leaves a loop of
+sixteen steps scalar, because it is unrolled before the vectoriser sees it, so these operations are
+given explicitly. Without the compiler (``NUMBA_DISABLE_JIT=1``) each is the equivalent NumPy
+expression.
 """
 
 import numpy as np
@@ -16,6 +17,9 @@ _LLVM = {
     types.float32: ir.FloatType(),
     types.float64: ir.DoubleType(),
     types.int32: ir.IntType(32),
+    types.uint8: ir.IntType(8),
+    types.uint16: ir.IntType(16),
+    types.uint32: ir.IntType(32),
 }
 
 
@@ -65,6 +69,23 @@ def store(typing_context, array, offset, lanes):
     def generate(context, builder, signature, args):
         align = signature.args[0].dtype.bitwidth // 8
         builder.store(args[2], _pointer(context, builder, signature, args), align=align)
+        return context.get_dummy_value()
+
+    return types.void(array, offset, lanes), generate
+
+
+@intrinsic
+def stream(typing_context, array, offset, lanes):
+    """The same past the caches, for what is not read again soon.
+
+    The address must be a multiple of the size of sixteen numbers.
+    """
+
+    def generate(context, builder, signature, args):
+        align = WIDTH * signature.args[0].dtype.bitwidth // 8
+        stored = builder.store(args[2], _pointer(context, builder, signature, args), align=align)
+        one = ir.Constant(ir.IntType(32), 1)
+        stored.set_metadata("nontemporal", builder.module.add_metadata([one]))
         return context.get_dummy_value()
 
     return types.void(array, offset, lanes), generate
@@ -122,6 +143,38 @@ def where_less(typing_context, a, b, x, y):
 
 
 @intrinsic
+def where_equal(typing_context, codes, code, x, y):
+    """x where one of the unsigned integers in `codes` is `code`, else y"""
+
+    def generate(context, builder, signature, args):
+        kind = signature.args[0].dtype
+        wanted = context.cast(builder, args[1], signature.args[1], kind)
+        undefined = ir.Constant(_vector(kind), ir.Undefined)
+        first = builder.insert_element(undefined, wanted, ir.Constant(ir.IntType(32), 0))
+        wanted = builder.shuffle_vector(first, first, _pattern([0] * WIDTH))
+        return builder.select(builder.icmp_unsigned("==", args[0], wanted), args[2], args[3])
+
+    return x(codes, code, x, y), generate
+
+
+@intrinsic
+def gather(typing_context, array, places):
+    """array[places], where places are unsigned integers"""
+
+    def generate(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        found = ir.Constant(_vector(signature.args[0].dtype), ir.Undefined)
+        for i in range(WIDTH):
+            lane = ir.Constant(ir.IntType(32), i)
+            place = builder.extract_element(args[1], lane)
+            place = builder.zext(place, ir.IntType(64))
+            found = builder.insert_element(found, builder.load(builder.gep(data, [place])), lane)
+        return found
+
+    return Lanes(array.dtype)(array, places), generate
+
+
+@intrinsic
 def smallest(typing_context, a):
     """The smallest of the sixteen numbers."""
 
@@ -176,11 +229,14 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
     globals().update(
         load=lambda array, offset: array[offset : offset + WIDTH].copy(),
         store=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
+        stream=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
         splat=lambda number: np.full(WIDTH, number),
         add=np.add,
         sub=np.subtract,
         mul=np.multiply,
         widen=lambda a: a.astype(np.float64),
+        where_equal=lambda codes, code, x, y: np.where(codes == code, x, y),
+        gather=lambda array, places: array[places],
         where_less=lambda a, b, x, y: np.where(a < b, x, y),
         smallest=np.min,
         total=_total,

@@ -1,4 +1,10 @@
-"""Means of a table: what to recommend."""
+"""Means of a table: what to recommend.
+
+A row has the sums and the numbers of observations of a context, [2, K]. `errors` are the sum of
+squared errors on all contexts and the number of rounds, both faded.
+"""
+
+import math
 
 import numpy as np
 
@@ -6,11 +12,15 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def advise(row, width, estimate):
-    """The element of the least shrunk mean less its width; `estimate` gets the plain means.
+def deviation(errors):
+    """The size of past errors; 1/2 before any was seen."""
+    return math.sqrt((0.25 + errors[0]) / (1.0 + errors[1]))
 
-    `row` has the sums and the numbers of observations, [2, K].
-    """
+
+@njit
+def advise(row, errors, alpha, estimate):
+    """The element of the least shrunk mean less its width; `estimate` gets the plain means."""
+    width = alpha * deviation(errors)
     best, least = 0, np.inf
     for k in range(row.shape[1]):
         total, n = row[0, k], row[1, k]
@@ -19,3 +29,14 @@ def advise(row, width, estimate):
         if low < least:
             best, least = k, low
     return best
+
+
+@njit
+def learn(row, errors, k, loss, keep):
+    """Count a loss of element k, and how far its shrunk mean was off."""
+    total, n = row[0, k], row[1, k]
+    error = loss - total / (n + 1.0)
+    row[0, k] = total + loss
+    row[1, k] = n + 1.0
+    errors[0] = keep * errors[0] + error * error
+    errors[1] = keep * errors[1] + 1.0

@@ -8,11 +8,14 @@ lowest bit is the sign and the other 31 bits, as u in (0, 1), give the size :mat
 Sixteen consecutive draws are made at once, one in each lane.
 """
 
+import math
+
 import numpy as np
-from numba import float32, int32, int64, uint32, uint64
+from numba import float32, float64, int32, int64, uint32, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.copying import copy_rows
 from hannan.kernels.lanes import WIDTH
 
 _MULTIPLIER_0 = np.uint64(0xD2511F53)
@@ -21,6 +24,9 @@ _WEYL_0 = np.uint64(0x9E3779B9)
 _WEYL_1 = np.uint64(0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
+
+LARGEST = 22.5
+"""No variate is larger: -log u is below 31 log 2 + log 2."""
 
 _ONE = np.float32(1.0)
 _HALF = np.float32(0.5)
@@ -132,6 +138,16 @@ def laplace_cells(key, stream, draw, start, out):
 
 
 @njit
+def laplace_one(key, stream, draw, cell):
+    """Unit Laplace noise of one cell in one draw, to more digits than `fill_laplace`."""
+    n = uint64(draw)
+    words = philox(key, uint64(cell // 4), uint64(stream), n & _LOW, n >> _32)
+    word = words[cell % 4]
+    size = -math.log((float64(word >> uint64(1)) + 0.5) / 2.0**31)
+    return -size if word & uint64(1) else size
+
+
+@njit
 def uniform(key, stream, draw):
     """A number in [0, 1) for each draw."""
     n = uint64(draw)
@@ -150,15 +166,31 @@ def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
 
 
 @njit
-def transpose(tile, policies, out, width, column):
-    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen)."""
+def _shuffle_away(src, dst, dst_step, dst_start):
+    """The last of them, past the caches."""
+    for i in range(WIDTH // 2):
+        a = lanes.load(src, i * WIDTH)
+        b = lanes.load(src, (i + WIDTH // 2) * WIDTH)
+        lanes.stream(dst, dst_start + 2 * i * dst_step, lanes.zip_low(a, b))
+        lanes.stream(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
+
+
+@njit
+def transpose(tile, policies, out, width, column, away=False):
+    """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen).
+
+    `away`: past the caches, where rows of `out` and the column begin with a cache line.
+    """
     s = np.empty(WIDTH * WIDTH, np.float32)
     t = np.empty(WIDTH * WIDTH, np.float32)
     for n in range(0, policies, WIDTH):
         _shuffle(tile, WIDTH, n * WIDTH, s, WIDTH, 0)
         _shuffle(s, WIDTH, 0, t, WIDTH, 0)
         _shuffle(t, WIDTH, 0, s, WIDTH, 0)
-        _shuffle(s, WIDTH, 0, out, width, column + n)
+        if away:
+            _shuffle_away(s, out, width, column + n)
+        else:
+            _shuffle(s, WIDTH, 0, out, width, column + n)
 
 
 @njit(nogil=True)
@@ -177,4 +209,4 @@ def fill_rows(key, stream, first, block):
         rows = block[i : i + WIDTH] if whole else spare
         transpose(tile, width, rows.reshape(rows.size), width, int64(0))
         if not whole:
-            block[i:] = spare[: draws - i]
+            copy_rows(spare, block[i:])

@@ -22,6 +22,7 @@ from numba import float64, int64, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.copying import copy
 from hannan.kernels.lanes import WIDTH
 
 
@@ -94,8 +95,8 @@ def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, st
     for g in range(stop - 1, start - 1, -1):
         i = (g - start) // stride
         if g == start + i * stride:
-            states[i] = state
-            leasts[i] = least
+            copy(state, states[i])
+            copy(least, leasts[i])
         sweep(totals, g, g - 1, int64(-1), fakes, scale, price, state, least)
 
 

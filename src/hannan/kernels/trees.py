@@ -12,6 +12,7 @@ from numba import int64
 
 from hannan.kernels import histograms, lanes
 from hannan.kernels.compiling import njit
+from hannan.kernels.copying import copy, copy_rows
 from hannan.kernels.histograms import best_stump, combine, include, width
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
@@ -184,7 +185,7 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
                 histograms.emit(hist, totals, heavy, shape, tile, out, row_width, column)
                 done = end
         if not whole:
-            block[i:] = spare[: draws - i]
+            copy_rows(spare, block[i:])
 
 
 @njit
@@ -217,7 +218,7 @@ def grow(counts, losses, shape, code):
             if value < best or (value == best and code[0] == f):
                 best = value
                 code[0], code[1] = f, c
-                kept[:] = below
+                copy(below, kept)
     if code[0] >= 0:
         _branches(kept, whole, shape, code)
     return best

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hannan.kernels.compiling import njit
+from hannan.kernels.noise import uniform
 
 
 @njit
@@ -73,3 +74,19 @@ def choose(probabilities, u):
             if u < 0.0:
                 return k
     return last
+
+
+@njit
+def play(law, advice, share, key, stream, number):
+    """The advice with probability `share`, else a draw from the law; and one over its probability.
+
+    The random number is that of a draw of noise.
+    """
+    u = uniform(key, stream, number)
+    action = advice
+    if u >= share:
+        action = choose(law, (u - share) / (1.0 - share))
+    q = (1.0 - share) * law[action]
+    if action == advice:
+        q += share
+    return action, 1.0 / q

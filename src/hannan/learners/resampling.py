@@ -16,7 +16,9 @@ from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
 
 # c with q E[W^2] <= c E[W] for every q and L, W from r successes; exact weights have 1.
 # It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
+# Probabilities in place of successes: at most this, and for a known part of the draw much less.
 _SECOND_MOMENT = {1: 2.0, 2: 1.51, 3: 1.38}
+_MOST_IN_PAIRS = 10  # what the integral in `kernels.weights` is exact for
 
 
 class Resampling(Parametrised):
@@ -25,13 +27,21 @@ class Resampling(Parametrised):
     A chosen element's weight has mean :math:`(1-(1-q)^L)/q`, q its probability and L the most
     draws, whatever r is.
 
+    With `pairs` a draw serves as itself and as its negative, which has the same law, and counts for
+    the probability that the element is chosen, given as much of the draw as is easily computed, in
+    place of a success or none. Draws stop once these probabilities add up to r. The mean is the
+    same, to the last digit; the variance is smaller.
+
     Parameters
     ----------
     successes
-        r: more of them, less variance and more draws.
+        r: more of them, less variance and more draws; at most 10 with pairs.
     exact
         True: the mean itself, which takes an oracle that can compute q. False: always draws.
         None: the mean where the oracle can compute q, else draws.
+    pairs
+        True: for single actions. None: for single actions where the class searches under a draw and
+        its negative in about the time of one. Sets are drawn until all elements have r successes.
 
     Examples
     --------
@@ -48,11 +58,17 @@ class Resampling(Parametrised):
     def _check_stored(self) -> None:
         expect(self, known=self.known is None or type(self.known) is bool)
 
-    def __init__(self, successes: int = 2, exact: bool | None = None) -> None:
+    def __init__(
+        self, successes: int = 2, exact: bool | None = None, pairs: bool | None = False
+    ) -> None:
         self.successes = check_integer(self, "successes", successes, 1)
-        if exact not in (None, True, False):
-            raise refuse(self, "exact", "True, False or None", exact)
+        for name, value in (("exact", exact), ("pairs", pairs)):
+            if value not in (None, True, False):
+                raise refuse(self, name, "True, False or None", value)
+        if pairs is not False and successes > _MOST_IN_PAIRS:
+            raise refuse(self, "successes", f"at most {_MOST_IN_PAIRS} with pairs", successes)
         self.exact = exact
+        self.pairs = pairs
         # Whether all weights so far were exact; None before the first.
         self.known: bool | None = exact or None
 
@@ -74,16 +90,30 @@ class Resampling(Parametrised):
         """The law of the choice of a total's leader, where it is known and used."""
         return None if self.exact is False else total.law(context, draw.noise, draw.scale)
 
+    def in_pairs(self, total: Objective) -> bool:
+        """Whether draws of single actions are taken in pairs."""
+        return total.paired if self.pairs is None else self.pairs
+
     def weights(
-        self, total: Objective, context: Any, action: Action, draw: Draw, limit: int, needed: Any
+        self,
+        total: Objective,
+        context: Any,
+        action: Action,
+        draw: Draw,
+        limit: int,
+        needed: Any,
+        coins: np.uint64,
     ) -> tuple[Any, int]:
         """Weights of the chosen elements by draws from `draw` on, and how many were used.
 
-        One for each element, a number for a single action; 0 where `needed` is 0.
+        One for each element, a number for a single action; 0 where `needed` is 0. `coins` is the
+        key of random numbers other than noise.
         """
         noise, first, scale = draw
         r = self.successes
         if isinstance(action, int):
+            if self.in_pairs(total):
+                return total.weigh(context, action, noise, first, limit, r, scale, 0.0, coins)
             return total.resample_one(context, action, noise, first, limit, r, scale)
         some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
         weights = np.zeros(len(action))
@@ -98,12 +128,20 @@ class Resampling(Parametrised):
         An action that is not the hint is chosen by the leader in every 1/β-th trial, so its
         weight is that of the leader over β = 1 - p. For the hint itself each trial is a success
         with probability p, or else if the leader chooses it: the trials up to the first success of
-        the former kind are one random number, and the leader is asked only in these.
+        the former kind are one random number, and the leader is asked only in these. In pairs the
+        probability of a trial takes the place of its success.
         """
         noise, first, scale = draw
         context, p = opened.context, opened.share
         assert isinstance(opened.action, int)
-        if opened.action != opened.advice or p == 0.0:
+        other = opened.action != opened.advice or p == 0.0
+        if self.in_pairs(total):
+            r, certain = self.successes, 0.0 if other else p
+            weight, used = total.weigh(
+                context, opened.action, noise, first, limit, r, scale, certain, leader.coins
+            )
+            return weight / (1.0 - p) if other else weight, used
+        if other:
             weight, used = total.resample_one(
                 context, opened.action, noise, first, limit, self.successes, scale
             )
@@ -121,7 +159,8 @@ class Resampling(Parametrised):
 
 
 PRESETS = {
-    "auto": Resampling(),
+    "auto": Resampling(pairs=None),
+    "conditional": Resampling(2, False, pairs=True),
     "exact": Resampling(1, True),
     "shared": Resampling(1, False),
     "rao-blackwell": Resampling(2, False),

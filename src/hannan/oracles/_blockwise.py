@@ -15,7 +15,7 @@ from hannan.perturbation import Blocks
 
 Codes = NDArray[np.int64]
 
-_NO_NOISE = np.zeros((1, 0), np.float32)
+NO_NOISE = np.zeros((1, 0), np.float32)
 
 
 class BlockObjective(Objective):
@@ -119,7 +119,7 @@ class BlockObjective(Objective):
         """Where a draw is: block and row, and the scale (0 without noise)."""
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
-            return _NO_NOISE, 0, 0.0
+            return NO_NOISE, 0, 0.0
         row = blocks.locate(draw)
         return blocks.block, row, scale
 
@@ -130,7 +130,7 @@ class BlockObjective(Objective):
         codes, values = np.empty((count, self._code_width), np.int64), np.empty(count)
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
-            self._kernel.leaders(*self._statistic, _NO_NOISE, 0, min(1, count), 0.0, codes, values)
+            self._kernel.leaders(*self._statistic, NO_NOISE, 0, min(1, count), 0.0, codes, values)
             codes[1:], values[1:] = codes[:1], values[:1]
             return codes, values
         done = 0

@@ -35,12 +35,8 @@ class FeatureOracle(Oracle):
 
     def check_context(self, context: Any) -> FloatArray:
         """The row as float64; every feature must be a finite number."""
-        if context is None:
-            raise ContextError(
-                f"{type(self).__name__} needs a row of features for a context; got None. Give "
-                "act() one, a list of numbers. For plain arms, without contexts, use "
-                "hn.bandit(n_actions, n_contexts=1) or AllPolicies(1, n_actions)."
-            )
+        if type(context) is not np.ndarray:
+            self._check_kind(context)
         row = check_row(context)
         self._check_row(row)
         return row
@@ -54,6 +50,15 @@ class FeatureOracle(Oracle):
         for row in rows:
             self._check_row(row)
         return rows
+
+    def _check_kind(self, context: Any) -> None:
+        """Refuse what is no row at all."""
+        if context is None:
+            raise ContextError(
+                f"{type(self).__name__} needs a row of features for a context; got None. Give "
+                "act() one, a list of numbers. For plain arms, without contexts, use "
+                "hn.bandit(n_actions, n_contexts=1) or AllPolicies(1, n_actions)."
+            )
 
     def _check_row(self, row: FloatArray) -> None:
         """Refuse a row of finite numbers that this class cannot use."""

@@ -97,26 +97,25 @@ class Rows(Stored):
     """A total loss vector for each pair of cell and context seen so far."""
 
     _growing = frozenset({"_totals", "_live"})
-    _varying = frozenset({"contexts", "_index", "_cells"})
+    _varying = frozenset({"contexts", "_index"})
 
     def __init__(self, oracle: Switching) -> None:
         self.oracle = oracle
         self.contexts: list[Any] = []
         self._index: dict[tuple[int, Hashable], int] = {}
-        self._cells: list[int] = []
         self._totals = np.zeros((8, oracle.n_actions))
         self._live = np.zeros(8, dtype=bool)
 
     def _check_stored(self) -> None:
         base, size = self.oracle.base, len(self._totals)
         listed = type(self.contexts) is list and all(map(base.holds, self.contexts))
-        cells = type(self._cells) is list and all(is_count(cell, 2**31) for cell in self._cells)
-        keys = zip(self._cells, map(base.key, self.contexts), strict=True) if listed else ()
+        keys = map(base.key, self.contexts) if listed else ()
         expect(
             self,
             contexts=listed and len(self.contexts) <= size,
-            _cells=cells,
-            _index=are_places(self._index) and list(self._index) == list(keys),
+            _index=are_places(self._index)
+            and [key for _, key in self._index] == list(keys)
+            and all(is_count(cell, 2**31) for cell, _ in self._index),
             _totals=is_array(self._totals, None, self.oracle.n_actions) and size > 0,
             _live=is_array(self._live, size, dtype=bool),
         )
@@ -137,7 +136,6 @@ class Rows(Stored):
         row = self._index.setdefault(key, len(self.contexts))
         if row == len(self.contexts):
             self.contexts.append(context[1])
-            self._cells.append(key[0])
             if row == len(self._totals):
                 self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
                 self._live = np.concatenate([self._live, np.zeros_like(self._live)])
@@ -151,7 +149,7 @@ class Rows(Stored):
 
     def by_cell(self, live: NDArray[np.bool_]) -> tuple[list[Any], Places, Places]:
         """All contexts, live rows first and in order of time; that order; the end of each cell."""
-        cells = np.array(self._cells, np.intp)
+        cells = np.array([cell for cell, _ in self._index], np.intp)
         order = np.lexsort((np.arange(len(cells)), cells, ~live))
         cells = cells[order[: int(live.sum())]]
         end = int(cells[-1]) + 1 if len(cells) else 0
@@ -160,7 +158,7 @@ class Rows(Stored):
 
     def copy(self) -> Rows:
         """An independent copy."""
-        return twin(self, "contexts", "_index", "_cells", "_totals", "_live")
+        return twin(self, "contexts", "_index", "_totals", "_live")
 
 
 class Solution:

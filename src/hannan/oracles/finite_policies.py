@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,12 +16,18 @@ from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
-from hannan.oracles._blockwise import BlockObjective, Codes
+from hannan.kernels.noise import LARGEST
+from hannan.kernels.weights import SIZE, SUM
+from hannan.oracles._blockwise import NO_NOISE, BlockObjective, Codes
 from hannan.oracles._finite_tables import as_table, distinct_rows, random_table, table_of_paths
 from hannan.oracles._projection import Plan, make_plan
 from hannan.oracles._tables import check_table_context, law_of_argmin
 from hannan.oracles.paths import Paths
 from hannan.perturbation import Blocks, LaplaceNoise
+
+_NOTHING = None, None, 0, 0.0
+_NO_COINS = np.uint64(0)
+_PIECE = 2**16  # policies whose noise takes so long that two threads may share the work
 
 
 class FinitePolicies(Oracle):
@@ -79,6 +85,7 @@ class FinitePolicies(Oracle):
         self._columns = np.zeros((table.shape[1], padded), dtype=small)
         self._columns[:, : table.shape[0]] = table.T
         self._columns[:, table.shape[0] :] = table[0][:, None]
+        self._views = Views(self._columns)
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     def _params_to_store(self) -> dict[str, Any]:
@@ -164,6 +171,17 @@ class FinitePolicies(Oracle):
         return self._plans[contexts]
 
 
+class Views(list[NDArray[Any]]):
+    """The rows of an array, made once: making one takes as long as a short kernel."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        super().__init__(array)
+        self._array = array
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Views, (self._array,)  # not each row once more
+
+
 class FinitePolicy(Policy):
     """One row of a table of policies."""
 
@@ -182,53 +200,168 @@ class FiniteObjective(BlockObjective):
     """The total loss of every policy."""
 
     oracle: FinitePolicies
+    paired = True
     _kernel = kernel
     _code_width = 1
-    _derived = frozenset({"_columns"})
+    _derived = frozenset(
+        {"_views", "_scores", "_waiting", "_losses", "_note", "_seen", "_base", "_state_of_weight"}
+    )
 
     def __init__(self, oracle: FinitePolicies) -> None:
         self.oracle = oracle
-        self._columns = oracle._columns
-        self.scores = np.zeros(self._columns.shape[1])
-        self.scores[oracle.n_policies :] = np.inf
+        self._views = oracle._views
+        self._scores = np.zeros(oracle._columns.shape[1])
+        self._scores[oracle.n_policies :] = np.inf
+        self._losses = oracle.losses_by_code(np.zeros(oracle.n_actions))
+        self._waiting: NDArray[Any] | None = None  # actions of a round whose losses are to be added
+        self._note = kernel.new_note(len(self._scores), len(self._losses))
+        self._seen: tuple[Any, ...] = _NOTHING  # column, noise, draw and scale behind the note
+        self._state_of_weight = np.empty(SIZE)
         self._tilted: Self | None = None
+        self._base: FiniteObjective | None = None  # whose scores these are, with what waits
+
+    @property
+    def scores(self) -> FloatArray:
+        """The totals, for any use: a round that waits is added, and what was noted is forgotten."""
+        if self._waiting is not None:
+            if self._base is None:
+                kernel.add(self._scores, self._losses, self._waiting)
+            else:
+                kernel.tilt(self._base.scores, self._losses, self._waiting, self._scores)
+        self._waiting, self._seen = None, _NOTHING
+        return self._scores
+
+    @scores.setter
+    def scores(self, scores: FloatArray) -> None:
+        self._scores, self._waiting, self._seen = scores, None, _NOTHING
+
+    def _state(self) -> dict[str, Any]:
+        return {"scores": self.scores}
 
     def copy(self) -> Self:
         twin = type(self)(self.oracle)
-        twin.scores[:] = self.scores
+        twin._scores[:] = self.scores
         return twin
 
     def add(self, context: int, losses: FloatArray) -> None:
-        kernel.add(self.scores, self.oracle.losses_by_code(losses), self._columns[context])
+        """The round waits for the next pass over the scores."""
+        _ = self.scores
+        self._losses[:] = self.oracle.losses_by_code(losses)
+        self._waiting = self._views[context]
 
     def tilted(self, context: int, losses: FloatArray) -> Self:
-        """The scores with one more round, in a buffer that is reused."""
+        """The scores with one more round, in a buffer that is reused; made when they are needed."""
         if self._tilted is None:
             self._tilted = type(self)(self.oracle)
-        by_code = self.oracle.losses_by_code(losses)
-        kernel.tilt(self.scores, by_code, self._columns[context], self._tilted.scores)
-        return self._tilted
+            self._tilted._base = self
+        twin = self._tilted
+        twin.scores = twin._scores
+        twin._losses[:] = self.oracle.losses_by_code(losses)
+        twin._waiting = self._views[context]
+        return twin
 
     def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> Self:
         """Each policy's fake losses added to its score, in one compiled call."""
         twin = self.copy()
         by_code = losses if self.oracle.sets is None else losses @ self.oracle._matrix.T
-        kernel.add_rows(twin.scores, by_code, self._columns, np.asarray(contexts, dtype=np.intp))
+        columns = self.oracle._columns
+        kernel.add_rows(twin.scores, by_code, columns, np.asarray(contexts, dtype=np.intp))
         return twin
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
-        block, row, scale = self._row(noise, draw, scale)
-        return self.oracle.action(
-            kernel.act(self.scores, block, row, scale, self._columns[context])
-        )
+        """In the same pass a round that waits is added, and the best of each action noted."""
+        code = self._lead(self._views[context], noise, draw, scale)
+        return self.oracle.action(code)
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
-        block, row, scale = self._row(noise, draw, scale)
-        column = self._columns[context]
-        by_code = self.oracle.losses_by_code(losses)
-        return self.oracle.action(kernel.settle(self.scores, block, row, scale, column, by_code))
+        """From what `action` has noted, where it was asked the same."""
+        column, by_code = self._views[context], self.oracle.losses_by_code(losses)
+        code = self._foresee(column, by_code, noise, draw, scale)
+        if code < 0:
+            self.add(context, losses)
+            code = self._lead(column, noise, draw, scale)
+        else:  # which has copied the losses
+            self._waiting, self._seen = column, _NOTHING
+        return self.oracle.action(code)
+
+    def foresee(
+        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """From what `action` has noted, where it was asked the same."""
+        column, by_code = self._views[context], self.oracle.losses_by_code(losses)
+        code = self._foresee(column, by_code, noise, draw, scale)
+        if code < 0:
+            code = self.tilted(context, losses)._lead(column, noise, draw, scale)
+        return self.oracle.action(code)
+
+    def chances(
+        self, context: Any, element: int, noise: Noise | None, first: int, count: int, scale: float
+    ) -> FloatArray:
+        """Given all noise but that of the element on the context, where it has some."""
+        if not isinstance(noise, FiniteNoise) or scale == 0.0:
+            return super().chances(context, element, noise, first, count, scale)
+        found = np.empty(count)
+        for i in range(count):  # one trial each, of which the first sum is 1 + (1 - p)
+            weight, _ = self.weigh(
+                context, element, noise, first + i, 2, 8.0, scale, 0.0, _NO_COINS
+            )
+            found[i] = 2.0 - weight
+        return found
+
+    def weigh(
+        self,
+        context: Any,
+        element: int,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        enough: float,
+        scale: float,
+        share: float,
+        coins: np.uint64,
+    ) -> tuple[float, int]:
+        """Both signs of a draw in one pass, and no more than one of its coordinates left out."""
+        most = limit - 1
+        if most <= 0:
+            return 1.0, 0
+        if not isinstance(noise, FiniteNoise) or scale == 0.0:
+            return super().weigh(context, element, noise, first, limit, enough, scale, share, coins)
+        blocks, cell = noise.blocks, noise.cell(context, element)
+        scores, column, state = self.scores, self._views[context], self._state_of_weight
+        key, stream = noise.key, noise.stream
+        used, needed = 0, True
+        while needed:
+            start = blocks.locate(first + used)
+            block = blocks.block
+            stop = start + most - used
+            if stop > len(block):
+                stop = len(block)
+            rows, needed = kernel.weigh(
+                scores, block, start, stop, scale, column, element, cell, key, stream, coins,
+                first + used, share, most, enough, used, state,
+            )  # fmt: skip
+            used += rows
+        return float(state[SUM]), used
+
+    def unrest(
+        self,
+        context: Any,
+        element: int,
+        amount: float,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+    ) -> float:
+        """Both signs of a draw in one pass."""
+        if not isinstance(noise, FiniteNoise) or scale == 0.0:
+            return super().unrest(context, element, amount, noise, draw, scale)
+        row, cell = noise.blocks.locate(draw), noise.cell(context, element)
+        return kernel.unrest(  # type: ignore[no-any-return]
+            self.scores, noise.blocks.block, row, scale, self._views[context], element, cell,
+            noise.key, noise.stream, draw, amount,
+        )  # fmt: skip
 
     def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
         """Known where the context carries all the noise: single actions, one perturbed context."""
@@ -239,8 +372,45 @@ class FiniteObjective(BlockObjective):
         if list(noise.contexts) != [context]:
             return None
         best = np.empty(self.n_actions)
-        kernel.best_by_action(self.scores, self._columns[context], best)
+        kernel.best_by_action(self.scores, self._views[context], best)
         return law_of_argmin(best, scale)
+
+    def _lead(self, column: NDArray[Any], noise: Noise | None, draw: int, scale: float) -> int:
+        """The code of the leader's action on a context."""
+        blocks = self._blocks(noise)
+        if blocks is None or scale == 0.0:
+            return int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
+        base = self._base
+        if base is not None:
+            if self._waiting is column:
+                if not base._has_seen(column, noise, draw, scale):
+                    base._lead(column, noise, draw, scale)
+                code = base._foresee(column, self._losses, noise, draw, scale)
+                if code >= 0:
+                    return code
+            _ = self.scores
+        row, waiting = blocks.locate(draw), self._waiting
+        adds, waits = (False, column) if waiting is None else (True, waiting)
+        code = kernel.sweep(
+            self._scores, self._losses, waits, adds, blocks.block, row, scale, column, self._note
+        )
+        self._waiting, self._seen = None, (column, noise, draw, scale)
+        return code  # type: ignore[no-any-return]
+
+    def _foresee(
+        self, column: NDArray[Any], losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> int:
+        """What `_lead` would return with one more round; -1 where only that can tell."""
+        if not self._has_seen(column, noise, draw, scale):
+            return -1
+        assert noise is not None
+        largest = LARGEST * len(noise.contexts) * self.oracle.max_chosen * abs(scale)
+        return kernel.foresee(self._note, losses, largest, self._losses)  # type: ignore[no-any-return]
+
+    def _has_seen(self, column: NDArray[Any], noise: Noise | None, draw: int, scale: float) -> bool:
+        """Whether the note is of this context and draw."""
+        seen = self._seen
+        return seen[0] is column and seen[1] is noise and seen[2] == draw and seen[3] == scale
 
     @property
     def _statistic(self) -> tuple[FloatArray]:
@@ -250,7 +420,7 @@ class FiniteObjective(BlockObjective):
         return noise.blocks if isinstance(noise, FiniteNoise) else None
 
     def _place(self, context: int) -> NDArray[Any]:
-        column: NDArray[Any] = self._columns[context]
+        column: NDArray[Any] = self._views[context]
         return column
 
     def _policy(self, code: NDArray[np.int64]) -> Policy:
@@ -263,7 +433,11 @@ class FiniteObjective(BlockObjective):
 class FiniteSetObjective(FiniteObjective):
     """The total loss of every policy whose actions are sets of elements."""
 
+    paired = False
     resample_one = Objective.resample_one
+    chances = Objective.chances
+    weigh = Objective.weigh
+    unrest = Objective.unrest
 
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
@@ -287,7 +461,7 @@ class FiniteSetObjective(FiniteObjective):
         if blocks is None or scale == 0.0:
             return super().resample(context, elements, noise, first, limit, successes, scale)
         assert self.oracle.sets is not None
-        column, member = self._columns[context], self.oracle.sets[:, elements]
+        column, member = self._views[context], self.oracle.sets[:, elements]
         hits = np.zeros(len(elements), np.intp)
         reached = np.zeros(len(elements), np.intp)
         used, short = 0, len(elements)
@@ -307,12 +481,12 @@ class FinitePanel(Panel):
 
     oracle: FinitePolicies
     scored = False
-    _derived = frozenset({"_columns", "_discounts", "_still", "_held"})
+    _derived = frozenset({"_views", "_discounts", "_still", "_held"})
 
     def __init__(self, oracle: FinitePolicies, discounts: Sequence[float]) -> None:
         self.oracle = oracle
         self.discounts = tuple(discounts)
-        self._columns = oracle._columns
+        self._views = oracle._views
         shape = len(self.discounts), oracle._columns.shape[1]
         self.scores = np.zeros(shape)
         self.scores[:, oracle.n_policies :] = np.inf
@@ -344,7 +518,7 @@ class FinitePanel(Panel):
         """All leaders in one compiled call."""
         codes = np.empty(len(scales), np.intp)
         rows = self._rows(noise, first)
-        kernel.act_all(self.scores, rows, scales, self._columns[context], codes)
+        kernel.act_all(self.scores, rows, scales, self._views[context], codes)
         return self._choices(codes)
 
     def foresee(
@@ -362,7 +536,7 @@ class FinitePanel(Panel):
     def add(self, context: int, losses: FloatArray) -> None:
         """One pass over all scores."""
         by_code = self.oracle.losses_by_code(losses)
-        kernel.add_all(self.scores, self._columns[context], by_code, self._discounts)
+        kernel.add_all(self.scores, self._views[context], by_code, self._discounts)
 
     def settle(
         self,
@@ -388,7 +562,7 @@ class FinitePanel(Panel):
         codes = np.empty(len(scales), np.intp)
         by_code = self.oracle.losses_by_code(losses)
         rows = self._rows(noise, first)
-        column = self._columns[context]
+        column = self._views[context]
         kernel.settle_all(scores, rows, scales, column, by_code, self._discounts, codes)
         return self._choices(codes)
 
@@ -426,14 +600,23 @@ class FiniteNoise(LaplaceNoise):
     ) -> None:
         super().__init__(contexts, oracle.n_actions, key, stream)
         self._oracle = oracle
-        self.blocks = Blocks(self._fill, oracle._columns.shape[1], memory)
+        self.blocks = Blocks(self._fill, oracle._columns.shape[1], memory, _PIECE)
 
     @cached_property
     def _plan(self) -> Plan:
         return self._oracle._plan(tuple(self.contexts))
 
-    def _fill(self, first: int, block: NDArray[np.float32]) -> None:
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {self._oracle.key(x): i for i, x in enumerate(self.contexts)}
+
+    def cell(self, context: Any, element: int) -> int:
+        """The coordinate that belongs to an element on a context; -1 if the context has none."""
+        place = self._places.get(self._oracle.key(context), -1)
+        return -1 if place < 0 else place * self.n_actions + element
+
+    def _fill(self, first: int, block: NDArray[np.float32], start: int, stop: int) -> None:
         plan = self._plan
-        kernel.fill_rows(
-            self.key, self.stream, first, self.n_cells, plan.steps, plan.n_rows, plan.codes, block
-        )
+        away = block.shape[1] >= _PIECE and block.ctypes.data % 64 == 0
+        given = plan.steps, plan.n_rows, plan.codes, block, start, stop, away
+        kernel.fill_rows(self.key, self.stream, first, self.n_cells, *given)

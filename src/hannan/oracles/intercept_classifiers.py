@@ -152,6 +152,8 @@ class InterceptClassifiers(FeatureOracle):
     def _columns(self) -> _Columns:
         return _Columns(self)
 
+    _views = _columns
+
     def action(self, code: int) -> int:
         """The action behind an entry of a column."""
         return int(code)
@@ -234,28 +236,26 @@ class SearchedObjective(Objective):
     """The weight of every distinct context; leaders by coordinate descent."""
 
     oracle: InterceptClassifiers
-    _growing = frozenset({"_rows", "_weights"})
+    _growing = frozenset({"_weights"})
     _varying = frozenset({"_places"})
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self.oracle = oracle
         self.constant = 0.0
         self._places: dict[bytes, int] = {}
-        self._rows = np.zeros((16, oracle.n))
         self._weights = np.zeros(16)
 
     def _check_stored(self) -> None:
-        places, size = self._places, len(self._weights)
+        places, n = self._places, self.oracle.n
+        known = are_places(places) and all(is_array(np.frombuffer(row), n) for row in places)
         expect(
             self,
-            _places=are_places(places) and len(places) <= size > 0,
+            _places=known and len(places) <= len(self._weights) > 0,
             _weights=is_array(self._weights, None),
-            _rows=is_array(self._rows, size, self.oracle.n)
-            and [row.tobytes() for row in self._rows[: len(places)]] == list(places),
         )
 
     def copy(self) -> SearchedObjective:
-        return twin(self, "_places", "_rows", "_weights")
+        return twin(self, "_places", "_weights")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         """Add the difference between the losses of playing 1 and 0."""
@@ -282,11 +282,12 @@ class SearchedObjective(Objective):
                 (self._place(x), z[1] - z[0]) for x, z in zip(noise.contexts, unit, strict=True)
             ]
         # In a fixed order, so that the result does not depend on the order of arrival.
-        order = [self._places[row] for row in sorted(self._places)]
+        keys = sorted(self._places)
         weights = self._weights.copy()
         for place, weight in fakes:
             weights[place] += weight
-        rows, weights = self._rows[order], weights[order]
+        weights = weights[[self._places[key] for key in keys]]
+        rows = np.frombuffer(b"".join(keys)).reshape(len(keys), self.oracle.n).copy()
         found = []
         for start in self.oracle._starts:
             digits = start.astype(np.intp)
@@ -298,7 +299,5 @@ class SearchedObjective(Objective):
     def _place(self, context: FloatArray) -> int:
         place = self._places.setdefault(context.tobytes(), len(self._places))
         if place >= self._weights.size:
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
             self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
-        self._rows[place] = context
         return place

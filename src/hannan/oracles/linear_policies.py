@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -76,15 +77,14 @@ class LinearPolicies(FeatureOracle):
             raise refuse(self, "features", "a function of a row, or a transformer", features)
         self.features = features
 
-    def check_context(self, context: Any) -> FloatArray:
-        """The row as float64; every feature must be a finite number."""
-        if type(context) is not np.ndarray and isinstance(as_scalar(context), Real | Decimal):
+    def _check_kind(self, context: Any) -> None:
+        super()._check_kind(context)
+        if isinstance(as_scalar(context), Real | Decimal):
             raise ContextError(
                 "A context of LinearPolicies is a row of features; got the number "
                 f"{as_scalar(context)}. For ids 0..n-1 use n_contexts=n (hn.bandit) or "
                 "AllPolicies(n, n_actions), for a single feature a row of length 1."
             )
-        return super().check_context(context)
 
     def objective(self) -> LinearObjective:
         return LinearObjective(self)
@@ -115,18 +115,20 @@ class LinearPolicies(FeatureOracle):
         At most 500 contexts are used; G grows like :math:`\sqrt d`.
         """
         some = list(contexts)[:_COMPLEXITY_ROWS]
-        fit, rows = self.smoother(some), np.arange(len(some))
-        rng = np.random.default_rng(0)
+        n, K = len(some), self.n_actions
+        rows, fakes = np.arange(n), _fake_losses(n, K)
+        fitted = np.empty_like(fakes)
+        if not kernel.smooth(self._table(some), self.ridge, fakes, fitted):
+            fitted = self.smoother(some) @ fakes
         value = 0.0
-        for _ in range(_COMPLEXITY_PAIRS):
-            zeta = rng.laplace(size=(len(some), self.n_actions))
-            scores = fit @ zeta
+        for at in range(0, _COMPLEXITY_PAIRS * K, K):
+            zeta, scores = fakes[:, at : at + K], fitted[:, at : at + K]
             value += float((zeta[rows, scores.argmax(1)] - zeta[rows, scores.argmin(1)]).sum()) / 2
         return max(value / _COMPLEXITY_PAIRS, 1e-9) * math.sqrt(len(contexts) / len(some))
 
     def smoother(self, contexts: Sequence[Any]) -> FloatArray:
         """The matrix that takes losses on these contexts to those that a ridge fit predicts."""
-        X = np.array([self.expanded(x) for x in contexts])
+        X = self._table(contexts)
         try:
             fit = X @ np.linalg.solve(self.ridge * np.eye(X.shape[1]) + X.T @ X, X.T)
         except np.linalg.LinAlgError:
@@ -138,10 +140,16 @@ class LinearPolicies(FeatureOracle):
             fit = (left * (sizes / np.hypot(sizes, math.sqrt(self.ridge))) ** 2) @ left.T
         return np.asarray(fit)
 
+    def _table(self, contexts: Sequence[Any]) -> FloatArray:
+        """The expanded rows of several contexts."""
+        if self.features is not None:
+            return np.array([self.expanded(x) for x in contexts])
+        rows = np.array(contexts)
+        return np.hstack([rows, np.ones((len(rows), 1))]) if self.intercept else rows
+
     def expanded(self, context: FloatArray) -> FloatArray:
         """What is made of a row, with its constant feature."""
-        if self.features is not None:
-            context = self._made_of(context)
+        context = self.made_of(context)
         if not self.intercept:
             return context
         row = np.empty(len(context) + 1)
@@ -149,7 +157,10 @@ class LinearPolicies(FeatureOracle):
         row[-1] = 1.0
         return row
 
-    def _made_of(self, row: FloatArray) -> FloatArray:
+    def made_of(self, row: FloatArray) -> FloatArray:
+        """What `features` makes of a row."""
+        if self.features is None:
+            return row
         if callable(self.features):
             found = self.features(row)
         else:
@@ -159,6 +170,13 @@ class LinearPolicies(FeatureOracle):
         if not np.isfinite(found).all():
             raise ContextError(f"features= made numbers that are not finite of the row {row}.")
         return found
+
+
+@lru_cache(maxsize=4)
+def _fake_losses(n: int, K: int) -> FloatArray:
+    """Laplace noise for several fits on n contexts, [n, pairs K]; the same every time."""
+    rng = np.random.default_rng(0)
+    return np.hstack([rng.laplace(size=(n, K)) for _ in range(_COMPLEXITY_PAIRS)])
 
 
 class LinearPolicy(Policy):
@@ -275,7 +293,7 @@ class LinearObjective(Objective):
         """The K predicted losses on a context, under one draw."""
         scores, v, _ = self._solved(context)
         scores = scores.copy()
-        if scale != 0.0:
+        if scale:
             assert isinstance(noise, LinearNoise)
             kernel.perturb(v, noise.normal(draw, len(v)), self._factor(noise, scale), scores)
         return scores
@@ -286,11 +304,8 @@ class LinearObjective(Objective):
     def law(self, context: FloatArray, noise: Noise | None, scale: float) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
         scores, _, h = self._solved(context)
-        q = np.zeros(self.n_actions)
-        sigma = 0.0
-        if scale != 0.0:
-            assert isinstance(noise, LinearNoise)
-            sigma = self._factor(noise, scale) * math.sqrt(h)
+        q = np.zeros(len(scores))
+        sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
         if sigma == 0.0:
             q[scores.argmin()] = 1.0
         else:
@@ -303,7 +318,7 @@ class LinearObjective(Objective):
         found: list[Policy] = []
         for draw in range(first, first + count):
             b = self._b
-            if scale != 0.0:
+            if scale:
                 assert isinstance(noise, LinearNoise)
                 g = noise.normal(draw, len(b))
                 b = b + self._factor(noise, scale) * (self._U.T @ g)
@@ -315,32 +330,40 @@ class LinearObjective(Objective):
         """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)
 
-    def _factor(self, noise: LinearNoise, scale: float) -> float:
+    def _factor(self, noise: Any, scale: float) -> float:
         return scale * math.sqrt(2.0 * len(noise.contexts) / max(self.rounds, 1))
 
     def _row(self, context: FloatArray) -> FloatArray:
         if self._features is not None and self._features[0] is context:
             return self._features[1]
         x = self.oracle.expanded(context)
-        if not len(self._U):
-            self._U = math.sqrt(self.oracle.ridge) * np.eye(len(x))
-            self._b = np.zeros((len(x), self.n_actions))
-        if len(x) != len(self._U):
-            raise ContextError(
-                f"LinearPolicies has seen contexts with {len(self._U) - self.oracle.intercept} "
-                f"features; got one with {len(context)}."
-            )
-        self._features = (context, x)
+        self._check_size(context, len(x))
+        self._features = context, x
         return x
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Scores, U⁻ᵀx and x'A⁻¹x of a context; cached, as a round needs them several times."""
         if self._cache is None or self._cache[0] is not context:
-            x = self._row(context)
-            v, scores = np.empty(len(x)), np.empty(self.n_actions)
-            h = kernel.solve(self._U, self._b, x, v, scores)
-            self._cache = (context, scores, v, h)
+            row = self.oracle.made_of(context)
+            n = len(row) + self.oracle.intercept
+            if n != len(self._U):
+                self._check_size(context, n)
+            x, v, scores = np.empty(n), np.empty(n), np.empty(self.oracle.n_actions)
+            h = kernel.solve(self._U, self._b, row, x, v, scores)
+            self._cache = context, scores, v, h
+            self._features = context, x
         return self._cache[1:]
+
+    def _check_size(self, context: FloatArray, n: int) -> None:
+        """Make room for n features, or refuse another number of them."""
+        if not len(self._U):
+            self._U = math.sqrt(self.oracle.ridge) * np.eye(n)
+            self._b = np.zeros((n, self.n_actions))
+        if n != len(self._U):
+            raise ContextError(
+                f"LinearPolicies has seen contexts with {len(self._U) - self.oracle.intercept} "
+                f"features; got one with {len(context)}."
+            )
 
 
 class TiltedLinear(LinearObjective):

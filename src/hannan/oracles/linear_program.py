@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_floats
-from hannan.core.validation import FloatArray, check_positive, refuse
+from hannan.core.validation import FloatArray, check_not_negative, check_positive
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
@@ -81,9 +80,7 @@ class LinearProgram(SetOracle):
         self.time_limit = (
             None if time_limit is None else check_positive(self, "time_limit", time_limit)
         )
-        if isinstance(gap, bool) or not isinstance(gap, Real) or not 0.0 <= float(gap) < math.inf:
-            raise refuse(self, "gap", "a number >= 0", gap)
-        self.gap: float = float(gap)
+        self.gap = check_not_negative(self, "gap", gap)
         self.exact = self.time_limit is None and self.gap == 0.0  # type: ignore[misc]
         parts = [
             _constraints("ub", A_ub, b_ub, equal=False),

@@ -213,30 +213,30 @@ class SklearnObjective(Objective):
     draws_in_batches = False
     scored = True
     _derived = frozenset({"_sorted"})
-    _growing = frozenset({"_rows", "_totals", "_counts"})
+    _growing = frozenset({"_totals", "_counts"})
     _varying = frozenset({"_places"})
 
     def __init__(self, oracle: SklearnPolicies) -> None:
         self.oracle = oracle
         self._places: dict[bytes, int] = {}
-        self._rows: FloatArray = np.zeros((0, 0))
-        self._totals: FloatArray = np.zeros((0, oracle.n_actions))
-        self._counts: FloatArray = np.zeros(0)
-        self._sorted: tuple[dict[bytes, int], NDArray[np.intp]] = ({}, np.zeros(0, np.intp))
+        self._totals: FloatArray = np.zeros((8, oracle.n_actions))
+        self._counts: FloatArray = np.zeros(8)
+        self._sorted: tuple[dict[bytes, int], NDArray[np.intp], FloatArray] | None = None
 
     def _check_stored(self) -> None:
         places, size = self._places, len(self._counts)
+        rows = [np.frombuffer(row) for row in places]
         expect(
             self,
-            _places=are_places(places) and len(places) <= size,
+            _places=are_places(places)
+            and len(places) <= size > 0
+            and all(is_array(row, len(rows[0])) for row in rows),
             _counts=is_array(self._counts, None, low=0.0),
             _totals=is_array(self._totals, size, self.n_actions),
-            _rows=is_array(self._rows, size, None)
-            and [row.tobytes() for row in self._rows[: len(places)]] == list(places),
         )
 
     def copy(self) -> SklearnObjective:
-        return twin(self, "_places", "_rows", "_totals", "_counts")
+        return twin(self, "_places", "_totals", "_counts")
 
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         place = self._place(context)
@@ -272,13 +272,12 @@ class SklearnObjective(Objective):
             places = [self._place(context) for context in noise.contexts]
             fakes = scale * noise.unit(draw)
         # In an order that does not depend on the order of the rounds.
-        lookup, order = self._canonical()
+        lookup, order, rows = self._canonical()
         totals, counts = self._totals[: len(order)].copy(), self._counts[: len(order)].copy()
         if fakes is not None:
             np.add.at(totals, places, fakes)
             np.add.at(counts, places, 1.0)
-        rows, totals, counts = self._rows[order], totals[order], counts[order]
-
+        totals, counts = totals[order], counts[order]
         constants = totals.sum(axis=0)
         always = float(totals[:, constants.argmin()].sum())
         if len(rows) and (fit := self._fit(rows, totals, counts)) is not None:
@@ -310,31 +309,24 @@ class SklearnObjective(Objective):
         models = [oracle.fit(rows[seen], column, weights) for column in means.T]
         return models, _TIE * float(np.abs(means).max())
 
-    def _canonical(self) -> tuple[dict[bytes, int], NDArray[np.intp]]:
-        """The contexts sorted by their bytes: places in that order, and the order."""
-        if len(self._sorted[1]) != len(self._places):
+    def _canonical(self) -> tuple[dict[bytes, int], NDArray[np.intp], FloatArray]:
+        """The contexts sorted by their bytes: places in that order, the order, and the rows."""
+        if self._sorted is None or len(self._sorted[1]) != len(self._places):
             keys = sorted(self._places)
             order = np.array([self._places[key] for key in keys], dtype=np.intp)
-            self._sorted = ({key: i for i, key in enumerate(keys)}, order)
+            rows = np.array([np.frombuffer(key) for key in keys])
+            self._sorted = {key: i for i, key in enumerate(keys)}, order, rows
         return self._sorted
 
     def _place(self, context: FloatArray) -> int:
-        key = self.oracle.key(context)
-        place = self._places.get(key)
-        if place is not None:
-            return place
-        place = len(self._places)
-        if place and len(context) != self._rows.shape[1]:
-            raise ContextError(
-                f"Contexts so far had {self._rows.shape[1]} features; got {len(context)}."
-            )
-        if place >= len(self._rows):
-            size = max(8, 2 * place)
-            self._rows = _grown(self._rows if place else np.zeros((0, len(context))), size)
-            self._totals = _grown(self._totals, size)
-            self._counts = _grown(self._counts, size)
-        self._rows[place] = context
-        self._places[key] = place
+        key, first = context.tobytes(), next(iter(self._places), None)
+        if first is not None and len(first) != len(key):
+            width = len(np.frombuffer(first))
+            raise ContextError(f"Contexts so far had {width} features; got {len(context)}.")
+        place = self._places.setdefault(key, len(self._places))
+        if place == len(self._counts):
+            self._totals = np.concatenate([self._totals, np.zeros_like(self._totals)])
+            self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
         return place
 
 
@@ -401,9 +393,3 @@ def _thread_pools() -> Any:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
-
-
-def _grown(array: FloatArray, size: int) -> FloatArray:
-    more = np.zeros((size, *array.shape[1:]))
-    more[: len(array)] = array
-    return more

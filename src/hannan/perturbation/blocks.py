@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -24,7 +25,9 @@ class Blocks:
 
     Blocks start small and double, so that a short game pays for few draws and a long one fills
     large blocks. Once they are large, and if the budget allows two, the next one is filled by a
-    second thread while this one is used. The values of a draw do not depend on any of this.
+    second thread while this one is used. Wide blocks are filled in pieces: whoever needs a block
+    helps with those that are left, so that two threads are at work also where the budget allows
+    only one block. The values of a draw do not depend on any of this.
 
     Parameters
     ----------
@@ -35,6 +38,9 @@ class Blocks:
         Numbers in one projected draw.
     memory
         Bytes held at most; one draw is always held.
+    piece
+        Where `fill(first, block, start, stop)` can be asked for some columns: how many are worth
+        a call.
 
     Examples
     --------
@@ -46,9 +52,12 @@ class Blocks:
     array([5., 5., 5.], dtype=float32)
     """
 
-    def __init__(self, fill: Callable[[int, Block], None], width: int, memory: int) -> None:
+    def __init__(
+        self, fill: Callable[..., None], width: int, memory: int, piece: int | None = None
+    ) -> None:
         self._fill = fill
         self._width = width
+        self._piece = piece
         row = 4 * width
         most = max(1, memory // row)
         self._ahead = most >= 2 * LANES
@@ -58,6 +67,7 @@ class Blocks:
         self.block: Block = np.empty((0, width), np.float32)
         self._spare: Block = self.block
         self._next: Future[None] | None = None
+        self._left: deque[tuple[int, ...]] = deque()  # pieces of a block that nobody has begun
         self._process = 0
 
     def locate(self, draw: int) -> int:
@@ -65,20 +75,23 @@ class Blocks:
         row = draw - self._first
         if 0 <= row < len(self.block):
             return row
+        if draw != self._first + len(self.block):
+            self._left.clear()  # nobody needs the block that was begun
         ready = self._collect()
         if ready and draw == self._first + len(self.block):
             self.block, self._spare = self._spare, self.block
         else:
             size = min(max(LANES, 2 * len(self.block)), self._limit)
             if size != len(self.block):
-                self.block = np.empty((size, self._width), np.float32)
-            self._fill(draw, self.block)
+                self.block = self._empty(size)
+            self._begin(draw, self.block, share=len(self._pieces) > 1)
+            self._help(draw, self.block)
+            self._collect()
         self._first = draw
         if self._ahead and len(self.block) == self._limit:
             if self._spare.shape != self.block.shape:
-                self._spare = np.empty_like(self.block)
-            self._process = os.getpid()
-            self._next = _worker(self._process).submit(self._fill, draw + self._limit, self._spare)
+                self._spare = self._empty(len(self.block))
+            self._begin(draw + self._limit, self._spare, share=True)
         return 0
 
     def spans(self, first: int, count: int) -> Iterator[tuple[Block, int, int]]:
@@ -92,17 +105,55 @@ class Blocks:
             yield self.block, start, stop
             first += stop - start
 
+    @property
+    def _pieces(self) -> list[tuple[int, ...]]:
+        """Columns from and to, for each piece; nothing for a block that is filled at once."""
+        width, piece = self._width, self._piece
+        if piece is None or width <= piece:
+            return [()] if piece is None else [(0, width)]
+        return [(start, min(start + piece, width)) for start in range(0, width, piece)]
+
+    def _empty(self, size: int) -> Block:
+        """A block whose rows begin where cache lines do, if they are as long as some of these."""
+        spare = 64 // 4
+        numbers = np.empty(size * self._width + spare, np.float32)
+        start = -(numbers.ctypes.data // 4) % spare
+        return numbers[start : start + size * self._width].reshape(size, self._width)
+
+    def _begin(self, first: int, block: Block, *, share: bool) -> None:
+        """Let a block be filled, with the help of the other thread."""
+        self._left = deque(self._pieces)
+        if share:
+            self._process = os.getpid()
+            self._next = _worker(self._process).submit(_fill, self._fill, first, block, self._left)
+
+    def _help(self, first: int, block: Block) -> None:
+        _fill(self._fill, first, block, self._left)
+
     def _collect(self) -> bool:
-        """Whether the next block is filled; waits if it is being filled."""
+        """Whether the next block is filled; helps with what is left of it, and waits."""
         under_way, self._next = self._next, None
         if under_way is None or self._process != os.getpid():
             return False  # threads do not survive a fork
+        self._help(self._first + len(self.block), self._spare)
         under_way.result()
         return True
 
     def __getstate__(self) -> dict[str, object]:
         self._collect()
         return self.__dict__.copy()
+
+
+def _fill(
+    fill: Callable[..., None], first: int, block: Block, left: deque[tuple[int, ...]]
+) -> None:
+    """Fill pieces that nobody has begun, until there are none."""
+    while True:
+        try:
+            piece = left.popleft()
+        except IndexError:
+            return
+        fill(first, block, *piece)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -107,7 +108,8 @@ class Standardiser(Parametrised):
 def check_row(owner: str, context: Any) -> FloatArray:
     """A context as a row of numbers; whether an array of floats is usable is left open."""
     if type(context) is np.ndarray and context.dtype == np.float64:
-        return context.reshape(-1)
+        # Kernels are compiled for contiguous arrays that may be written to.
+        return context if context.ndim == 1 and context.flags.carray else context.flatten()
     try:
         found = as_floats(context).reshape(-1)
     except (TypeError, ValueError):
@@ -135,16 +137,14 @@ def check_seen(
     owner: Predictor, n_actions: int, action: Action, loss: Any
 ) -> tuple[IntArray, FloatArray]:
     """The elements that were seen, and a finite loss for each."""
+    single = type(action) is int and type(loss) is float
+    if single and 0 <= action < n_actions and math.isfinite(loss):
+        return np.array([action]), np.array([loss])
     check_prepared(type(owner).__name__, n_actions)
     found = as_loss(owner, loss)
-    if type(action) is int and type(found) is float:
-        elements, losses = np.array([action]), np.array([found])
-        inside = 0 <= action < n_actions
-    else:
-        elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
-        losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
-        inside = bool(((elements >= 0) & (elements < n_actions)).all())
-    if not inside:
+    elements = np.atleast_1d(np.asarray(action, dtype=np.intp))
+    losses = np.atleast_1d(np.asarray(found, dtype=np.float64))
+    if not bool(((elements >= 0) & (elements < n_actions)).all()):
         raise refuse(owner, "action", f"below {n_actions}, as many as were prepared for", action)
     if losses.shape != elements.shape:
         raise LossError(

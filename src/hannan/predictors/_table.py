@@ -55,7 +55,7 @@ class TablePredictor(Predictor):
 
     def _row(self, context: Any, numbers: int, keep: bool = False) -> FloatArray:
         """The numbers of a context, [numbers, K], zero at first; asking alone keeps nothing."""
-        key = self._key(context)
+        key = context if self.by_context and type(context) is int else self._key(context)
         row = self._rows.get(key)
         if row is None:
             check_prepared(type(self).__name__, self._n_actions)

@@ -1,11 +1,10 @@
 """The mean loss of each element on each context."""
 
-import math
 from typing import Any
 
 import numpy as np
 
-from hannan.core.kept import expect
+from hannan.core.kept import expect, is_array
 from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
@@ -66,12 +65,11 @@ class Mean(TablePredictor):
     def __init__(self, alpha: float = 1.0, by_context: bool = True) -> None:
         super().__init__(by_context)
         self.alpha = check_alpha(self, alpha)
-        self._squares = 0.0
-        self._rounds = 0.0
+        self._errors = np.zeros(2)  # see the kernel
 
     def _check_stored(self) -> None:
         super()._check_stored()
-        expect(self, _squares=self._squares >= 0.0, _rounds=self._rounds >= 0.0)
+        expect(self, _errors=is_array(self._errors, 2, low=0.0))
 
     def predict(self, context: Any) -> FloatArray:
         """The mean on this context, shrunk and less the width; the plain mean for α = 0."""
@@ -99,25 +97,22 @@ class Mean(TablePredictor):
             some = np.arange(len(low)) if available is None else available
             return int(some[low[some].argmin()]), self.estimate(context)
         estimate = np.empty(self._n_actions)
-        best = kernel.advise(self._row(context, 2), self.alpha * self._sigma, estimate)
-        return int(best), estimate
+        return kernel.advise(self._row(context, 2), self._errors, self.alpha, estimate), estimate
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count what was seen."""
         loss = as_loss(self, loss)
         row = self._row(context, 2, keep=True)
+        if type(loss) is float and type(action) is int and 0 <= action < self._n_actions:
+            kernel.learn(row, self._errors, action, loss, FORGETTING)
+            return
         total, count = row[0, action], row[1, action]
-        errors = loss - total / (count + 1.0)
-        if isinstance(errors, np.ndarray):
-            if errors.size == 0:
-                return
-            square = float(np.mean(errors * errors))
-        else:
-            square = float(errors * errors)
+        off = loss - total / (count + 1.0)
+        if np.size(off) == 0:
+            return
         row[0, action] = total + loss
         row[1, action] = count + 1.0
-        self._squares = FORGETTING * self._squares + square
-        self._rounds = FORGETTING * self._rounds + 1.0
+        self._errors = FORGETTING * self._errors + (np.mean(off * off), 1.0)
 
     def _lower(self, context: Any) -> tuple[FloatArray, FloatArray]:
         """The shrunk means, and the same less their widths; plain means for α = 0."""
@@ -130,4 +125,4 @@ class Mean(TablePredictor):
     @property
     def _sigma(self) -> float:
         """The size of past errors."""
-        return math.sqrt((0.25 + self._squares) / (1.0 + self._rounds))
+        return float(kernel.deviation(self._errors))

@@ -11,16 +11,12 @@ from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_positive, refuse
-from hannan.kernels import ridge as kernel
-from hannan.predictors._rows import (
-    MEMORY,
-    Standardiser,
-    bad_row,
-    check_row,
-    check_seen,
-    usable,
-)
+from hannan.kernels import least_squares as kernel
+from hannan.predictors._rows import MEMORY, Standardiser, bad_row, check_row, check_seen
 from hannan.predictors._table import check_prepared
+
+_ALL = np.empty(0, dtype=np.intp)  # no element is left out
+_AS_GIVEN = np.empty(0), np.empty(0)  # centres and scales of rows that are not standardised
 
 
 class Ridge(Predictor):
@@ -29,9 +25,9 @@ class Ridge(Predictor):
     With design inverse :math:`R_k = (\lambda I + \sum x x^\top)^{-1}` over the rounds in which
     element k was seen, the guess is
     :math:`\langle \hat w_k, x \rangle - \alpha \sqrt{x^\top R_k x}`, clipped to [0, 1]. `baseline`
-    uses α = 1, `estimate` uses α = 0. By rank-one updates a round costs O(p²) for p features and
-    each element seen; O(p² + K p) where all elements are seen in every round, as they then share
-    one inverse.
+    uses α = 1, `estimate` uses α = 0. By rank-one updates a round costs O(K p) for p features, and
+    O(p²) for each element seen and for each width that `advise` has to look at; only one of the
+    former where all elements are seen in every round, as they then share one inverse.
 
     Parameters
     ----------
@@ -62,24 +58,26 @@ class Ridge(Predictor):
     [li2010]
     """
 
-    _derived = frozenset({"_rows"})
-    _growing = frozenset({"_moment"})
+    _derived = frozenset({"_rows", "_parts"})
+    _growing = frozenset({"_weights", "_seen"})
     _varying = frozenset({"_inverse", "_scaling"})
     _fixed = frozenset({"_n_actions"})
 
     def _check_stored(self) -> None:
-        K, p, scaling = self._n_actions, self._moment.shape[1], self._scaling
-        inverse = self._inverse
-        fitted = K > 0 and (is_array(inverse, 1, p, p) or is_array(inverse, K, p, p))
+        K, (rows, n), scaling = self._n_actions, self._weights.shape, self._scaling
+        inverse, known = self._inverse, self._inverse is not None
+        length = n * (n + 1) // 2
+        fitted = K > 0 and (is_array(inverse, 1, length) or is_array(inverse, K, length))
         expect(
             self,
-            _moment=is_array(self._moment, 0 if inverse is None else K, p),
-            _inverse=inverse is None or fitted,
+            _weights=rows == (K if known else 0),
+            _seen=self._seen.shape == (rows,),
+            _inverse=not known or fitted,
             _scaling=scaling is None
             or (
                 type(scaling) is Standardiser
                 and self.standardise
-                and (scaling.n_actions, scaling.n_features) == (K, p - bool(self.intercept))
+                and (scaling.n_actions, scaling.n_features) == (K, n - bool(self.intercept))
             ),
         )
 
@@ -106,8 +104,10 @@ class Ridge(Predictor):
         self.standardise = standardise
         self._scaling: Standardiser | None = None
         self._n_actions = 0
+        self._parts: Any = None
         self._inverse: FloatArray | None = None
-        self._moment: FloatArray = np.zeros((0, 0))
+        self._weights: FloatArray = np.zeros((0, 0))
+        self._seen = np.zeros(0, dtype=np.bool_)
 
     def _check_features(self, features: Any) -> FloatArray:
         try:
@@ -124,85 +124,102 @@ class Ridge(Predictor):
 
     def predict(self, context: Any) -> FloatArray:
         """Lower confidence values, clipped to [0, 1]."""
-        return self._lower(context, self.alpha)
+        return np.clip(self._lower(context, self.alpha), 0.0, 1.0)
 
     def baseline(self, context: Any) -> FloatArray:
         """Lower confidence values with α = 1."""
-        return self._lower(context, 1.0)
+        return np.clip(self._lower(context, 1.0), 0.0, 1.0)
 
     def estimate(self, context: Any) -> FloatArray:
         """The regressions' values, clipped to [0, 1]."""
-        return self._lower(context, 0.0)
+        return np.clip(self._look(context)[0], 0.0, 1.0)
 
     def lower(self, context: Any) -> FloatArray:
         """Lower confidence values as they are, without clipping."""
-        return self._lower(context, self.alpha, -np.inf, np.inf)
+        return self._lower(context, self.alpha)
 
     def widths(self, context: Any) -> FloatArray:
         """√(x'R_k x), how far each mean may be off, in units of the size of an error."""
-        inverse, moment, x = self._ready(self._row(context))
-        means, widths = np.empty(self._n_actions), np.empty(self._n_actions)
-        kernel.look(inverse, moment, x, means, widths)
-        return widths
+        return self._look(context)[1]
 
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
-        """The action with the least of the values `lower`, and `estimate`."""
-        inverse, moment, x = self._ready(self._row(context))
-        estimates = np.empty(self._n_actions)
-        some = np.arange(self._n_actions) if available is None else available
-        return int(kernel.advise(inverse, moment, x, self.alpha, some, estimates)), estimates
+        """The action with the least of the values `lower`, and `estimate`.
+
+        Widths are computed only as long as one of them could still change the answer.
+        """
+        row, parts = self._ready(context)
+        some, estimates = _ALL if available is None else available, np.empty(self._n_actions)
+        best = kernel.advise(row, *parts, self.ridge, self.alpha, some, estimates)
+        if best < 0:
+            raise bad_row("Ridge", context)
+        return best, estimates
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """A rank-one update for each element seen; a single one while all were always seen."""
         seen, losses = check_seen(self, self._n_actions, action, loss)
-        row = self._row(context)
-        if self.standardise and self._scaling is None:
-            self._scaling = self._unscaled(row)
-        self._learn(row, seen, losses)
-        if self._scaling is not None and self._scaling.keep(row, seen, losses):
-            self._inverse = None
-            for observation in self._scaling.kept():
-                self._learn(*observation)
-
-    def _learn(self, row: FloatArray, seen: IntArray, losses: FloatArray) -> None:
-        inverse, moment, x = self._ready(row)
-        if len(seen) < self._n_actions and len(inverse) == 1:
-            inverse = np.tile(inverse, (self._n_actions, 1, 1))
-        self._inverse, self._moment = inverse, moment
-        kernel.learn(inverse, moment, x, seen, losses)
-
-    def _lower(
-        self, context: Any, alpha: float, least: float = 0.0, most: float = 1.0
-    ) -> FloatArray:
-        inverse, moment, x = self._ready(self._row(context))
-        guess = np.empty(self._n_actions)
-        kernel.lower(inverse, moment, x, alpha, least, most, guess)
-        return guess
-
-    def _row(self, context: Any) -> FloatArray:
-        row = self._rows[context] if self._rows is not None else context
-        given = check_row("Ridge", row)
-        if not usable(given):
+        row, parts = self._ready(context)
+        if not self._fit(row, parts, seen, losses):
             raise bad_row("Ridge", context)
-        if self._inverse is not None and len(given) + self.intercept != self._moment.shape[1]:
+        scaling = self._scaling
+        if scaling is not None and scaling.keep(row, seen, losses):
+            self._parts = self._unfitted(len(row))
+            for old, elements, shown in scaling.kept():
+                self._fit(old, self._parts, elements, shown)
+
+    def _fit(self, row: FloatArray, parts: Any, seen: IntArray, losses: FloatArray) -> bool:
+        """Learn a row; False for a bad one."""
+        center, scale, weights, inverse, known = parts
+        if len(inverse) == 1 and len(seen) < len(weights):
+            inverse = np.tile(inverse, (len(weights), 1))  # the elements part
+        if not kernel.learn(row, center, scale, weights, inverse, known, seen, losses):
+            return False
+        if self._inverse is not inverse:
+            self._weights, self._inverse, self._seen = weights, inverse, known
+            if self.standardise and self._scaling is None:
+                self._scaling = Standardiser(self._n_actions, len(row), MEMORY)
+            self._restored()
+        return True
+
+    def _restored(self) -> None:
+        """Gather what all kernels take."""
+        if self._inverse is not None:
+            scaling = self._scaling
+            as_they_are = _AS_GIVEN if scaling is None else (scaling.center, scaling.scale)
+            self._parts = *as_they_are, self._weights, self._inverse, self._seen
+
+    def _lower(self, context: Any, alpha: float) -> FloatArray:
+        means, widths = self._look(context)
+        return np.asarray(means - alpha * widths)
+
+    def _look(self, context: Any) -> tuple[FloatArray, FloatArray]:
+        """The means and widths as they are."""
+        row, parts = self._ready(context)
+        found = np.empty(self._n_actions), np.empty(self._n_actions)
+        if not kernel.look(row, *parts, self.ridge, *found):
+            raise bad_row("Ridge", context)
+        return found
+
+    def _ready(self, context: Any) -> tuple[FloatArray, Any]:
+        """The row of a context; and centres, scales and the regressions."""
+        row = check_row("Ridge", context if self._rows is None else self._rows[context])
+        if self._parts is None:
+            return row, self._unfitted(len(row))
+        n = self._weights.shape[1]
+        if len(row) + self.intercept != n:
             raise ContextError(
-                f"Ridge has seen contexts with {self._moment.shape[1] - self.intercept} features; "
-                f"got {context!r}."
+                f"Ridge has seen contexts with {n - self.intercept} features; got {context!r}."
             )
-        return given
+        return row, self._parts
 
-    def _ready(self, row: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        x = np.empty(len(row) + self.intercept)
-        x[len(row) :] = 1.0
-        if self.standardise:
-            (self._scaling or self._unscaled(row)).apply(row, x)
-        else:
-            x[: len(row)] = row
-        if self._inverse is None:
-            check_prepared("Ridge", self._n_actions)
-            # One for all elements until they part.
-            return np.eye(len(x))[None] / self.ridge, np.zeros((self._n_actions, len(x))), x
-        return self._inverse, self._moment, x
-
-    def _unscaled(self, row: FloatArray) -> Standardiser:
-        return Standardiser(self._n_actions, len(row), MEMORY)
+    def _unfitted(self, n_features: int) -> Any:
+        """Regressions that have seen nothing; one inverse for all elements until they part."""
+        check_prepared("Ridge", self._n_actions)
+        K, n, scaling = self._n_actions, n_features + self.intercept, _AS_GIVEN
+        if self._scaling is not None:
+            scaling = self._scaling.center, self._scaling.scale
+        elif self.standardise:
+            scaling = np.zeros(n_features), np.ones(n_features)
+        inverse = np.zeros((1, n * (n + 1) // 2))
+        diagonal = np.arange(n)
+        inverse[0, diagonal * (diagonal + 3) // 2] = 1.0 / self.ridge
+        return *scaling, np.zeros((K, n)), inverse, np.zeros(K, dtype=np.bool_)
