@@ -93,7 +93,7 @@ def _check_number(learner: Learner, own: int, K: int) -> None:
 
 
 def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
-    K, restricted = log.n_actions, _takes_available(policy)
+    K, restricted = log.n_actions, takes_available(policy)
     table = np.zeros((len(log), K))
     sets = repeat(np.arange(K), len(log)) if log.available is None else log.available
     for t, (row, context, there) in enumerate(zip(table, log.contexts, sets, strict=True)):
@@ -111,7 +111,8 @@ def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
     return table
 
 
-def _takes_available(policy: Callable[..., Any]) -> bool:
+def takes_available(policy: Callable[..., Any]) -> bool:
+    """Whether a policy has an argument for the actions that are available."""
     try:
         return "available" in inspect.signature(policy).parameters
     except (TypeError, ValueError):  # some compiled functions have no signature

@@ -1,0 +1,216 @@
+"""Learners that play as another one does, with somebody who takes notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.core import (
+    Action,
+    Decision,
+    InputTypeError,
+    Learner,
+    OpenRound,
+    ParameterError,
+    Propensities,
+)
+from hannan.core.arrays import as_floats
+from hannan.core.availability import PassedOn
+from hannan.core.kept import expect, is_array, is_count
+from hannan.core.policy import loss_of
+from hannan.core.rounds import Odds
+from hannan.core.validation import check_integer, refuse
+
+_NOTHING = Propensities(np.empty(0), np.empty(0), 0)
+
+
+class Beside(Learner):
+    """Plays as a learner does, one action a round, and asks it before for the law of its action.
+
+    Parameters
+    ----------
+    learner
+        What plays, from the state it is in.
+    draws
+        From how many draws the law is estimated, for learners that do not know it.
+    """
+
+    class Round(OpenRound):
+        """A round of the learner, and the law of its action."""
+
+        inner: Decision | None = None  # of the learner; None for the round that its `act` opened
+        known: Propensities = _NOTHING  # before the action was drawn
+        place: int = 0  # in the order of decisions
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            known, inner = self.known, self.inner
+            expect(
+                self,
+                inner=inner is None
+                or (type(inner) is Decision and is_count(inner.id) and inner.odds is self.odds),
+                known=type(known) is Propensities
+                and is_array(known.probabilities, n_actions, low=0.0, high=1.0 + 1e-9)
+                and is_array(known.standard_errors, n_actions, low=0.0)
+                and is_count(known.draws),
+                place=is_count(self.place),
+            )
+
+    _fixed = frozenset({"_K"})
+
+    def check_round(self, opened: Any) -> None:
+        super().check_round(opened)
+        inner = opened.inner
+        expect(self, round=inner is None or inner.id in self.learner.open_decisions)
+
+    def __init__(self, learner: Learner, draws: int) -> None:
+        super().__init__()
+        if not isinstance(learner, Learner):
+            raise refuse(self, "learner", "a learner, such as ContextSemiBanditFTPL(…)", learner)
+        self.learner: Learner = learner
+        self.draws = check_integer(self, "draws", draws, 2)
+        self.oracle = learner.oracle
+        self.feedback = learner.feedback  # type: ignore[misc]
+        self.learns = learner.learns  # type: ignore[misc]
+        self.rounds = learner.rounds
+        self.oracle_calls = learner.oracle_calls
+        self._availability = PassedOn()
+        self._K = self._n_actions(learner)
+        self._opened = 0
+
+    # The round --------------------------------------------------------------------------
+
+    def _act(self, opened: Any) -> None:
+        """The learner's action, and the law that it was drawn from."""
+        learner, some = self.learner, opened.available
+        if isinstance(opened.context, np.ndarray):
+            opened.context = opened.context.copy()  # callers may use theirs again
+        late = opened.number is not None
+        known = learner.propensities(opened.context, self.draws, some, decide=late)
+        if opened.number is None:
+            opened.play(_single(learner.act(opened.context, some)))
+        else:
+            opened.inner = learner.decide(opened.context, some)
+            opened.play(_single(opened.inner.action))
+        opened.known = known
+        opened.place, self._opened = self._opened, self._opened + 1
+        opened.calls = learner.oracle_calls - self.oracle_calls
+
+    def _update(self, opened: Any, loss: Any) -> None:
+        """Let the learner learn."""
+        self.learner.update(loss, opened.inner)
+        opened.inner = None
+        self.rounds = self.learner.rounds - 1  # it may have answered others itself
+        opened.calls = self.learner.oracle_calls - self.oracle_calls
+
+    def decide_many(
+        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+    ) -> list[Decision]:
+        before = set(self.learner.open_decisions)
+        try:
+            return super().decide_many(contexts, available)
+        except BaseException:
+            for number in set(self.learner.open_decisions) - before:  # they were never returned
+                self.learner.forget(number)
+            raise
+
+    def forget(self, decision: Decision | int) -> None:
+        """Give up waiting for a decision's loss."""
+        opened: Any = self._ledger.find(decision, self._context_key)
+        self.learner.forget(opened.inner)
+        self._ledger.forget(opened)
+        self._abandoned(opened)
+
+    @property
+    def late(self) -> str | None:
+        return self.learner.late
+
+    # As the learner ---------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the learner can do: `best_policy`, `certificate`, …"""
+        if name.startswith("_") or name == "learner":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.learner, name)
+
+    def clone(self, **changes: Any) -> Self:
+        """A new one beside a clone of the learner, with nothing learned."""
+        return super().clone(**{"learner": self.learner.clone(), **changes})
+
+    def fresh(self, number: int) -> Self:
+        """A new one beside a fresh learner, with randomness of its own."""
+        return super().clone(learner=self.learner.fresh(number))
+
+    def reset(self) -> None:
+        """Forget everything learned and noted."""
+        self.learner.reset()
+        super().reset()
+
+    def would_play(
+        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
+    ) -> list[Action]:
+        return self.learner.would_play(context, copies, seed, available)
+
+    def propensities(
+        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
+    ) -> Propensities:
+        return self.learner.propensities(context, draws, available, decide=decide)
+
+    def regret_bound(self) -> float | None:
+        return self.learner.regret_bound()
+
+    def worst_case(
+        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+    ) -> float | None:
+        return self.learner.worst_case(rounds, restarts, total_delay, unanswered)
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        return self.learner.loss_suffered(action, loss)
+
+    @property
+    def clock(self) -> int:
+        return self.learner.clock
+
+    def _odds(self, opened: Any) -> Odds:
+        assert opened.inner is not None
+        return opened.inner.odds  # type: ignore[no-any-return]
+
+    @property
+    def action_count(self) -> int | None:
+        return self._K
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        return self.learner.check_context(context, ahead)
+
+    def _n_actions(self, learner: Learner) -> int:
+        """K; an error if the learner does not play single actions, or has no law to ask for."""
+        who, oracle = type(self).__name__, learner.oracle
+        if oracle is not None and oracle.max_chosen > 1:
+            raise ParameterError(
+                f"A {who} is for learners of single actions; {type(oracle).__name__} chooses up to "
+                f"{oracle.max_chosen} elements."
+            )
+        if getattr(learner, "noise", None) == "once":
+            raise ParameterError(f"A {who} needs fresh noise in each round: use noise='fresh'.")
+        if learner.action_count is None:
+            which = type(learner if oracle is None else oracle).__name__
+            raise ParameterError(
+                f"A {who} needs the number of actions: give {which} its n_actions=."
+            )
+        return learner.action_count
+
+
+def _single(action: Action) -> int:
+    if not isinstance(action, int | np.integer):
+        raise InputTypeError(f"Logs are for single actions; got {action!r}.")
+    return int(action)
+
+
+def cost(loss: Any, action: int) -> float:
+    """What the action cost, by all losses, a loss function, or its own loss."""
+    if callable(loss):
+        return float(loss(action))
+    found = as_floats(loss).reshape(-1)
+    return loss_of(found, action if len(found) > 1 else 0)

@@ -1,0 +1,201 @@
+"""What named policies do in a round, asked before anything is known of it but its context."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Decision, InputTypeError, Learner, ParameterError
+from hannan.core.kept import expect, is_array
+from hannan.core.params import short
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray, refuse
+from hannan.off_policy.log import IntArray
+
+_TINY = 1e-100  # no action that was taken was rarer
+_TOLERANCE = 1e-5  # of probabilities and weights, which others hold in single precision
+
+Aim = int | FloatArray | None
+"""An action, the probabilities of all of them, or None: whatever is played."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shares(Stored):
+    """For each policy how its law has to do with the action that was played.
+
+    The ratio π(a)/q(a) of a policy is `played` times 1/q(a), plus `copied`: the probability with
+    which it does what is played, as its own choice is not available.
+    """
+
+    played: FloatArray
+    copied: FloatArray
+
+    def ratios(self, weight: float) -> FloatArray:
+        """By a weight with mean 1/q(a)."""
+        return self.played * weight + self.copied
+
+    def check(self, policies: int) -> None:
+        """Refuse what rules cannot have left in a file."""
+        held = all(
+            is_array(each, policies, low=0.0, high=1.0) for each in (self.played, self.copied)
+        )
+        expect(self, played=held and bool((self.played + self.copied <= 1.0 + 1e-9).all()))
+
+
+def check_policies(owner: object, policies: Any, n_actions: int | None) -> dict[str, Any]:
+    """Policies by name: actions, or functions of a context."""
+    if policies is None and n_actions is not None:
+        return {f"always {action}": action for action in range(n_actions)}
+    accepted = (
+        "a dictionary of names and policies, such as {'always 0': 0, 'today': rule}; or None, with "
+        "n_actions=, for all constant ones"
+    )
+    if not isinstance(policies, Mapping) or not policies:
+        raise refuse(owner, "policies", accepted, policies)
+    for name, policy in policies.items():
+        if not isinstance(name, str) or not name.strip() or "\n" in name:
+            raise refuse(owner, "policies", f"{accepted}; names are words", policies)
+        if isinstance(policy, Learner):
+            raise InputTypeError(
+                f"The policy {name!r} is a learner, which plays something else after every round. "
+                "Give its best_policy(), or a function of a context that asks it."
+            )
+        if not callable(policy):
+            _action(name, policy, n_actions)
+    return dict(policies)
+
+
+def aim(
+    name: str,
+    policy: Any,
+    told: bool,
+    context: Any,
+    available: IntArray | None,
+    n_actions: int | None,
+) -> Aim:
+    """What a policy does on a context, among the actions that are available (None: all).
+
+    `told`: whether it has an argument of that name.
+    """
+    if not callable(policy):
+        found: Any = policy
+    elif told:
+        there = available
+        if there is None:
+            if n_actions is None:
+                raise ParameterError(
+                    f"The policy {name!r} asks what is available: give Watch its n_actions=."
+                )
+            there = np.arange(n_actions)
+        found = policy(context, available=there)
+    else:
+        found = policy(context)
+    if not isinstance(found, int) and np.ndim(found) == 1:
+        return _law(name, found, available, n_actions, told)
+    action = _action(name, found, n_actions)
+    if available is None or action in available:
+        return action
+    if told:
+        raise _unavailable(name, action, available)
+    return None
+
+
+def shares(aims: list[Aim], action: int, available: IntArray | None) -> Shares:
+    """What the policies have to do with the action that was played; the last row is what is played.
+
+    A policy that puts weight on actions that are not available does there what is played.
+    """
+    played, copied = np.zeros(len(aims) + 1), np.zeros(len(aims) + 1)
+    copied[-1] = 1.0
+    for i, each in enumerate(aims):
+        if each is None:
+            copied[i] = 1.0
+        elif isinstance(each, int):
+            played[i] = each == action
+        else:
+            played[i] = each[action] if action < len(each) else 0.0
+            left = 0.0 if available is None else 1.0 - float(each[available].sum())
+            copied[i] = left if left > 1e-12 else 0.0
+    return Shares(played, copied)
+
+
+def _action(name: str, found: Any, n_actions: int | None) -> int:
+    whole = isinstance(found, int | np.integer) and not isinstance(found, bool | np.bool_)
+    if not whole and isinstance(found, np.ndarray) and found.ndim == 0:
+        whole = found.dtype.kind in "iu"
+    top = "" if n_actions is None else f" to {n_actions - 1}"
+    if not whole:
+        raise InputTypeError(
+            f"The policy {name!r} must be an action, an integer from 0{top}, or a function of a "
+            f"context that returns one or the probabilities of all; got {short(found)}."
+        )
+    if not 0 <= int(found) < (2**31 if n_actions is None else n_actions):
+        raise ParameterError(
+            f"The policy {name!r} must choose actions from 0{top}; got {int(found)}."
+        )
+    return int(found)
+
+
+def _law(
+    name: str, found: Any, available: IntArray | None, n_actions: int | None, told: bool
+) -> FloatArray:
+    law = np.asarray(found)
+    fits = law.dtype.kind == "f" and len(law) == (len(law) if n_actions is None else n_actions)
+    if available is not None:
+        fits = fits and len(law) > int(available[-1])
+    if (
+        not fits
+        or not np.isfinite(law).all()
+        or law.min() < -_TOLERANCE
+        or abs(law.sum() - 1.0) > _TOLERANCE
+    ):
+        many = "all" if n_actions is None else n_actions
+        raise ParameterError(
+            f"The policy {name!r} must give probabilities of {many} actions, of sum 1; got "
+            f"{short(found)}."
+        )
+    law = np.clip(law.astype(np.float64), 0.0, 1.0)
+    if told and available is not None:
+        there = np.zeros(len(law), dtype=np.bool_)
+        there[available] = True
+        if law[~there].sum() > _TOLERANCE:
+            raise _unavailable(name, int((law * ~there).argmax()), available)
+        law[~there] = 0.0
+    return np.asarray(law / law.sum())
+
+
+def _unavailable(name: str, action: int, available: IntArray) -> ParameterError:
+    return ParameterError(
+        f"The policy {name!r} chooses action {action}, where only {available.tolist()} are "
+        "available."
+    )
+
+
+def inverse(owner: object, decision: Any, propensity: Any, weight: Any) -> float | None:
+    """One over the probability of an action or an estimate of it; None where nobody says."""
+    if propensity is not None and weight is not None:
+        raise ParameterError("Give propensity= or weight=, not both.")
+    if propensity is weight is None and isinstance(decision, Decision):
+        if decision.propensity_error == 0.0:
+            propensity = decision.propensity
+        elif len(decision.weights):
+            weight = decision.weights[0]
+    if propensity is not None:
+        return 1.0 / _number(owner, "propensity", propensity, _TINY, 1.0)
+    if weight is not None:
+        return max(1.0, _number(owner, "weight", weight, 1.0 - _TOLERANCE, 1.0 / _TINY))
+    return None
+
+
+def _number(owner: object, name: str, given: Any, low: float, high: float) -> float:
+    try:
+        found = math.nan if isinstance(given, bool | str) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not low <= found <= high:
+        raise refuse(owner, name, f"a number from {low:g} to {high:g}", given)
+    return found

@@ -1,0 +1,81 @@
+r"""Bounds on sums of losses that hold at all times at once: what `Watch` adds up and reads off.
+
+Losses lie in [0, 1]. A round has a ratio v, which is known only once the round is answered: π(a)
+times an inverse propensity. It is at least 0, and on average at most π(a)/q(a). With f the loss or
+one minus it, each column has a rate λ, θ (1 for regret, 0 for losses) and a guess g, and
+
+.. math:: \exp\Big(\sum_s \lambda (x_s - \tau_s) - \psi(\lambda) (x_s - g)^2\Big), \qquad
+          x = f \cdot (\min(v, 1/\lambda) - \theta), \quad
+          \tau = f(\pi) - \theta \langle q, f \rangle, \quad
+          \psi(\lambda) = -\log(1-\lambda) - \lambda,
+
+is a supermartingale in the order of decisions: docs/paper-notes.md, 3.13. `add` adds up the terms
+:math:`\psi (x-g)^2 - \lambda x` of rounds that were answered, `RESERVES` are their largest values
+in all others, and `lowest` is what Ville's inequality then leaves for :math:`\sum_s \tau_s`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.validation import FloatArray
+from hannan.kernels import watch as kernel
+
+_RATES = np.array([0.9, *2.0 ** -np.arange(1.0, 14.0)])
+_ORDER = np.arange(len(_RATES))
+_PRIOR = 1.0 / ((_ORDER + 1.0) * (_ORDER + 2.0))
+_GUESSES = (0.0, 0.5, 1.0)  # of a mean loss
+
+RATE: FloatArray = np.tile(_RATES, 1 + len(_GUESSES))
+PSI: FloatArray = -np.log1p(-RATE) - RATE
+THETA: FloatArray = np.repeat([1.0, *(0.0 for _ in _GUESSES)], len(_RATES))
+GUESS: FloatArray = np.repeat([0.0, *_GUESSES], len(_RATES))
+
+REGRET, LOSS = (0, len(_RATES)), (len(_RATES), len(RATE))
+"""From which column to which statements are about regret, and about a policy's loss."""
+
+_COLUMNS = np.array([RATE, PSI, THETA, GUESS])
+_LOG_PRIOR = np.log(np.tile(_PRIOR / _PRIOR.sum(), 1 + len(_GUESSES)))
+_LOG_PRIOR[slice(*LOSS)] -= np.log(len(_GUESSES))
+_STEPS = 3  # of Newton's method: each gives a bound, and the third one's is exact to 1e-8
+
+NEVER, SURELY, AS_PLAYED, IN_PART = range(4)
+"""What a policy does with the action that was played: π(a) is 0, or 1; it does whatever is played
+(v is 1); or anything else. More is not known of v before the answer, and is not used."""
+
+
+def _reserves() -> FloatArray:
+    """For each kind of round and column the largest term; it is convex in f and in v."""
+    found = []
+    for low, high in ((0.0, 0.0), (1.0, 1.0 / RATE), (1.0, 1.0), (0.0, 1.0 / RATE)):
+        ends = [np.broadcast_to(end, RATE.shape) - THETA for end in (low, high)]
+        largest = [PSI * (x - GUESS) ** 2 - RATE * x for x in ends]
+        found.append(np.maximum.reduce([*largest, PSI * GUESS**2]))
+    return np.array(found)
+
+
+RESERVES: FloatArray = _reserves()
+"""[4, columns]: the largest term of a round that is not answered, for either f."""
+
+LEAST: FloatArray = -RATE * GUESS - RATE**2 / (4.0 * PSI)
+"""The smallest term of any round."""
+
+
+def add(sums: FloatArray, ratios: FloatArray, loss: float) -> None:
+    """Add the terms of a round to sums [policies, 2, columns]: for the loss, and one minus it."""
+    kernel.add(sums, ratios, loss, _COLUMNS)
+
+
+def lowest(
+    sums: FloatArray, kinds: NDArray[np.int64], columns: tuple[int, int], log_odds: float
+) -> FloatArray:
+    r"""[policies, 2]: the least :math:`\sum_s \tau_s` that these sums allow.
+
+    `kinds` counts the rounds without an answer. The mixture of the supermartingales by a prior is
+    one, too, and stays below :math:`1/\alpha` for ever with probability :math:`1 - \alpha`;
+    `log_odds` is :math:`\log(1/\alpha)`.
+    """
+    found = np.empty(sums.shape[:2])
+    kernel.lowest(sums, kinds, RESERVES, RATE, _LOG_PRIOR, *columns, log_odds, _STEPS, found)
+    return found

@@ -1,0 +1,577 @@
+"""Statements about named policies that hold at all times at once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.core import Decision, DecisionError, InputTypeError, ParameterError
+from hannan.core.availability import check_available
+from hannan.core.interrupts import interrupts
+from hannan.core.kept import expect, is_number
+from hannan.core.params import Parametrised, short
+from hannan.core.rounds import MOST_OPEN
+from hannan.core.storage import save
+from hannan.core.stored import Stored
+from hannan.core.validation import (
+    check_choice,
+    check_chosen_loss,
+    check_integer,
+    check_loss_range,
+    refuse,
+)
+from hannan.off_policy import supermartingales as evidence
+from hannan.off_policy.log import IntArray, Log
+from hannan.off_policy.rules import Aim, Shares, aim, check_policies, inverse, shares
+from hannan.off_policy.statement import Interval, Statement, as_table
+from hannan.off_policy.targets import takes_available
+
+_LONGEST = 200  # letters of an id
+_KINDS = {  # by the shares of a policy that is played, and copied
+    (0.0, 0.0): evidence.NEVER,
+    (1.0, 0.0): evidence.SURELY,
+    (0.0, 1.0): evidence.AS_PLAYED,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting(Stored):
+    """What the answer of a round will need."""
+
+    shares: Shares
+    weight: float | None  # 1/q, or an estimate of it; None: comes with the loss
+
+    def check(self, policies: int) -> None:
+        """Refuse what no round of so many policies could have left in a file."""
+        weight = self.weight is None or is_number(self.weight, low=1.0)
+        expect(self, shares=type(self.shares) is Shares, weight=weight)
+        self.shares.check(policies)
+
+
+class Watch(Parametrised):
+    r"""Intervals for the losses of a few policies, and for our regret against each of them.
+
+    In each round s an action a was drawn from a law q and cost :math:`\ell_s(a)`; what a policy π
+    would have cost is estimated by weights with mean at most 1/q. With probability `confidence`,
+    **for all policies and at all times at once**, the intervals hold
+
+    .. math:: \frac1n \sum_{s=1}^n \ell_s(\pi(x_s)) \qquad \text{and} \qquad
+              \sum_{s=1}^n \langle q_s, \ell_s \rangle - \ell_s(\pi(x_s))
+
+    over all n rounds that were decided. So one may look after every round, and stop when one
+    likes. Rounds without an answer count at their worst: it does not matter when losses come, in
+    which order, whether they ever come, and whether that has to do with actions and losses.
+
+    Parameters
+    ----------
+    policies
+        By name: an action, for the policy that always takes it; or a `Policy` or any function of a
+        context that returns an action, or the probabilities of all, where it has an argument named
+        `available` among those there are. Other policies do what is played where their choice is
+        not available. None, with `n_actions`: all constant policies.
+    n_actions
+        K; needed only for policies that ask what is available.
+    loss_range
+        (low, high) of the losses. Others are refused.
+    confidence
+        Of all statements together.
+
+    Guarantee
+    ---------
+    What is said above (docs/paper-notes.md, 3.13), if (i) each action was drawn with the stated
+    probability, given all that came before; (ii) the losses of all actions of a round are fixed,
+    though hidden, when it is decided: they may come late, but may not be made out of later plays;
+    (iii) a policy's choice is fixed before the action is drawn. Losses may react to all earlier
+    actions, and the learner to all earlier losses.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(2, 3), epsilon=0.02, seed=0)
+    >>> watch = hn.off_policy.Watch({"always 1": 1, "today": lambda context: 2 - context})
+    >>> for t in range(1000):
+    ...     decision = learner.decide(t % 2)
+    ...     watch.decided(decision)
+    ...     loss = 0.1 if decision.action == 2 else 0.9
+    ...     learner.update(loss, decision=decision)
+    ...     watch.answered(decision, loss)
+    >>> print(watch)
+    After 1,000 rounds. With probability 0.95, at all times at once:
+    policy            its mean loss     our regret against it
+    (what is played)  0.1765 to 0.2859
+    always 1          0.2721 to 0.9988  -822.4 to -59.4        we do better
+    today             0.1114 to 0.6182  -391.1 to 102.2        not known
+
+    References
+    ----------
+    [fan2015], [howard2021]
+    """
+
+    _varying = frozenset({"_open"})
+    _derived = frozenset({"_told", "_range"})
+    _room = frozenset({"n_actions"})
+
+    def __init__(
+        self,
+        policies: Mapping[str, Any] | None = None,
+        n_actions: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        confidence: float = 0.95,
+    ) -> None:
+        if n_actions is not None:
+            n_actions = check_integer(self, "n_actions", n_actions, 1)
+        self.policies = check_policies(self, policies, n_actions)
+        self.n_actions = n_actions
+        self._range = check_loss_range(self, loss_range)
+        if not math.isfinite(self._range[1]):
+            raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
+        self.loss_range = loss_range
+        sure = isinstance(confidence, float) and 0.0 < confidence < 1.0
+        if not sure:
+            raise refuse(self, "confidence", "a number in (0, 1)", confidence)
+        self.confidence = float(confidence)
+        self._told = [callable(each) and takes_available(each) for each in self.policies.values()]
+        rows = len(self.policies) + 1  # the last one is what is played
+        self._sums = np.zeros((rows, 2, len(evidence.RATE)))  # over the rounds that were answered
+        self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # of all others
+        self._absent = np.zeros(rows - 1, dtype=np.int64)
+        self._open: dict[Hashable, Waiting] = {}
+        self._answered = 0
+        self._forgotten = 0
+
+    # What happens -----------------------------------------------------------------------------
+
+    def decided(
+        self,
+        decision: Decision | int | str,
+        context: Any = None,
+        action: Any = None,
+        *,
+        propensity: Any = None,
+        weight: Any = None,
+        available: Any = None,
+    ) -> None:
+        """A decision was made: one of a learner, or of anything that draws its actions.
+
+        Parameters
+        ----------
+        decision
+            A `Decision`, or an id under which the loss will come.
+        context, action, available
+            What was decided, if it is an id.
+        propensity
+            The probability with which the action was drawn; by default what the decision says.
+        weight
+            Instead of it: an estimate of 1/q, at least 1 and with a mean of at most 1/q, drawn
+            without regard to losses; by default `decision.weights`. Where it is not known before
+            the loss comes, `answered` takes it.
+        """
+        key = _key(decision)
+        if isinstance(decision, Decision):
+            if context is not None or action is not None or available is not None:
+                raise ParameterError("A Decision says itself what was decided: give it alone.")
+            context, action, available = decision.context, decision.action, decision.available
+        if key in self._open:
+            raise DecisionError(f"Decision {key!r} waits for its loss already.")
+        self.check_room()
+        some = available
+        if available is not None and not isinstance(decision, Decision):
+            some = self._some(available)
+        self.enter(
+            key,
+            shares(self.aims(context, some), self._action(action, some), some),
+            inverse(self, decision, propensity, weight),
+        )
+
+    def answered(self, decision: Decision | int | str, loss: Any, *, weight: Any = None) -> None:
+        """The loss of the action that was decided has come.
+
+        Parameters
+        ----------
+        decision
+            The decision, or its id.
+        loss
+            What its action has cost.
+        weight
+            As in `decided`, if it was not known then.
+        """
+        key = _key(decision)
+        waiting = self._find(key)
+        found = waiting.weight
+        if found is None:
+            found = inverse(self, decision, None, weight)
+        elif weight is not None:
+            raise ParameterError(f"The weight of decision {key!r} is known since it was made.")
+        if found is None and waiting.shares.played.any():
+            raise ParameterError(
+                f"The probability of decision {key!r} is not known: give decided(propensity=…) or "
+                "answered(weight=…) what its action was drawn with."
+            )
+        self.settle(key, self.check_loss(loss), 1.0 if found is None else found)
+
+    @interrupts.whole
+    def forgotten(self, decision: Decision | int | str) -> None:
+        """The loss of a decision will never come; the round counts at its worst."""
+        interrupts.expect()
+        key = _key(decision)
+        self._find(key)
+        del self._open[key]
+        self._forgotten += 1
+        interrupts.deliver()
+
+    @interrupts.whole
+    def withdrawn(self, decision: Decision | int | str) -> None:
+        """A decision was not carried out, and nobody saw it: as if it had never been made.
+
+        Only where that has nothing to do with its action.
+        """
+        interrupts.expect()
+        key = _key(decision)
+        self._count(self._find(key).shares, -1)
+        del self._open[key]
+        interrupts.deliver()
+
+    @interrupts.whole
+    def read(self, log: Log, *, inverse: str = "propensities", unanswered: int = 0) -> None:
+        """The rounds of a log.
+
+        Parameters
+        ----------
+        log
+            What was logged.
+        inverse
+            Where 1/q comes from: "propensities", or "weights", the log's own estimates of 1/q.
+        unanswered
+            How many more rounds were decided and are not in the log, as their losses have not
+            come: they count at their worst. To leave them out is right only if which ones they
+            are has nothing to do with actions and losses.
+        """
+        interrupts.expect()
+        check_choice(self, "inverse", inverse, ("propensities", "weights"))
+        check_integer(self, "unanswered", unanswered, 0)
+        if not isinstance(log, Log):
+            raise refuse(self, "log", "a Log", log)
+        if inverse == "weights" and log.weights is None:
+            raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+        if self.n_actions not in (None, log.n_actions):
+            raise ParameterError(
+                f"The log must have the {self.n_actions} actions of the Watch; it has "
+                f"{log.n_actions}."
+            )
+        low, high = self._range
+        for extreme in (log.losses.min(initial=high), log.losses.max(initial=low)):
+            self.check_loss(extreme)
+        weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
+        unit = (log.losses - low) / (high - low)
+        sums, absent = self._sums.copy(), self._absent.copy()
+        for t in range(len(log)):
+            some = None if log.available is None else log.available[t]
+            if some is not None and len(some) == log.n_actions:
+                some = None
+            aims = self.aims(log.contexts[t], some, log.n_actions)
+            held = shares(aims, int(log.actions[t]), some)
+            absent += held.copied[:-1] > 0.0
+            evidence.add(sums, held.ratios(max(1.0, float(weights[t]))), float(unit[t]))
+        self._sums, self._absent = sums, absent
+        self._answered += len(log)
+        self._forgotten += unanswered
+        self._kinds[:-1, evidence.IN_PART] += unanswered
+        self._kinds[-1, evidence.AS_PLAYED] += unanswered
+        interrupts.deliver()
+
+    @classmethod
+    def over(
+        cls,
+        log: Log,
+        policies: Mapping[str, Any] | None = None,
+        *,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        confidence: float = 0.95,
+        inverse: str = "propensities",
+        unanswered: int = 0,
+    ) -> Self:
+        """A watch that has read a log.
+
+        Parameters
+        ----------
+        log, inverse, unanswered
+            As in `read`.
+        policies, loss_range, confidence
+            As in `Watch`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import hannan as hn
+        >>> rng = np.random.default_rng(0)
+        >>> actions = rng.integers(2, size=1000)
+        >>> losses = (rng.random(1000) < np.where(actions, 0.2, 0.7)).astype(float)
+        >>> log = hn.off_policy.Log(None, actions, losses, np.full(1000, 0.5), n_actions=2)
+        >>> print(hn.off_policy.Watch.over(log))
+        After 1,000 rounds. With probability 0.95, at all times at once:
+        policy            its mean loss     our regret against it
+        (what is played)  0.3676 to 0.5124
+        always 0          0.5007 to 0.8124  -369.3 to -99.5        we do better
+        always 1          0.1471 to 0.3126  162.7 to 284.5         it does better
+        """
+        if not isinstance(log, Log):
+            raise refuse("Watch.over", "log", "a Log", log)
+        watch = cls(policies, log.n_actions, loss_range, confidence)
+        watch.read(log, inverse=inverse, unanswered=unanswered)
+        return watch
+
+    # What is known ----------------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were decided."""
+        return self._answered + len(self._open) + self._forgotten
+
+    @property
+    def open_decisions(self) -> list[Any]:
+        """Ids of the decisions whose losses have not come yet."""
+        return list(self._open)
+
+    def intervals(self) -> dict[str, Statement]:
+        """A statement about each policy, by its name; see `Statement`."""
+        losses, regrets, _ = self._bounds()
+        span, waiting = self._range[1] - self._range[0], len(self._open)
+        return {
+            name: Statement(
+                name=name,
+                loss=self._mean(loss),
+                regret=(span * regret[0], span * regret[1]),
+                rounds=self.rounds,
+                open=waiting,
+                forgotten=self._forgotten,
+                unavailable=absent,
+            )
+            for name, loss, regret, absent in zip(
+                self.policies, losses, regrets, self._absent.tolist(), strict=True
+            )
+        }
+
+    def to_frame(self) -> dict[str, list[Any]]:
+        """The statements as columns by name, for any data frame, report or service.
+
+        A row for each policy: policy, loss_low, loss_high, regret_low, regret_high, verdict,
+        rounds, open, forgotten, unavailable.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> frame = hn.off_policy.Watch(n_actions=2).to_frame()
+        >>> frame["policy"], frame["verdict"]
+        (['always 0', 'always 1'], ['not known', 'not known'])
+        """
+        found = self.intervals().values()
+        return {
+            "policy": [each.name for each in found],
+            "loss_low": [each.loss[0] for each in found],
+            "loss_high": [each.loss[1] for each in found],
+            "regret_low": [each.regret[0] for each in found],
+            "regret_high": [each.regret[1] for each in found],
+            "verdict": [each.verdict for each in found],
+            **{
+                name: [getattr(each, name) for each in found]
+                for name in ("rounds", "open", "forgotten", "unavailable")
+            },
+        }
+
+    def played(self) -> Interval:
+        """(low, high) of our own mean loss over all rounds that were decided.
+
+        The loss of a round is here its mean over the law that the action was drawn from.
+        """
+        return self._mean(self._bounds()[2])
+
+    def _bounds(self) -> tuple[list[Interval], list[Interval], Interval]:
+        """Of sums over all rounds, for losses in [0, 1]: losses, regrets, and our own loss.
+
+        All hold together, and our loss is a policy's plus our regret against it: so bounds of two
+        of them bound the third.
+        """
+        n, P = float(self.rounds), len(self.policies)
+        if not n:
+            return [(0.0, 0.0)] * P, [(0.0, 0.0)] * P, (0.0, 0.0)
+        # Two statements about losses for each policy and for us, and two about each regret.
+        log_odds = math.log((4 * P + 2) / (1.0 - self.confidence))
+        found = evidence.lowest(self._sums, self._kinds, evidence.LOSS, log_odds)
+        *losses, own = [(max(0.0, a), min(n, n - b)) for a, b in found.tolist()]
+        found = evidence.lowest(self._sums[:-1], self._kinds, evidence.REGRET, log_odds)
+        regrets = [(b, -a) for a, b in found.tolist()]
+        pairs = list(zip(losses, regrets, strict=True))
+        low = max(own[0], *(loss[0] + regret[0] for loss, regret in pairs))
+        high = min(own[1], *(loss[1] + regret[1] for loss, regret in pairs))
+        return (
+            [(max(a, low - d), min(b, high - c)) for (a, b), (c, d) in pairs],
+            [(max(c, low - b), min(d, high - a)) for (a, b), (c, d) in pairs],
+            (low, high),
+        )
+
+    def _mean(self, total: Interval) -> Interval:
+        """Of a sum over all rounds, in the units of the losses."""
+        low, high = self._range
+        if not self.rounds:
+            return low, high
+        span = (high - low) / self.rounds
+        return low + span * total[0], low + span * total[1]
+
+    def __str__(self) -> str:
+        """The statements as a table."""
+        found = list(self.intervals().values())
+        return as_table(found, self.played(), self.rounds, self.progress, self.confidence)
+
+    # For what plays ---------------------------------------------------------------------------
+
+    def aims(
+        self, context: Any, available: IntArray | None = None, n_actions: int | None = None
+    ) -> list[Aim]:
+        """What the policies do on a context, among the actions that are available."""
+        K = self.n_actions if n_actions is None else n_actions
+        return [
+            aim(name, policy, told, context, available, K)
+            for (name, policy), told in zip(self.policies.items(), self._told, strict=True)
+        ]
+
+    def check_loss(self, loss: Any) -> float:
+        """A loss, moved to [0, 1]."""
+        low, high = self._range
+        return (check_chosen_loss(loss, (low, high)) - low) / (high - low)
+
+    def __contains__(self, decision: Decision | int | str) -> bool:
+        """Whether a decision waits for its loss."""
+        return _key(decision) in self._open
+
+    def check_room(self) -> None:
+        """Refuse a decision where too many wait already."""
+        if len(self._open) >= MOST_OPEN:
+            raise DecisionError(
+                f"{MOST_OPEN} decisions wait for their losses: tell the Watch of those that will "
+                "never come, by forgotten(decision)."
+            )
+
+    @interrupts.whole
+    def enter(self, key: Hashable, held: Shares, weight: float | None) -> None:
+        """A round has been decided; nothing can fail."""
+        interrupts.expect()
+        self._open[key] = Waiting(held, weight)
+        self._count(held, 1)
+        interrupts.deliver()
+
+    @interrupts.whole
+    def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
+        """A round has been answered, by a loss in [0, 1]; nothing can fail."""
+        interrupts.expect()
+        waiting = self._open.pop(key)
+        held, known = waiting.shares, waiting.weight if weight is None else weight
+        assert known is not None
+        evidence.add(self._sums, held.ratios(known), loss)
+        for i, kind in enumerate(_kinds(held)):
+            self._kinds[i, kind] -= 1
+        self._answered += 1
+        interrupts.deliver()
+
+    # Copies and files -------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Forget all rounds."""
+        self.__init__(**self.params)  # type: ignore[misc]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, in one step: `hannan.load(path)` goes on bit for bit.
+
+        Policies that are functions are kept by their names, and have to be trusted when the file
+        is loaded.
+        """
+        save(self, path)
+
+    @property
+    def progress(self) -> tuple[int, int, int]:
+        """How many rounds were answered, forgotten, and are open; a save notices a change."""
+        return self._answered, self._forgotten, len(self._open)
+
+    def _check_stored(self) -> None:
+        rows, n = len(self._sums), self._answered
+        slack = 1e-6 * (n + 1)
+        within = (self._sums >= n * evidence.LEAST - slack) & (
+            self._sums <= n * evidence.RESERVES[evidence.IN_PART] + slack
+        )
+        expect(
+            self,
+            _sums=bool(within.all()),
+            _open=type(self._open) is dict and len(self._open) <= MOST_OPEN,
+            _kinds=bool((self._kinds >= 0).all()) and not self._kinds[-1, [0, 1, 3]].any(),
+            _absent=bool(((self._absent >= 0) & (self._absent <= self.rounds)).all()),
+        )
+        held = np.zeros_like(self._kinds)
+        for key, waiting in self._open.items():
+            expect(self, _open=_is_key(key) and type(waiting) is Waiting)
+            waiting.check(rows)
+            held[np.arange(rows), _kinds(waiting.shares)] += 1
+        expect(
+            self,
+            _kinds=bool((self._kinds.sum(axis=1) == len(self._open) + self._forgotten).all())
+            and bool((held <= self._kinds).all()),
+        )
+
+    # Parts ------------------------------------------------------------------------------------
+
+    def _count(self, held: Shares, times: int) -> None:
+        for i, kind in enumerate(_kinds(held)):
+            self._kinds[i, kind] += times
+        if held.copied[:-1].any():
+            self._absent[held.copied[:-1] > 0.0] += times
+
+    def _find(self, key: Hashable) -> Waiting:
+        if key not in self._open:
+            raise DecisionError(
+                f"Decision {key!r} has been answered or forgotten already, or this Watch was not "
+                f"told of it; {len(self._open)} decisions are open."
+            )
+        return self._open[key]
+
+    def _some(self, available: Any) -> IntArray | None:
+        if self.n_actions is None:
+            raise ParameterError(
+                "available= needs the number of actions: give Watch its n_actions=."
+            )
+        return check_available(self, available, self.n_actions)
+
+    def _action(self, action: Any, available: IntArray | None) -> int:
+        whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
+        if not whole:
+            raise InputTypeError(f"A Watch is for single actions; got {short(action)}.")
+        known = math.inf if self.n_actions is None else self.n_actions
+        if not 0 <= action < known or (available is not None and action not in available):
+            raise ParameterError(f"action={action} is none that was available.")
+        return int(action)
+
+
+def _kinds(held: Shares) -> list[int]:
+    """For each policy what it does with the action played; see `supermartingales`."""
+    return [
+        _KINDS.get(pair, evidence.IN_PART)
+        for pair in zip(held.played.tolist(), held.copied.tolist(), strict=True)
+    ]
+
+
+def _key(decision: Any) -> Hashable:
+    found = decision.id if isinstance(decision, Decision) else decision
+    if not _is_key(found):
+        raise InputTypeError(
+            f"A decision is a Decision, or its id: an integer, or a string of up to {_LONGEST} "
+            f"letters; got {short(decision)}."
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _is_key(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= _LONGEST
+    return type(value) is int and -(2**63) <= value < 2**63

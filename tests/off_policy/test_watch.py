@@ -1,0 +1,717 @@
+"""Statements about named policies that hold at all times at once."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hannan as hn
+from hannan.core.rounds import Odds
+from hannan.core.storage import reread
+from hannan.core.storage.encoding import Encoder
+from hannan.core.storage.files import packed
+from hannan.off_policy import Log, Statement, Watch
+from hannan.off_policy import supermartingales as evidence
+from tests.naive_watch import NaiveWatch, Round, psi
+from tests.off_policy.logs import K, draw
+
+CONTRACT = {"Watch": Watch({"always 0": 0, "always 2": 2}, n_actions=3)}
+
+
+def rule(context):
+    return context % 2
+
+
+def half(context):
+    return np.array([0.5, 0.25, 0.25])
+
+
+RULES = {"always 0": 0, "by turns": rule, "mixed": half}
+
+
+def content(watch):
+    """All that a file would hold."""
+    return b"".join(packed(watch, Encoder()))
+
+
+def tell(watch, rounds, order=None):
+    """Tell a watch of rounds (context, action, propensity, loss or None), answers in an order."""
+    for number, (context, action, q, _) in enumerate(rounds):
+        watch.decided(number, context, action, propensity=q)
+    answered = [i for i, each in enumerate(rounds) if each[3] is not None]
+    for i in answered if order is None else [answered[j] for j in order]:
+        watch.answered(i, rounds[i][3])
+    return watch
+
+
+def sums(watch):
+    """Intervals of sums, in one array: ours, then losses and regrets."""
+    n = watch.rounds
+    found = [np.multiply(watch.played(), n)]
+    for each in watch.intervals().values():
+        found += [np.multiply(each.loss, n), each.regret]
+    return np.array(found)
+
+
+def twin(rounds, confidence=0.95):
+    """The slow twin of a watch of RULES."""
+    found = NaiveWatch(len(RULES), confidence)
+    for context, action, q, loss in rounds:
+        laws = [np.eye(3)[0], np.eye(3)[rule(context)], half(context)]
+        played = [float(law[action]) for law in laws]
+        found.rounds.append(Round([*played, 0.0], [0.0, 0.0, 0.0, 1.0], 1.0 / q, loss))
+    return found
+
+
+ROUNDS = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.integers(0, 2),
+        st.floats(1e-3, 1.0),
+        st.one_of(st.none(), st.floats(0.0, 1.0)),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+# From the definition -----------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(ROUNDS, st.sampled_from([0.5, 0.95, 0.999]))
+def test_as_the_definition_says(rounds, confidence):
+    watch = tell(Watch(RULES, confidence=confidence), rounds)
+    policies, own = twin(rounds, confidence).bounds()
+    expected = [own, *(interval for pair in policies for interval in pair)]
+    assert sums(watch) == pytest.approx(np.array(expected), abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_as_the_definition_says_in_a_long_game():
+    rng = np.random.default_rng(0)
+    rounds = []
+    for t in range(700):
+        q = rng.dirichlet([0.4, 1.0, 2.0])
+        action = int(rng.choice(3, p=q))
+        loss = None if rng.random() < 0.02 else float(rng.random() < 0.3 + 0.2 * action)
+        rounds.append((t % 3, action, float(q[action]), loss))
+    policies, own = twin(rounds).bounds()
+    expected = [own, *(interval for pair in policies for interval in pair)]
+    assert sums(tell(Watch(RULES), rounds)) == pytest.approx(np.array(expected), rel=1e-7, abs=1e-6)
+
+
+def test_every_step_is_a_supermartingale():
+    """The mean of exp(λ(x - τ) - ψ(x - g)²) is at most 1: exact, capped and geometric weights."""
+    rng = np.random.default_rng(1)
+    largest = 0.0
+    for _ in range(300):
+        q = rng.dirichlet(rng.choice([0.05, 1.0]) * np.ones(3))
+        q = np.maximum(q, 1e-9) / np.maximum(q, 1e-9).sum()
+        losses = rng.choice([0.0, 1.0, rng.random()], size=3)
+        law = rng.choice([0, 1]) * np.eye(3)[0]
+        law = law if law.any() else rng.dirichlet(np.ones(3))
+        cap = int(rng.integers(1, 60))
+        for weights in ("exact", "geometric"):
+            for flipped in (False, True):
+                f = 1.0 - losses if flipped else losses
+                for j, rate in enumerate(evidence.RATE):
+                    theta, guess = evidence.THETA[j], evidence.GUESS[j]
+                    tau = f @ law - theta * f @ q
+                    mean = 0.0
+                    for a in range(3):
+                        if weights == "exact":
+                            J, chance = np.array([1.0 / q[a]]), np.ones(1)
+                        else:  # draws until a comes again, cap at most
+                            J = np.arange(1, cap + 1)
+                            chance = q[a] * (1.0 - q[a]) ** (J - 1.0)
+                            chance[-1] = 1.0 - chance[:-1].sum()
+                        x = f[a] * (np.minimum(law[a] * J, 1.0 / rate) - theta)
+                        value = np.exp(rate * (x - tau) - psi(rate) * (x - guess) ** 2)
+                        mean += q[a] * float(chance @ value)
+                    largest = max(largest, mean)
+    assert 0.999 < largest <= 1.0 + 1e-9
+
+
+def test_the_grid_is_the_one_of_the_proof():
+    assert np.exp(evidence._LOG_PRIOR[slice(*evidence.REGRET)]).sum() == pytest.approx(1.0)
+    assert np.exp(evidence._LOG_PRIOR[slice(*evidence.LOSS)]).sum() == pytest.approx(1.0)
+    regret = slice(*evidence.REGRET)
+    assert (evidence.THETA[regret] == 1.0).all()
+    assert (evidence.GUESS[regret] == 0.0).all()
+    # The reserve of a policy that was played is nothing, that of another one ψ + λ.
+    assert (evidence.RESERVES[evidence.SURELY, regret] == 0.0).all()
+    rates = evidence.RATE[regret]
+    assert evidence.RESERVES[evidence.NEVER, regret] == pytest.approx(-np.log1p(-rates))
+
+
+@pytest.mark.stat
+def test_losses_that_are_made_of_later_plays_are_not_covered():
+    """Blocks of 32 rounds; a loss is 1 where action 0 is rare in the others of its block.
+
+    It is the same for both actions, so regret is 0, and a round's own action does not matter. But
+    if action 0 is played 16 times the loss is 1 exactly where it was: one block in seven.
+    """
+    rng, runs = np.random.default_rng(0), 400
+    missed = {"made later": 0, "fixed": 0}
+    for _ in range(runs):
+        plays = rng.integers(2, size=32)
+        others = (plays == 0).sum() - (plays == 0)
+        for kind, losses in (
+            ("made later", (others < 15.5).astype(float)),
+            ("fixed", rng.permutation((others < 15.5).astype(float))),
+        ):
+            watch = Watch({"always 0": 0}, confidence=0.7)  # so 5 % for each of six statements
+            for t in range(32):
+                watch.decided(t, None, int(plays[t]), propensity=0.5)
+            for t in range(32):
+                watch.answered(t, losses[t])
+            missed[kind] += watch.intervals()["always 0"].regret[1] < 0.0
+    assert missed["made later"] > 0.09 * runs
+    assert missed["fixed"] < 0.05 * runs
+
+
+# What must not matter ----------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROUNDS, st.randoms())
+def test_the_order_of_answers_does_not_matter(rounds, random):
+    answered = sum(each[3] is not None for each in rounds)
+    order = list(range(answered))
+    random.shuffle(order)
+    one, other = tell(Watch(RULES), rounds), tell(Watch(RULES), rounds, order)
+    assert sums(one) == pytest.approx(sums(other), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROUNDS, st.integers(0, 3), st.integers(0, 2), st.floats(1e-3, 1.0))
+def test_an_open_round_never_narrows_a_bound(rounds, context, action, q):
+    watch = tell(Watch(RULES), rounds)
+    before, played = watch.intervals(), watch.played()
+    watch.decided("one more", context, action, propensity=q)
+    for name, after in watch.intervals().items():
+        for was, now in ((before[name].loss, after.loss), (before[name].regret, after.regret)):
+            assert now[0] <= was[0] + 1e-9
+            assert now[1] >= was[1] - 1e-9
+    assert watch.played()[0] <= played[0] + 1e-9
+    assert watch.played()[1] >= played[1] - 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROUNDS, st.lists(st.floats(0.0, 1.0), min_size=12, max_size=12))
+def test_intervals_hold_those_of_every_completion(rounds, losses):
+    watch = tell(Watch(RULES), rounds)
+    wide = sums(watch)
+    for number in watch.open_decisions:
+        watch.answered(number, losses[number])
+    narrow = sums(watch)
+    assert (wide[:, 0] <= narrow[:, 0] + 1e-9).all()
+    assert (wide[:, 1] >= narrow[:, 1] - 1e-9).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROUNDS, st.floats(-5.0, 5.0), st.floats(0.1, 7.0))
+def test_losses_in_another_unit_give_the_same_statements(rounds, low, span):
+    plain = tell(Watch(RULES), rounds)
+    other = Watch(RULES, loss_range=(low, low + span))
+    moved = [
+        (*each, None if loss is None else min(low + span * loss, low + span))
+        for *each, loss in rounds
+    ]
+    tell(other, moved)
+    for name, found in other.intervals().items():
+        same = plain.intervals()[name]
+        assert np.array(found.loss) == pytest.approx(low + span * np.array(same.loss), abs=1e-7)
+        assert np.array(found.regret) == pytest.approx(span * np.array(same.regret), abs=1e-6)
+
+
+def test_one_minus_the_loss_turns_intervals_round():
+    rounds = [(t % 2, t % 3, 0.4, (t % 7) / 6) for t in range(60)]
+    there = tell(Watch(RULES), rounds)
+    back = tell(Watch(RULES), [(x, a, q, 1.0 - loss) for x, a, q, loss in rounds])
+    for name, one in there.intervals().items():
+        other = back.intervals()[name]
+        assert one.loss == pytest.approx((1.0 - other.loss[1], 1.0 - other.loss[0]))
+        assert one.regret == pytest.approx((-other.regret[1], -other.regret[0]))
+
+
+def test_forgotten_rounds_count_as_open_ones():
+    rounds = [(t % 2, t % 3, 0.4, None if t % 5 == 0 else 0.5) for t in range(40)]
+    watch = tell(Watch(RULES), rounds)
+    expected = sums(watch)
+    for number in watch.open_decisions:
+        watch.forgotten(number)
+    assert (sums(watch) == expected).all()
+    found = watch.intervals()["by turns"]
+    assert (found.rounds, found.open, found.forgotten) == (40, 0, 8)
+
+
+def test_what_is_withdrawn_leaves_no_trace():
+    watch = tell(Watch(RULES), [(0, 1, 0.5, 0.5), (1, 1, 0.5, None)])
+    before = content(watch)
+    watch.decided("x", 1, 0, weight=3.0)
+    assert content(watch) != before
+    watch.withdrawn("x")
+    assert content(watch) == before
+
+
+def test_nothing_is_known_before_the_first_round():
+    watch = Watch(RULES, loss_range=(-1.0, 3.0))
+    assert watch.played() == (-1.0, 3.0)
+    found = watch.intervals()["mixed"]
+    assert (found.loss, found.regret, found.rounds) == ((-1.0, 3.0), (0.0, 0.0), 0)
+    assert "After 0 rounds" in str(watch)
+
+
+def test_our_own_play_has_no_regret_against_itself():
+    watch = Watch({"the same": lambda context: np.array([0.25, 0.75])}, n_actions=2)
+    for t, action in enumerate(np.random.default_rng(0).random(3000) < 0.75):
+        watch.decided(t, None, int(action), propensity=0.75 if action else 0.25)
+        watch.answered(t, 0.3)
+    low, high = watch.intervals()["the same"].regret
+    assert -30.0 < low <= 0.0 <= high < 30.0  # on every path: the ratio is 1 in each round
+    assert watch.played()[1] - watch.played()[0] < 0.05
+
+
+# Restricted rounds, weights ----------------------------------------------------------------------
+
+
+def test_where_a_choice_is_not_available_a_policy_does_what_is_played():
+    restricted, copied = Watch({"always 0": 0, "mixed": half}, n_actions=3), NaiveWatch(2)
+    for t in range(30):
+        some = [1, 2] if t % 3 == 0 else None
+        action = 1 + t % 2 if some else t % 3
+        restricted.decided(t, None, action, propensity=0.4, available=some)
+        if t % 4:
+            restricted.answered(t, (t % 5) / 4)
+        loss = (t % 5) / 4 if t % 4 else None
+        shares = [0.0, half(0)[action]] if some else [float(action == 0), half(0)[action]]
+        missing = [1.0, 0.5] if some else [0.0, 0.0]
+        copied.rounds.append(Round([*shares, 0.0], [*missing, 1.0], 2.5, loss))
+    policies, own = copied.bounds()
+    expected = [own, *(interval for pair in policies for interval in pair)]
+    assert sums(restricted) == pytest.approx(np.array(expected), abs=1e-6)
+    found = restricted.intervals()
+    assert (found["always 0"].unavailable, found["mixed"].unavailable) == (10, 10)
+    assert "not available in 10 rounds" in str(restricted)
+
+
+def test_policies_that_know_what_is_available():
+    asked = []
+
+    def first(context, available):
+        asked.append(available.tolist())
+        return int(available[0])
+
+    watch = Watch({"first": first}, n_actions=3)
+    watch.decided(0, "x", 2, propensity=0.5, available=[True, False, True])
+    watch.decided(1, "x", 2, propensity=0.5)
+    assert asked == [[0, 2], [0, 1, 2]]
+    assert watch.intervals()["first"].unavailable == 0
+    with pytest.raises(hn.ParameterError, match="give Watch its n_actions="):
+        Watch({"first": first}).decided(0, "x", 2, propensity=0.5)
+    wrong = Watch({"wrong": lambda context, available: 1}, n_actions=3)
+    with pytest.raises(hn.ParameterError, match="'wrong' chooses action 1, where only"):
+        wrong.decided(0, None, 2, propensity=0.5, available=[0, 2])
+    law = Watch({"law": lambda context, available: half(context)}, n_actions=3)
+    with pytest.raises(hn.ParameterError, match="'law' chooses action 1, where only"):
+        law.decided(0, None, 2, propensity=0.5, available=[0, 2])
+
+
+def test_exact_probabilities_come_before_weights_of_a_decision():
+    learner = hn.ContextSemiBanditFTPL(
+        hn.oracles.AllPolicies(1, 2), epsilon=0.5, resampling="shared", seed=0
+    )
+    for loss in (1.0, 0.5, 0.7):
+        learner.update(loss, decision=learner.decide())
+    decision = learner.decide()
+    assert decision.propensity_error == 0.0
+    assert decision.odds.weights[0] != 1.0 / decision.propensity
+    plain, exact, drawn = (Watch({"it": decision.action}) for _ in range(3))
+    plain.decided(decision)
+    exact.decided(decision, propensity=decision.propensity)
+    drawn.decided(decision, weight=decision.odds.weights[0])
+    for watch in (plain, exact, drawn):
+        watch.answered(decision, 1.0)
+    assert content(plain) == content(exact)
+    assert content(plain) != content(drawn)
+
+
+def test_weights_may_come_with_the_loss():
+    at_once, later = Watch({"it": 1}), Watch({"it": 1})
+    at_once.decided("a", None, 1, weight=4.0)
+    later.decided("a", None, 1)
+    assert (sums(at_once) == sums(later)).all()  # reserves do not look at weights
+    with pytest.raises(hn.ParameterError, match="probability of decision 'a' is not known"):
+        later.answered("a", 0.5)
+    at_once.answered("a", 0.5)
+    later.answered("a", 0.5, weight=4.0)
+    assert (sums(at_once) == sums(later)).all()
+    other = Watch({"it": 1})
+    other.decided("b", None, 0)
+    other.answered("b", 0.5)  # a policy that was not played needs no weight
+    decision = hn.Decision(7, None, 1, Odds(np.array([4.0]), np.nan, np.nan))
+    other.decided(7, None, 1)
+    other.answered(decision, 0.5)
+    assert other.open_decisions == []
+
+
+# Logs --------------------------------------------------------------------------------------------
+
+
+def test_a_log_says_what_its_rounds_said():
+    log = draw(300)
+    read = Watch.over(log, RULES)
+    told = Watch(RULES, log.n_actions)
+    for t, each in enumerate(log):
+        told.decided(t, each.context, each.action, propensity=each.propensity)
+    for t, each in enumerate(log):
+        told.answered(t, each.loss)
+    assert content(read) == content(told)
+    parts = Watch(RULES, log.n_actions)
+    parts.read(log[:100])
+    parts.read(log[100:])
+    assert content(parts) == content(read)
+
+
+def test_all_constant_policies_are_watched_by_default():
+    watch = Watch.over(draw(50))
+    assert list(watch.intervals()) == ["always 0", "always 1", "always 2"]
+
+
+def test_a_log_may_have_weights_and_restricted_rounds():
+    log = Log(
+        None, [0, 1, 1], [0.0, 1.0, 0.5], [0.5, 0.5, 0.5], 3, [[0, 1], [1, 2], None],
+        weights=[2.0, 3.0, 1.0],
+    )  # fmt: skip
+    by_weights = Watch.over(log, {"always 0": 0}, inverse="weights")
+    told = Watch({"always 0": 0}, 3)
+    for t, each in enumerate(log):
+        told.decided(t, None, each.action, weight=each.weight, available=each.available)
+        told.answered(t, each.loss)
+    assert content(by_weights) == content(told)
+    assert by_weights.intervals()["always 0"].unavailable == 1
+
+
+def test_rounds_that_are_not_in_a_log_count_at_their_worst():
+    log = draw(200)
+    whole = Watch.over(log, RULES)
+    for unanswered in (1, 30):
+        wide = Watch.over(log, RULES, unanswered=unanswered)
+        assert wide.rounds == 200 + unanswered
+        assert (sums(wide)[:, 0] <= sums(whole)[:, 0]).all()
+        assert (sums(wide)[:, 1] >= sums(whole)[:, 1]).all()
+        # Whatever was played in them, they would have counted no more.
+        for action in range(K):
+            known = copy.deepcopy(whole)
+            for number in range(unanswered):
+                known.decided(number, 0, action, propensity=0.5)
+            assert (sums(wide)[:, 0] <= sums(known)[:, 0] + 1e-9).all()
+            assert (sums(wide)[:, 1] >= sums(known)[:, 1] - 1e-9).all()
+
+
+def test_logs_that_do_not_fit_are_refused():
+    log, watch = draw(20), Watch(RULES, 3)
+    before = content(watch)
+    for options, match in (
+        ({"inverse": "draws"}, "'inverse'"),
+        ({"inverse": "weights"}, "this one has none"),
+        ({"unanswered": -1}, "'unanswered'"),
+        ({"unanswered": 0.5}, "'unanswered'"),
+    ):
+        with pytest.raises(hn.ParameterError, match=match):
+            watch.read(log, **options)
+    with pytest.raises(hn.ParameterError, match="'log'"):
+        watch.read([log])
+    with pytest.raises(hn.ParameterError, match="'log'"):
+        Watch.over("log")
+    with pytest.raises(hn.ParameterError, match="must have the 3 actions"):
+        watch.read(Log(None, [0], [0.5], [0.5], 2))
+    with pytest.raises(hn.LossError, match="losses must lie in loss_range"):
+        watch.read(Log(None, [0, 1], [0.5, 1.5], [0.5, 0.5], 3))
+    with pytest.raises(ZeroDivisionError):
+        Watch.over(log, {"fails": lambda context: 1 // 0})
+    assert content(watch) == before
+
+
+# Refused calls change nothing --------------------------------------------------------------------
+
+
+def decision(number=5, action=1):
+    return hn.Decision(number, 0, action, Odds(np.empty(0), np.nan, np.nan))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda w: w.answered(0, math.nan), hn.LossError, "finite"),
+        (lambda w: w.answered(0, math.inf), hn.LossError, "finite"),
+        (lambda w: w.answered(0, 1.5), hn.LossError, "loss_range"),
+        (lambda w: w.answered(0, -0.1), hn.LossError, "loss_range"),
+        (lambda w: w.answered(0, "bad"), hn.InputTypeError, "number"),
+        (lambda w: w.answered(0, None), hn.HannanError, "loss"),
+        (lambda w: w.answered(0, [0.1, 0.2]), hn.LossError, "one number"),
+        (lambda w: w.answered(0, 0.5, weight=2.0), hn.ParameterError, "known since it was made"),
+        (lambda w: w.answered(99, 0.5), hn.DecisionError, "answered or forgotten already, or"),
+        (lambda w: w.answered(1, 0.5), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.answered(2, 0.5), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.answered(None, 0.5), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.answered(True, 0.5), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.forgotten(1), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.forgotten(0.0), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.withdrawn(77), hn.DecisionError, "answered or forgotten already"),
+        (lambda w: w.decided(0, 0, 1, propensity=0.5), hn.DecisionError, "waits for its loss"),
+        (lambda w: w.decided("x" * 300, 0, 1), hn.InputTypeError, "up to 200 letters"),
+        (lambda w: w.decided([9], 0, 1), hn.InputTypeError, "A decision is a Decision"),
+        (lambda w: w.decided(9, 0, 3, propensity=0.5), hn.ParameterError, "action=3 is none"),
+        (lambda w: w.decided(9, 0, -1, propensity=0.5), hn.ParameterError, "action=-1 is none"),
+        (lambda w: w.decided(9, 0, True), hn.InputTypeError, "single actions"),
+        (lambda w: w.decided(9, 0, None), hn.InputTypeError, "single actions"),
+        (lambda w: w.decided(9, 0, np.array([1, 2])), hn.InputTypeError, "single actions"),
+        (lambda w: w.decided(9, 0, 1.0), hn.InputTypeError, "single actions"),
+        (lambda w: w.decided(9, 0, 1, propensity=0.0), hn.ParameterError, "'propensity'"),
+        (lambda w: w.decided(9, 0, 1, propensity=1.1), hn.ParameterError, "'propensity'"),
+        (lambda w: w.decided(9, 0, 1, propensity=math.nan), hn.ParameterError, "'propensity'"),
+        (lambda w: w.decided(9, 0, 1, propensity=True), hn.ParameterError, "'propensity'"),
+        (lambda w: w.decided(9, 0, 1, propensity="1"), hn.ParameterError, "'propensity'"),
+        (lambda w: w.decided(9, 0, 1, weight=0.5), hn.ParameterError, "'weight'"),
+        (lambda w: w.decided(9, 0, 1, weight=math.inf), hn.ParameterError, "'weight'"),
+        (lambda w: w.decided(9, 0, 1, weight=[1, 2]), hn.ParameterError, "'weight'"),
+        (lambda w: w.decided(9, 0, 1, weight=2, propensity=0.5), hn.ParameterError, "not both"),
+        (lambda w: w.decided(9, 0, 1, available=[0, 2]), hn.ParameterError, "action=1 is none"),
+        (lambda w: w.decided(9, 0, 1, available=[7]), hn.ParameterError, "'available'"),
+        (lambda w: w.decided(9, 0, 1, available="01"), hn.InputTypeError, "available="),
+        (lambda w: w.decided(decision(), 0), hn.ParameterError, "give it alone"),
+        (lambda w: w.decided(decision(action=8)), hn.ParameterError, "action=8 is none"),
+        (lambda w: w.decided(9, "fail", 1), ZeroDivisionError, "by zero"),
+        (lambda w: w.decided(9, "float", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.decided(9, "text", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.decided(9, "bool", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.decided(9, "none", 1), hn.InputTypeError, "'rule' must be an action"),
+        (lambda w: w.decided(9, "high", 1), hn.ParameterError, "actions from 0 to 2; got 3"),
+        (lambda w: w.decided(9, "sum", 1), hn.ParameterError, "of sum 1"),
+        (lambda w: w.decided(9, "nan", 1), hn.ParameterError, "of sum 1"),
+        (lambda w: w.decided(9, "short", 1), hn.ParameterError, "of 3 actions"),
+        (lambda w: w.decided(9, "whole", 1), hn.ParameterError, "probabilities"),
+        (lambda w: w.decided(9, "table", 1), hn.InputTypeError, "'rule' must be an action"),
+    ],
+)  # fmt: skip
+def test_refused_calls_change_nothing(call, error, match):
+    answers = {
+        "float": 1.0, "text": "1", "bool": True, "none": None, "high": 3, "table": np.ones((3, 3)),
+        "sum": np.array([0.5, 0.2, 0.2]), "nan": np.array([np.nan, 0.5, 0.5]),
+        "short": np.array([0.5, 0.5]), "whole": np.array([1, 0, 0]),
+    }  # fmt: skip
+
+    def odd(context):
+        return 1 // 0 if context == "fail" else answers.get(context, 0)
+
+    watch = Watch({"rule": odd, "always 1": 1}, n_actions=3)
+    for number in range(3):
+        watch.decided(number, 0, 1, propensity=0.5)
+    watch.answered(1, 0.5)
+    watch.forgotten(2)
+    before = content(watch)
+    with pytest.raises(error, match=match):
+        call(watch)
+    assert content(watch) == before
+    watch.answered(0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"policies": None}, hn.ParameterError, "'policies'"),
+        ({"policies": {}}, hn.ParameterError, "'policies'"),
+        ({"policies": [0, 1]}, hn.ParameterError, "'policies'"),
+        ({"policies": {0: 0}}, hn.ParameterError, "names are words"),
+        ({"policies": {" ": 0}}, hn.ParameterError, "names are words"),
+        ({"policies": {"a\nb": 0}}, hn.ParameterError, "names are words"),
+        ({"policies": {"a": 3}, "n_actions": 3}, hn.ParameterError, "0 to 2; got 3"),
+        ({"policies": {"a": -1}}, hn.ParameterError, "actions from 0; got -1"),
+        ({"policies": {"a": True}}, hn.InputTypeError, "must be an action"),
+        ({"policies": {"a": [0, 1]}}, hn.InputTypeError, "must be an action"),
+        ({"policies": {"a": "0"}}, hn.InputTypeError, "must be an action"),
+        ({"policies": {"a": hn.baselines.UniformRandom(2)}}, hn.InputTypeError, "is a learner"),
+        ({"n_actions": 0}, hn.ParameterError, "'n_actions'"),
+        ({"loss_range": None}, hn.ParameterError, "'loss_range'"),
+        ({"loss_range": (1.0, 0.0)}, hn.ParameterError, "'loss_range'"),
+        ({"loss_range": (0.0, math.inf)}, hn.ParameterError, "'loss_range'"),
+        ({"confidence": 1.0}, hn.ParameterError, "'confidence'"),
+        ({"confidence": 0}, hn.ParameterError, "'confidence'"),
+        ({"confidence": math.nan}, hn.ParameterError, "'confidence'"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(options, error, match):
+    with pytest.raises(error, match=match):
+        Watch(**{"policies": {"always 0": 0}, **options})
+
+
+def test_too_many_open_rounds_are_refused(monkeypatch):
+    monkeypatch.setattr("hannan.off_policy.watch.MOST_OPEN", 3)
+    watch = Watch({"always 0": 0})
+    for number in range(3):
+        watch.decided(number, None, 0, propensity=0.5)
+    with pytest.raises(hn.DecisionError, match="never come, by forgotten"):
+        watch.decided(3, None, 0, propensity=0.5)
+    watch.forgotten(0)
+    watch.decided(3, None, 0, propensity=0.5)
+
+
+def test_memory_does_not_grow_with_answered_rounds():
+    watch = Watch(RULES)
+    sizes = []
+    for t in range(2000):
+        watch.decided(t, t % 2, t % 3, propensity=0.5)
+        if t >= 5:
+            watch.answered(t - 5, 0.5)
+        if t in (500, 1999):
+            sizes.append(len(pickle.dumps(watch._state())))
+    assert sizes[1] <= sizes[0] + 16
+
+
+# Words -------------------------------------------------------------------------------------------
+
+
+def test_the_table_reads_as_sentences():
+    watch = Watch.over(draw(3000), {"good": lambda kind: kind, "bad": 1}, unanswered=2)
+    watch.decided("x", 0, 1, propensity=0.5)
+    lines = str(watch).splitlines()
+    assert lines[0] == (
+        "After 3,003 rounds, 1 open, 2 never answered. With probability 0.95, at all times at once:"
+    )
+    assert lines[1].split("  ")[0] == "policy"
+    assert lines[2].startswith("(what is played)")
+    assert lines[3].endswith("it does better")
+    assert lines[4].endswith("we do better")
+    found = watch.intervals()
+    assert found["good"].verdict == "it does better"
+    assert found["bad"].verdict == "we do better"
+    assert str(found["bad"]).startswith("bad: mean loss from 0.")
+    frame = watch.to_frame()
+    assert frame["policy"] == ["good", "bad"]
+    assert list(zip(frame["loss_low"], frame["loss_high"], strict=True)) == [
+        each.loss for each in found.values()
+    ]
+    assert frame["regret_high"][1] == found["bad"].regret[1]
+    assert (frame["rounds"], frame["open"]) == ([3003, 3003], [1, 1])
+
+
+def test_statements_that_contradict_each_other_say_so():
+    # Probabilities that are wrong by far: the policy seems to cost more than the largest loss.
+    watch = Watch({"always 0": 0})
+    for t in range(300):
+        watch.decided(t, None, 0, propensity=0.01)
+        watch.answered(t, 1.0)
+    found = watch.intervals()["always 0"]
+    assert found.contradicts
+    assert found.verdict == "contradiction"
+    assert "contradict each other" in str(watch)
+    assert Statement("x", (0.1, 0.2), (-1.0, 1.0), 5, 0, 0, 0).verdict == "not known"
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def some_rounds():
+    watch = Watch({"always 0": 0, "always 2": 2}, n_actions=3)
+    for t in range(20):
+        watch.decided(t, t % 2, t % 3, propensity=0.2 + 0.04 * t)
+        if t % 3:
+            watch.answered(t, (t % 4) / 3)
+    watch.decided("late", 0, 1, available=[1, 2])
+    watch.forgotten(0)
+    return watch
+
+
+def test_a_watch_goes_on_from_a_file(tmp_path):
+    watch = some_rounds()
+    watch.save(tmp_path / "watch.hannan")
+    loaded = hn.load(tmp_path / "watch.hannan")
+    assert content(loaded) == content(watch)
+    for one in (watch, loaded):
+        for number in one.open_decisions:
+            one.answered(number, 0.25, weight=2.0 if number == "late" else None)
+        one.decided("new", 1, 2, propensity=0.1)
+        one.answered("new", 1.0)
+    assert content(loaded) == content(watch)
+    assert loaded.intervals() == watch.intervals()
+    for copied in (copy.deepcopy(watch), pickle.loads(pickle.dumps(watch))):
+        assert content(copied) == content(watch)
+    clone = watch.clone()
+    assert (clone.rounds, clone.intervals().keys()) == (0, watch.intervals().keys())
+    watch.reset()
+    assert content(watch) == content(clone)
+
+
+def test_functions_have_to_be_trusted(tmp_path):
+    Watch({"rule": rule}).save(tmp_path / "watch.hannan")
+    with pytest.raises(hn.UntrustedError):
+        hn.load(tmp_path / "watch.hannan")
+    assert hn.load(tmp_path / "watch.hannan", trusted=[rule]).policies["rule"] is rule
+
+
+def test_a_part_of_a_learner_is_not_loaded_alone(tmp_path):
+    from hannan.core.storage import save
+
+    save(hn.predictors.Mean(), tmp_path / "part.hannan")
+    with pytest.raises(hn.DamagedFileError, match="holds no learner"):
+        hn.load(tmp_path / "part.hannan")
+
+
+def forged(change):
+    watch = some_rounds()
+    change(watch)
+    return watch
+
+
+def break_open(watch, **changes):
+    key = watch.open_decisions[0]
+    waiting = watch._open[key]
+    for name, value in changes.items():
+        where = waiting if name == "weight" else waiting.shares
+        object.__setattr__(where, name, value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda w: w._sums.__setitem__((0, 0, 3), 1e9),
+        lambda w: w._sums.__setitem__((2, 1, 50), -1e9),
+        lambda w: w._sums.__setitem__((0, 0, 0), np.nan),
+        lambda w: setattr(w, "_sums", w._sums[:2].copy()),
+        lambda w: setattr(w, "_sums", np.asfortranarray(w._sums)),
+        lambda w: w._kinds.__setitem__((0, 0), -1),
+        lambda w: w._kinds.__setitem__((0, 1), 50),
+        lambda w: w._kinds.__setitem__((2, 1), 1),
+        lambda w: w._kinds.__setitem__(0, w._kinds[0][::-1].copy()),
+        lambda w: setattr(w, "_kinds", w._kinds.astype(float)),
+        lambda w: w._absent.__setitem__(0, -1),
+        lambda w: w._absent.__setitem__(0, 10**6),
+        lambda w: setattr(w, "_answered", -3),
+        lambda w: setattr(w, "_answered", 0),
+        lambda w: setattr(w, "_forgotten", 7),
+        lambda w: setattr(w, "_forgotten", "1"),
+        lambda w: setattr(w, "_open", [1]),
+        lambda w: w._open.clear(),
+        lambda w: w._open.__setitem__(0.5, w._open["late"]),
+        lambda w: w._open.__setitem__("late", 3),
+        lambda w: break_open(w, weight=0.5),
+        lambda w: break_open(w, weight="2"),
+        lambda w: break_open(w, weight=math.inf),
+        lambda w: break_open(w, played=np.array([2.0, 0.0, 0.0])),
+        lambda w: break_open(w, played=np.array([0.0, 0.0, 1.0])),
+        lambda w: break_open(w, copied=np.array([0.0])),
+        lambda w: break_open(w, copied=None),
+    ],
+)
+def test_forged_files_are_refused(change):
+    watch = forged(change)
+    with pytest.raises(hn.HannanError):
+        reread(watch)
+    assert reread(some_rounds()).rounds == 21
