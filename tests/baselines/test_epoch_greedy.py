@@ -101,6 +101,7 @@ def test_the_number_of_exploring_rounds():
             T += 1 + s
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_the_leader_is_as_good_as_the_schedule_assumes():
     # E L(leader) - min L ≤ √(2 K log N / n), where all policies are close to each other.
@@ -122,6 +123,7 @@ def test_the_leader_is_as_good_as_the_schedule_assumes():
     assert 0 < np.mean(excess) + 4 * np.std(excess) / math.sqrt(games) <= bound
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_mean_regret_is_below_its_bound_in_an_independent_world():
     rows = np.random.default_rng(1).integers(3, size=(30, 4))

@@ -60,6 +60,7 @@ def test_one_round_on_paper():
     assert min(abs(learner._ledger.current.probability - q) for q in (other, 1 - other)) < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_mean_regret_is_below_its_bound():
     # sqrt(2 T K log N) at the tuned rate, twice sqrt(T K log N) without a horizon; 10 seeds.

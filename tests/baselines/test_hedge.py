@@ -69,6 +69,7 @@ def test_long_runs_with_large_totals_neither_overflow_nor_vanish():
     assert np.isfinite(learner._totals).all()
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_regret_stays_below_its_bound():
     # E regret <= sqrt(T log N / 2) at the best rate; mean of seeds plus three standard errors.

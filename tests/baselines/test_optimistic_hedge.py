@@ -57,6 +57,7 @@ def last_guesses(history):
     return [np.zeros(3), *(losses for _, losses in history[:-1])]
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("eta", [None, 0.8])
 def test_policies_are_followed_in_proportion_to_weights_with_the_guess(eta):

@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 
 import hannan as hn
 from hannan import bounds as b
+from tests.for_each import for_each
 
 SIZES = {"d": 5, "n_actions": 6, "log_size": 2.0, "m": 2, "loss_bound": 1.0}
 FULL = {"d": 5, "n_actions": 6, "log_size": 2.0}
@@ -52,7 +53,7 @@ CASES = [
 IDS = [f"{function.__name__}-{options}" for function, options, _ in CASES]
 
 
-@pytest.mark.parametrize(("function", "options", "sizes"), CASES, ids=IDS)
+@for_each(("function", "options", "sizes"), CASES)
 def test_it_is_positive_and_monotone_and_sublinear_and_the_sum_of_its_terms(
     function, options, sizes
 ):

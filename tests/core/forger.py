@@ -155,13 +155,25 @@ def cases() -> list[Case]:
     }.items():
         made = hn.ContextFTPL(hn.oracles.SklearnPolicies(estimator, 3), saving.ROWS, seed=0)
         put(f"sklearn, {name}", made, saving.ROWS, 3, 22)
-    done = []
+    done = [Case("Watch", b"".join(content_of(watch(), Encoder())), [0, 1], [[0.5], [1.0]])]
     for name, (learner, contexts, losses) in found.items():
         try:
             done.append(Case.of(name, learner, contexts, losses))
         except hn.HannanError as error:
             print(f"not saved: {name}: {type(error).__name__}: {error}"[:160], file=sys.stderr)
     return done
+
+
+def watch() -> hn.off_policy.Watch:
+    """A watch with rounds of all kinds."""
+    made = hn.off_policy.Watch({"always 0": 0, "always 2": 2}, n_actions=3)
+    for t in range(12):
+        made.decided(t, None, 1 + t % 2, propensity=0.4, available=[1, 2] if t % 3 else None)
+        if t % 2:
+            made.answered(t, t / 11)
+    made.decided("late", None, 0)
+    made.forgotten(0)
+    return made
 
 
 # Forgeries --------------------------------------------------------------------------------
@@ -363,6 +375,8 @@ def attempt(case: Case, content: bytes, folder: Path) -> str:
         path.write_bytes(content)
         learner = hn.load(path, trusted=trusted())
         stage = "play"
+        if isinstance(learner, hn.off_policy.Watch):
+            return used(learner, path)
         refused = 0
         for t in range(ROUNDS):
             try:
@@ -388,6 +402,25 @@ def attempt(case: Case, content: bytes, folder: Path) -> str:
         return f"refused at {stage}" if not _out_of_memory(error) else f"MemoryError at {stage}"
     except Exception as error:
         return _described(error, stage)
+    return "played" if not refused else "refused at play"
+
+
+def used(loaded: hn.off_policy.Watch, path: Path) -> str:
+    """Tell a loaded watch of rounds, answer what is open, read it, and save it."""
+    refused = 0
+    for t in range(ROUNDS):
+        try:
+            loaded.decided(f"round {t}", None, t % 3, propensity=0.5)
+            loaded.answered(f"round {t}", t / ROUNDS)
+        except hn.HannanError:
+            refused += 1
+    for number in loaded.open_decisions[:4]:
+        try:
+            loaded.answered(number, 0.5)
+        except hn.HannanError:
+            loaded.forgotten(number)
+    str(loaded)
+    loaded.save(path)
     return "played" if not refused else "refused at play"
 
 

@@ -23,6 +23,7 @@ from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import decoded
 from hannan.core.storage.files import packed as content_of
 from hannan.core.stored import Stored
+from tests.for_each import for_each
 
 ROWS = np.random.default_rng(0).random((24, 3)).round(2)
 
@@ -326,7 +327,7 @@ def stored_classes():
     )
 
 
-@pytest.mark.parametrize("made", stored_classes(), ids=lambda made: made.__qualname__)
+@for_each("made", stored_classes())
 def test_what_a_new_object_does_not_tell_is_looked_at(made):
     """Every attribute that play may make different is named in the check of its class."""
     own = {name for kind in ("_growing", "_varying") for name in vars(made).get(kind, ())}

@@ -432,6 +432,7 @@ def test_what_is_no_name_of_a_file_is_refused(tmp_path):
         FULL(LISTED, seed=0).save(tmp_path / "no" / "x")
 
 
+@pytest.mark.slow
 def test_a_learner_that_plays_on_meanwhile_is_not_saved(tmp_path):
     learner = BANDIT(LISTED, seed=0)
     learner.save(tmp_path / "x")
@@ -508,8 +509,9 @@ def test_sklearn_estimators_are_named_not_stored():
 
 
 def hinted_bandit():
-    """40 rounds of a hinted bandit, and one open decision."""
-    learner = BANDIT(LISTED, predictor=hn.predictors.Mean(), seed=2)
+    """40 rounds of a hinted bandit, and one open decision; weights were not drawn in pairs then."""
+    singly = hn.Resampling(pairs=False)
+    learner = BANDIT(LISTED, predictor=hn.predictors.Mean(), resampling=singly, seed=2)
     play(learner, rounds(range(6), 3, 40))
     learner.decide(3)
     return learner

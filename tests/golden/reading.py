@@ -15,7 +15,7 @@ def state(learner: Any) -> dict[str, Any]:
         found["scale"] = learner.step.scale
         found["draws"] = learner.leader.number
         found["loss"] = learner._account.loss
-        found["last"] = learner._account.last_scale
+        found["last"] = learner._account.top
     elif isinstance(learner, hn.PlayoutFTPL | hn.PlayoutBandit):
         draws = learner.rounds if isinstance(learner, hn.PlayoutFTPL) else 0
         found |= {"D": 0.0, "scale": 0.0, "draws": draws, "loss": learner._loss, "last": 0.0}

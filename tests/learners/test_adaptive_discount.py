@@ -444,6 +444,7 @@ def test_it_follows_a_world_that_changes_and_one_that_does_not():
     assert hn.play(hn.experts(3, seed=0), steady).regret() < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("oracle", [EXPERTS, SMALL, hn.oracles.AllPolicies(3, 3)], ids=repr)
 @pytest.mark.parametrize("available", [None, [0, 2]])
@@ -657,6 +658,7 @@ def test_a_predictor_for_sets_is_refused():
         hn.AdaptiveDiscount(SLATES, predictor=hn.predictors.Mean())
 
 
+@pytest.mark.slow
 def test_experts_on_rows_learn_rare_and_expensive_events():
     # Passing a fraud costs 50, blocking a good payment 2: least squares alone nearly always passes.
     rng = np.random.default_rng(0)

@@ -49,10 +49,9 @@ def names_in(cell):
 
 def made(name, cell):
     """One learner of the row, or several where the row is about all but one kind."""
-    if name == "ContextFTPL" and "adaptive" in cell:
-        return [TUNED, hn.ContextFTPL(ALL, epsilon=0.5, predictor=hn.predictors.Mean(), seed=0)]
     if name == "ContextFTPL":
-        return [FIXED, hn.ContextFTPL(ALL, epsilon="anytime", seed=0)]
+        guessing = hn.ContextFTPL(ALL, epsilon=0.5, predictor=hn.predictors.Mean(), seed=0)
+        return [TUNED, FIXED, guessing, hn.ContextFTPL(ALL, epsilon="anytime", seed=0)]
     if name == "ContextSemiBanditFTPL":
         return [BANDIT]
     if name in OTHERS:
@@ -84,9 +83,11 @@ def test_every_entry_is_true(cell, entries):
                     expected = answers(inside, method)
                     assert answers(hn.Restarting(inside), method) == expected
                     assert answers(hn.off_policy.Recorder(inside), method) == expected
+                    watched = hn.off_policy.Watched(inside, hn.off_policy.Watch({"always 0": 0}))
+                    assert answers(watched, method) == expected
                 continue
             for name in names_in(cell):
-                if name not in ("Restarting", "Recorder"):
+                if name not in ("Restarting", "Recorder", "Watched"):
                     found = {answers(learner, method) for learner in made(name, cell)}
                     assert found == {entry}, (name, method)
 

@@ -7,6 +7,7 @@ import pytest
 
 import hannan as hn
 from tests import problems
+from tests.for_each import for_each
 
 
 def learner_after_some_rounds(kind="FinitePolicies", **options):
@@ -42,8 +43,8 @@ BAD_LOSSES = {
 }
 
 
-@pytest.mark.parametrize("kind", problems.KINDS)
-@pytest.mark.parametrize("epsilon", ["adaptive", 0.5])
+@for_each("kind", problems.KINDS)
+@for_each("epsilon", ["adaptive", 0.5])
 @pytest.mark.parametrize("name", BAD_LOSSES)
 def test_bad_losses_are_refused(name, epsilon, kind):
     loss, error, message = BAD_LOSSES[name]

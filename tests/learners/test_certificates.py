@@ -165,6 +165,7 @@ def test_it_reads_as_sentences():
     assert "with probability 0.95" in text
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_the_high_probability_bound_is_exceeded_no_more_often_than_it_says():
     # At confidence 1/2, in 300 games; the test fails by chance with probability below 1e-3.
@@ -179,6 +180,7 @@ def test_the_high_probability_bound_is_exceeded_no_more_often_than_it_says():
     assert stats.binomtest(exceeded, 300, 0.5, alternative="greater").pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_the_measured_bound_is_an_upper_bound_on_average():
     # The difference has mean >= 0; allowed are four standard errors.

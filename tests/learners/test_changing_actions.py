@@ -238,6 +238,7 @@ def test_an_expensive_action_is_not_favoured_for_being_unavailable():
 ROWS = np.random.default_rng(5).normal(size=(60, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "scores"),
     [

@@ -80,9 +80,42 @@ def test_one_stream_for_all_elements_equals_its_slow_twin(kind, epsilon):
 
 
 def test_default_settings_are_two_successes_and_twice_the_complexity():
-    oracle, rows = problems.make("FinitePolicies")
+    oracle, rows = problems.make("FunctionOracle")
     learner, twin = twins(oracle, rows, 3, 0, {}, r=2, eager=2.0)
     assert_same_game(learner, twin, hard_rounds(3, 3, 60))
+
+
+def paired_twins(oracle, rows, K, seed, options, X=range(3), **slow):
+    learner = hn.ContextSemiBanditFTPL(oracle, seed=seed, **options)
+    unit = oracle.noise(X, seed_key(seed), 0, 2**20).unit
+    G = learner.complexity.value * slow.pop("eager", 2.0)
+
+    def coin(n):
+        high, low, *_ = naive.philox4x32([0, 8, n, 0], divmod(int(seed_key(seed)), 2**32)[::-1])
+        return ((high << 21) ^ (low >> 11)) * 2.0**-53
+
+    twin = naive_bandit.PairedBandit(rows, X, K, unit, G=G, coin=coin, **slow)
+    return learner, twin
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.4])
+@pytest.mark.parametrize(("r", "mode"), [(2, "auto"), (2, "conditional"), (1, 1), (4, 4)])
+def test_weights_and_instability_in_pairs_equal_their_slow_twin(r, mode, epsilon):
+    oracle, rows = problems.make("FinitePolicies", N=12, seed=r)
+    chosen = hn.Resampling(mode, exact=False, pairs=True) if isinstance(mode, int) else mode
+    options = {"resampling": chosen, "max_resamples": 9}
+    options |= {} if epsilon is None else {"epsilon": epsilon}
+    learner, twin = paired_twins(oracle, rows, 3, r, options, r=r, epsilon=epsilon, limit=9)
+    assert_same_game(learner, twin, hard_rounds(3, 3, 80, seed=r))
+    assert twin.draw > 2.2 * twin.t
+
+
+def test_in_pairs_contexts_without_noise_count_what_leads():
+    rows = [[0, 0, 1], [0, 1, 0], [1, 0, 2], [1, 1, 1], [2, 0, 0], [2, 2, 2]]
+    oracle = hn.oracles.FinitePolicies(rows, n_actions=3)
+    options = {"separator": [0, 1], "max_resamples": 7}
+    learner, twin = paired_twins(oracle, rows, 3, 5, options, X=[0, 1], r=2, limit=7)
+    assert_same_game(learner, twin, hard_rounds(3, 3, 80, seed=5))
 
 
 def test_sets_with_fewer_elements_or_none_can_be_played():
@@ -98,7 +131,7 @@ def test_sets_with_fewer_elements_or_none_can_be_played():
         sizes.add(len(action))
         learner.update(np.full(len(action), 0.5))
         decision = learner.decide(t % 2)
-        assert len(decision.weights) == len(decision.action)
+        assert len(decision.odds.weights) == len(decision.action)
         learner.update(np.zeros(len(decision.action)), decision=decision)
     assert sizes == {0, 1, 2}
 
@@ -114,7 +147,7 @@ def fixed(oracle, contexts=None, **options):
 def test_resampling_never_reuses_the_draw_that_chose_the_action(kind):
     oracle, _ = problems.make(kind)
     learner = fixed(oracle, range(3), resampling="shared", max_resamples=50)
-    first = [float(learner.decide(0).weights[0]) for _ in range(200)]
+    first = [float(learner.decide(0).odds.weights[0]) for _ in range(200)]
     assert max(first) > 1.0  # with the draw that chose the action every J would be 1
 
 
@@ -298,9 +331,16 @@ def test_a_shared_stream_needs_far_fewer_draws_for_large_sets():
 
 def test_oracle_calls_are_draws_for_classes_that_are_searched():
     oracle, _ = problems.make("FinitePolicies")
-    learner = fixed(oracle, range(3))
+    learner = fixed(oracle, range(3), resampling="rao-blackwell")
     play(learner, hard_rounds(3, 3, 50))
     assert learner.oracle_calls == learner.leader.number
+
+
+def test_in_pairs_a_draw_is_two_oracle_calls():
+    oracle, _ = problems.make("FinitePolicies")
+    learner = fixed(oracle, range(3))
+    play(learner, hard_rounds(3, 3, 50))
+    assert learner.oracle_calls - 50 == 2 * (learner.leader.number - 50)
 
 
 # Settings --------------------------------------------------------------------------------------
@@ -420,6 +460,7 @@ def test_sets_need_one_loss_for_each_chosen_element(loss):
 # Regret and certificates -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_certificates_are_above_pseudo_regret_on_average():
     # Means over 60 seeds; each inequality holds with room, so 4.5 standard errors are allowed.

@@ -85,7 +85,9 @@ def test_a_round_that_replaces_another_is_counted_once_by_the_schedule(name):
     assert once.step.W == often.step.W
     assert once.step.scale == often.step.scale
     assert once.regret_bound() is not None
-    assert often.regret_bound() is None  # others were dropped, perhaps because of their actions
+    # Others were dropped, perhaps because of their actions.
+    bound = often.regret_bound()
+    assert bound is None if "bandit" in name else bound > once.regret_bound()
 
 
 @pytest.mark.parametrize("name", ["bandit, draws", "bandit, anytime"])
@@ -177,4 +179,4 @@ def test_neither_does_a_round_in_which_nothing_is_told(name):
     play_on(prompt, T, drop=False)
     # Every other round counts, whatever was played: regret is twice that of the others, on average.
     assert trace.regret() <= 2.0 * prompt.regret_bound()
-    assert learner.regret_bound() is None
+    assert learner.regret_bound() > 0.4 * T  # each of them may have cost anything

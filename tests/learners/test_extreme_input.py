@@ -6,6 +6,7 @@ import pytest
 import hannan as hn
 from hannan.kernels.losses import LARGEST
 from tests.cases import Tried, declared
+from tests.for_each import for_each
 from tests.learners import call_sequences
 
 ORACLES = {
@@ -66,7 +67,7 @@ def test_the_smallest_step_can_be_played():
         assert np.isfinite(learner.certificate().loss)
 
 
-@pytest.mark.parametrize("name", sorted(call_sequences.settings()))
+@for_each("name", sorted(call_sequences.settings()))
 def test_foreign_objects_are_refused_by_name(name):
     setting = call_sequences.setting(name)
     learner = setting.make(call_sequences.Fuse())

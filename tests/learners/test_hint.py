@@ -136,6 +136,7 @@ class SlowEarned:
         self.squares += g * g
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
 def test_earned_trust_equals_its_slow_twin(share):
     trust = hn.Trust(budget=3.0, prior=0.5, floor=0.5, share=share)
@@ -230,6 +231,7 @@ def test_without_the_reserve_late_feedback_would_break_the_budget(monkeypatch):
     assert over
 
 
+@pytest.mark.slow
 def test_a_wrong_hint_is_given_up_with_any_epsilon():
     for epsilon in ("adaptive", "anytime", 0.1):
         learner = hn.ContextSemiBanditFTPL(
@@ -302,6 +304,7 @@ def test_weights_under_a_hint_have_the_mean_of_the_definition(share, successes):
         assert mean_weights(q0, opened, L) == pytest.approx(mean)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("exact", [None, False])
 @pytest.mark.parametrize("level", [0.0, 0.4])
@@ -467,6 +470,7 @@ def test_no_draw_is_spent_on_a_loss_that_was_predicted():
     assert learner.leader.total.scores[:2].tolist() == [5.0, 5.0]
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("guess", ["low", "noisy", "high"])
 def test_regret_with_a_baseline_stays_below_its_bound_term_by_term(guess):

@@ -61,6 +61,7 @@ def test_play_has_the_law_of_noise_on_each_future_round(kind, seed):
     assert statistics.same_law(found, expected) > SURE
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_a_pool_is_drawn_from_by_frequency():
     oracle, rows = problems.make("FinitePolicies", d=3, K=2, N=6, seed=3)

@@ -167,7 +167,7 @@ def test_the_propensity_of_a_decision_is_exact_where_there_is_a_law(name, availa
     rng = np.random.default_rng(0)
     context = rng.random(2) if name == "LinUCB" else 0
     for _ in range(25):
-        asked = learner.propensities(context, available=available)
+        asked = learner.propensities(context, available=available, decide=True)
         decision = learner.decide(context, available)
         assert asked.draws == 0
         assert decision.propensity == pytest.approx(asked.probabilities[decision.action])
@@ -183,10 +183,13 @@ def test_without_a_law_it_is_one_over_the_weight(available):
     learner = hn.ContextSemiBanditFTPL(MIXED, epsilon=0.5, seed=0)
     for _ in range(30):
         decision = learner.decide(0, available)
+        assert math.isnan(decision.propensity)
+        assert math.isnan(decision.propensity_error)
+        assert decision.weights.size == 0
+        answer(learner, decision, np.full(4, 0.5))
         q = decision.propensity
         assert q == pytest.approx(1.0 / decision.weights[0])
         assert decision.propensity_error == pytest.approx(q * math.sqrt((1.0 - q) / 2))
-        answer(learner, decision, np.full(4, 0.5))
 
 
 def test_sets_have_one_for_each_chosen_element():
@@ -197,9 +200,9 @@ def test_sets_have_one_for_each_chosen_element():
     sizes = set()
     for _ in range(10):
         decision = bandit.decide(0)
+        bandit.update([0.5, 0.25], decision=decision)
         assert decision.propensity.shape == decision.propensity_error.shape == (2,)
         np.testing.assert_allclose(decision.propensity, 1.0 / decision.weights)
-        bandit.update([0.5, 0.25], decision=decision)
         asked, decision = full.propensities(0), full.decide(0)
         sizes.add(len(decision.action))
         assert asked.draws == 0
@@ -246,7 +249,7 @@ def test_one_over_the_propensity_is_right_on_average(learner, available):
     inverse = np.zeros((count, 4))
     for row in inverse:
         decision = learner.decide(0, available)
-        row[decision.action] = 1.0 / decision.propensity
+        row[decision.action] = 1.0 / decision.odds.propensity
         learner.forget(decision)
     possible = inverse.any(axis=0)
     assert possible.sum() >= 2
@@ -264,7 +267,7 @@ def test_the_error_of_a_propensity_is_of_the_size_of_its_spread():
     for _ in range(3000):
         decision = learner.decide(0)
         if decision.action in found:
-            found[decision.action].append((decision.propensity, decision.propensity_error))
+            found[decision.action].append((decision.odds.propensity, decision.odds.error))
         learner.forget(decision)
     for values in found.values():
         q, error = np.array(values).T

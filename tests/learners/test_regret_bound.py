@@ -17,6 +17,7 @@ from hannan.baselines import (
     UniformRandom,
 )
 from tests import naive, problems
+from tests.for_each import for_each
 
 D, K, SEEDS, MARKS = 4, 3, 10, (10, 50, 300)
 ORACLE = hn.oracles.FinitePolicies(
@@ -173,7 +174,6 @@ SILENT = {
     ),
     "bandit, baseline": semi(predictor=hn.predictors.Mean(), trust="baseline", seed=0),
     "bandit, hints at a fixed ε": semi(predictor=hn.predictors.Mean(), epsilon=0.1, seed=0),
-    "bandit, late": late(semi(seed=0)),
     "bandit, late, fixed": late(semi(epsilon=0.1, seed=0)),
     "bandit, forgotten": forgetful(semi(epsilon="anytime", seed=0)),
     "restarts without end": hn.Restarting(ftpl(seed=0)),
@@ -196,7 +196,7 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("name", SILENT)
+@for_each("name", SILENT)
 def test_nothing_is_promised_where_no_theorem_speaks(name):
     learner = SILENT[name]
     rows = "inexact" in name or learner.oracle is None or learner.oracle.contexts is None
@@ -390,12 +390,12 @@ def test_fixed_share_pays_for_what_sharing_took():
     assert learner.regret_bound() == pytest.approx(3 * math.log(2) / 2 + 2 * 3 / 8)
 
 
-@pytest.mark.parametrize("name", PROMISING)
+@for_each("name", PROMISING)
 def test_before_any_round_nothing_can_be_lost(name):
     assert PROMISING[name](0).regret_bound() == 0.0
 
 
-@pytest.mark.parametrize("name", [*PROMISING])
+@for_each("name", [*PROMISING])
 def test_asking_changes_nothing(name):
     learner, silent = PROMISING[name](0), PROMISING[name](0)
     d, n = (1, 5) if learner.oracle is SETS else (D, K)

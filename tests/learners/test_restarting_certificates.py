@@ -53,13 +53,14 @@ def test_realised_regret_is_against_the_best_policy_of_each_segment():
 
 
 def test_a_statement_that_one_segment_lacks_is_not_made():
-    learner = hn.Restarting(bandit(), Alarms(10), max_restarts=1)
-    waiting = learner.decide_many([0, 1])  # delayed feedback: nothing is proved for this segment
+    learner = hn.Restarting(bandit(predictor=None), Alarms(10), max_restarts=1)
+    waiting = learner.decide_many([0, 1])  # late feedback: no variance is known of this segment
     play(learner, toy(8))
     for decision in waiting:
         learner.update(0.5, decision=decision)
     assert learner.restarts == [10]
     play(learner, toy(20))
-    assert learner.player.certificate().stability_estimate is not None
-    assert learner.certificate().stability_estimate is None
-    assert any("delayed" in note for note in learner.certificate().notes)
+    assert learner.player.certificate().variance_estimate is not None
+    assert learner.certificate().variance_estimate is None
+    assert learner.certificate().stability_estimate is not None
+    assert any("overlapped" in note for note in learner.certificate().notes)

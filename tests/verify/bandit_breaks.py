@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
 from hannan.kernels import tsallis as kernel
+from hannan.kernels.hints import S
 from hannan.learners import ContextSemiBanditFTPL, tsallis_inf
 from hannan.learners.hint import Hint
 
@@ -51,7 +52,7 @@ def forget_what_the_base_would_have_done(monkeypatch):
     def without_ratio(hint, opened, loss, weight):
         before = hint.S
         charge(hint, opened, loss, weight)
-        hint.S = before + (loss if opened.action == opened.advice else 0.0)
+        hint._measured[S] = before + (loss if opened.action == opened.advice else 0.0)
 
     monkeypatch.setattr(Hint, "charge", without_ratio)
 
@@ -75,6 +76,7 @@ def scale_the_learning_rate(monkeypatch, factor):
             totals, values, advice, share, factor * eta, *out
         ),
         choose=kernel.choose,
+        play=kernel.play,
     )
     monkeypatch.setattr(tsallis_inf, "kernel", spoiled)
 
@@ -89,11 +91,12 @@ def draw_weights_at_arrival(monkeypatch):
         return decision
 
     monkeypatch.setattr(ContextSemiBanditFTPL, "_decide", forgetful)
+    monkeypatch.setattr(ContextSemiBanditFTPL, "_overtaken", lambda learner, opened: [])
 
 
 def _change(monkeypatch, **changes):
     check = algorithm_3.check_resampling
-    names = "total", "context", "action", "draw", "limit", "needed"
+    names = "total", "context", "action", "draw", "limit", "needed", "coins"
 
     def spoiled(owner, given):
         resampling = check(owner, given)

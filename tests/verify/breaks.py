@@ -99,8 +99,8 @@ def shrink_projected_noise(monkeypatch):
     """Halve the noise of listed policies where it is made."""
     fill = FiniteNoise._fill
 
-    def halved(noise, first, block):
-        fill(noise, first, block)
-        block *= 0.5
+    def halved(noise, first, block, start, stop):
+        fill(noise, first, block, start, stop)
+        block[:, start:stop] *= 0.5
 
     monkeypatch.setattr(FiniteNoise, "_fill", halved)

@@ -38,11 +38,12 @@ def test_half_of_what_instability_cost_is_too_little(monkeypatch):
     assert tried(certificates, "certificates-semi-bandit").passed
 
 
+@pytest.mark.slow
 def test_noise_that_is_left_out_of_account_shows(monkeypatch):
     certificate = ContextFTPL.certificate
 
     def understated(learner, confidence=0.95):
-        learner._account.last_scale *= 0.5
+        learner._account.top *= 0.5
         return certificate(learner, confidence)
 
     monkeypatch.setattr(ContextFTPL, "certificate", understated)
@@ -50,6 +51,7 @@ def test_noise_that_is_left_out_of_account_shows(monkeypatch):
     refuted(certificates, "certificates", "much noise: regret, a priori")
 
 
+@pytest.mark.slow
 def test_weights_that_are_too_large_praise_no_policy_enough(monkeypatch):
     weigh_double(monkeypatch)
     refuted(

@@ -45,6 +45,7 @@ def test_every_learner_and_baseline_is_tried():
     assert missing == {hn.baselines.VowpalWabbit} | know_contexts
 
 
+@pytest.mark.slow
 def test_each_learner_is_named_in_a_check(finding):
     names = [*hardness.on_a_line(0), *hardness.on_a_list(hardness.dyadic_thresholds(2), 0)]
     for name in names:

@@ -28,6 +28,7 @@ def test_an_oracle_that_miscounts_is_found_out(monkeypatch):
     assert found == ["all: what oracles say log N is, distance"]
 
 
+@pytest.mark.slow
 def test_a_learner_with_far_too_much_noise_is_found_out(monkeypatch):
     scale_noise(monkeypatch, 30.0)
     refuted(natarajan, "natarajan", "regret, against the sharp form with G")

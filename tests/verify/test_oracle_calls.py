@@ -7,12 +7,14 @@ from tests.verify import bandit_breaks
 from tests.verify.breaks import failures, says_something, tried
 
 
+@pytest.mark.slow
 def test_the_claim_stands():
     finding = tried(oracle_calls, "oracle-calls")
     assert failures(finding) == []
     says_something(finding, 11)
 
 
+@pytest.mark.slow
 def test_a_cap_that_is_ignored_is_found_out(monkeypatch):
     bandit_breaks.ignore_the_cap(monkeypatch)
     found = failures(tried(oracle_calls, "oracle-calls"))
@@ -21,6 +23,7 @@ def test_a_cap_that_is_ignored_is_found_out(monkeypatch):
     assert "no losses: calls in all rounds" not in found
 
 
+@pytest.mark.slow
 def test_so_are_draws_for_losses_of_zero(monkeypatch):
     bandit_breaks.weigh_what_costs_nothing(monkeypatch)
     found = failures(tried(oracle_calls, "oracle-calls"))

@@ -44,6 +44,7 @@ def test_an_action_explored_too_often_is_seen(monkeypatch):
     assert tried(playout, "playout").passed
 
 
+@pytest.mark.slow
 def test_a_second_call_is_seen(monkeypatch):
     call_twice(monkeypatch, PlayoutFTPL)
     few_games(monkeypatch, playout, 4)

@@ -17,6 +17,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_estimates_from_noise_that_is_used_again_are_found_out(monkeypatch):
     bandit_breaks.reuse_the_noise_that_chose(monkeypatch)
     found = failures(tried(predictors, "predictor-baseline"))

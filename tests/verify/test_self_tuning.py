@@ -25,6 +25,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_half_of_what_instability_cost_does_not_cover_regret(monkeypatch):
     measure(monkeypatch, 0.5)
     refuted(self_tuning, "self-tuning", "turns: regret, as measured")
@@ -48,6 +49,7 @@ def test_a_size_of_its_own_makes_the_unit_matter(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_too_slow_a_schedule_shows(monkeypatch):
     widen(monkeypatch, 1e-3)
     refuted(self_tuning, "anytime-schedule", "regret after 800 rounds")
@@ -55,11 +57,13 @@ def test_too_slow_a_schedule_shows(monkeypatch):
     assert tried(self_tuning, "self-tuning").passed
 
 
+@pytest.mark.slow
 def test_too_much_noise_shows_in_the_schedule(monkeypatch):
     widen(monkeypatch, 16.0)
     refuted(self_tuning, "anytime-schedule", "regret after 800 rounds")
 
 
+@pytest.mark.slow
 def test_a_scale_set_once_does_not_matter_to_what_tunes_itself(monkeypatch):
     scale_noise(monkeypatch, 2.0)
     few_games(monkeypatch, self_tuning, 24)

@@ -19,6 +19,7 @@ NEEDED = "exponent log p/p' surely needed beyond εκv, worst policy"
 SHARE = "stability surely, as a share of E v(1 - exp(-εκv))"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_claims_stand(name):
     finding = tried(stability, name)
@@ -26,6 +27,7 @@ def test_the_claims_stand(name):
     says_something(finding, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("how", [lambda patch: scale_noise(patch, 0.5), shrink_projected_noise])
 def test_half_the_noise_is_not_stable_enough(monkeypatch, name, how):
@@ -33,6 +35,7 @@ def test_half_the_noise_is_not_stable_enough(monkeypatch, name, how):
     refuted(stability, name, NEEDED, SHARE)
 
 
+@pytest.mark.slow
 def test_nothing_else_is_amiss_then(monkeypatch):
     scale_noise(monkeypatch, 0.5)
     assert tried(ties, "ties").passed
@@ -40,6 +43,7 @@ def test_nothing_else_is_amiss_then(monkeypatch):
     assert tried(separators, "separators").passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_more_noise_than_needed_shows_where_the_lemma_should_be_tight(monkeypatch, name):
     scale_noise(monkeypatch, 1.5)
@@ -48,12 +52,14 @@ def test_more_noise_than_needed_shows_where_the_lemma_should_be_tight(monkeypatc
     assert any("exponent needed, as a share of εκv" in what for what in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["additive-stability", "separator-stability"])
 def test_a_smaller_kappa_is_refuted(monkeypatch, name):
     monkeypatch.setattr(bounds, "kappa", lambda **sizes: 1.0)
     refuted(stability, name, NEEDED)
 
 
+@pytest.mark.slow
 def test_noise_that_misses_a_context_of_the_separator_is_found_out(monkeypatch):
     init = ContextSet.__init__
 

@@ -10,6 +10,7 @@ from hannan.cli import main
 from hannan.verify import Check, Claim, Finding, Plot, Series, Verdict, theorem_3
 from hannan.verify import suite as suite_module
 from hannan.verify.page import write_page
+from tests.for_each import for_each
 
 HERE = Path(hn.verify.__file__).parent
 
@@ -29,7 +30,7 @@ def test_names_are_unique_and_every_module_is_listed():
     assert files - kept == set(suite_module._MODULES)
 
 
-@pytest.mark.parametrize("claim", hn.verify.claims(), ids=lambda claim: claim.name)
+@for_each("claim", hn.verify.claims())
 def test_claims_say_what_they_say(claim):
     assert claim.says.endswith(".")
     assert claim.result
@@ -48,6 +49,7 @@ def test_a_module_names_all_its_claims():
     assert names == ["additive-stability", "multiplicative-stability", "separator-stability"]
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys):
     page = tmp_path / "page.html"
     names = ["be-the-leader", "switching-sequences"]

@@ -92,6 +92,7 @@ def test_the_printed_count(monkeypatch):
     assert failed("switching-oracle") == []
 
 
+@pytest.mark.slow
 def test_playout_without_noise(monkeypatch):
     monkeypatch.setattr(
         FuturePlayout, "_to_come", lambda self, time, rng: np.zeros(len(self.contexts), np.intp)

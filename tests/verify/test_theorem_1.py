@@ -9,6 +9,7 @@ from hannan.verify import be_the_leader, theorem_1, ties
 from tests.verify.breaks import failures, refuted, says_something, scale_noise, tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "checks"), [("theorem-1", 8), ("one-sided-error", 5)])
 def test_the_claims_stand(name, checks):
     finding = tried(theorem_1, name)
@@ -16,6 +17,7 @@ def test_the_claims_stand(name, checks):
     says_something(finding, checks)
 
 
+@pytest.mark.slow
 def test_half_the_noise_costs_half_as_much(monkeypatch):
     scale_noise(monkeypatch, 0.5)
     assert failures(tried(theorem_1, "one-sided-error")) == [

@@ -47,12 +47,14 @@ def test_an_oblivious_world_does_not(monkeypatch, name):
     assert failures(tried(theorem_2, name)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBLIVIOUS)
 def test_noise_that_is_too_large_shows(monkeypatch, name):
     scale_noise(monkeypatch, 4.0)
     refuted(theorem_2, name, "sharp ε")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBLIVIOUS[1:])
 def test_noise_that_is_too_small_shows(monkeypatch, name):
     scale_noise(monkeypatch, 0.001)

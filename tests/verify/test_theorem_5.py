@@ -95,6 +95,7 @@ def test_trust_that_is_not_earned(monkeypatch):
     assert failed("be-the-optimistic-leader") == []
 
 
+@pytest.mark.slow
 def test_instability_measured_on_whole_losses(monkeypatch):
     monkeypatch.setattr(
         Prediction, "surprise", lambda self, opened, losses, action: loss_of(losses, action)

@@ -14,6 +14,7 @@ def test_the_claim_stands():
     says_something(finding, 21)
 
 
+@pytest.mark.slow
 def test_a_learning_rate_that_is_too_large_is_found_out(monkeypatch):
     bandit_breaks.scale_the_learning_rate(monkeypatch, 50.0)
     refuted(tsallis_inf, "tsallis-both-worlds", "the last action costs 1, d = 1, K = 2")

@@ -72,7 +72,7 @@ def _load(name: str) -> Any:
     raise AttributeError(f"module 'hannan.adapters' has no attribute {name!r}")
 
 
-if not TYPE_CHECKING:  # who checks types would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would otherwise accept any attribute
     __getattr__ = _load
 
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Learner, Policy
 from hannan.core.validation import FloatArray
+from hannan.experiments.game import at_work
 from hannan.oracles.linear_policies import LinearPolicy
 
 _KEY = np.uint64(0x6C6177)  # of the noise behind estimates: asking twice gives the same answer
-
-
-def at_work(learner: Learner) -> Any:
-    """The learner that plays now, where one plays through another."""
-    while isinstance(inner := getattr(learner, "player", None), Learner):
-        learner = inner
-    return learner
 
 
 def chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:

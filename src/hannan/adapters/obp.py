@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from hannan.adapters._ranges import check_inside
-from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import InputTypeError, LossError, ParameterError
 from hannan.core.arrays import as_array, as_floats
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, check_choice, refuse
+from hannan.core.validation import FloatArray, check_bounded_range, check_choice, refuse
 from hannan.off_policy import Log, probabilities
 from hannan.off_policy.log import IntArray
 

@@ -22,7 +22,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
     validate_data,
 )
 
-from hannan.adapters._law import at_work, chosen, law
+from hannan.adapters._law import chosen, law
 from hannan.core import (
     Feedback,
     InputTypeError,
@@ -32,6 +32,7 @@ from hannan.core import (
     ParameterError,
 )
 from hannan.core.validation import FloatArray, check_choice, check_integer, refuse
+from hannan.experiments.game import at_work
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
 from hannan.oracles import LinearPolicies, SklearnPolicies
 

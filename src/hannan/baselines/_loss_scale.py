@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hannan.core.stored import Stored
-from hannan.core.validation import LossRange, check_chosen_loss, check_loss_range, refuse
+from hannan.core.validation import LossRange, check_bounded_range, check_chosen_loss
 
 
-class LossScale(Stored):
+class LossScale:
     """Losses from a range (low, high), scaled to [0, 1]; `owner` is named in errors."""
 
-    def __init__(self, loss_range: LossRange, owner: object = "LossScale") -> None:
+    def __init__(self, loss_range: LossRange, owner: object) -> None:
         self.range = check_bounded_range(owner, loss_range)
 
     def scaled(self, loss: Any) -> float:
@@ -24,22 +23,9 @@ class LossScale(Stored):
         low, high = self.range
         return low + self.scaled(loss) * (high - low)
 
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"loss_range": self.range}
-
-    def _state(self) -> dict[str, Any]:
-        return {}
-
 
 def check_loss(loss: Any, loss_range: LossRange) -> float:
     """The loss of the action played."""
     if type(loss) is float and loss_range[0] <= loss <= loss_range[1]:
         return loss
     return check_chosen_loss(loss, loss_range)
-
-
-def check_bounded_range(owner: object, given: Any, name: str = "loss_range") -> LossRange:
-    """A range that must be known."""
-    if given is None:
-        raise refuse(owner, name, "a pair (low, high)", given)
-    return check_loss_range(owner, given, name)

@@ -8,30 +8,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Action, OpenRound, Oracle, ParameterError
 from hannan.core.rounds import IntArray
-from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, LossRange, check_losses, check_positive
+from hannan.core.validation import (
+    FloatArray,
+    LossRange,
+    check_bounded_range,
+    check_losses,
+    check_positive,
+)
 from hannan.oracles import FinitePolicies
 
 _PART = 4096  # policies whose weights are summed before one part of them is searched
 
 
-class PolicyTable(Stored):
+class PolicyTable:
     """N listed policies: what each of them plays and loses, and the law of following one.
 
     `width` is how much more than another a policy can lose in a round, and `scratch` are N
     numbers, overwritten by every call that says so. `owner` is named in errors.
     """
 
-    _derived = frozenset({"oracle", "range", "width", "log_size", "scratch", "_columns"})
-
     def __init__(
-        self,
-        actions: ArrayLike | FinitePolicies,
-        loss_range: LossRange,
-        owner: object = "PolicyTable",
+        self, actions: ArrayLike | FinitePolicies, loss_range: LossRange, owner: object
     ) -> None:
         self.range = check_bounded_range(owner, loss_range)
         self.oracle = _listed(actions, owner)
@@ -91,9 +90,6 @@ class PolicyTable(Stored):
         """What is played for each policy in a round."""
         column: IntArray = self._columns[opened.context]
         return column if opened.plays is None else opened.plays[column]
-
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"actions": self.oracle, "loss_range": self.range}
 
 
 def check_rate(owner: object, given: Any) -> float | None:

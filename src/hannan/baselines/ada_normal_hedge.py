@@ -33,14 +33,10 @@ class AdaNormalHedge(Learner):
 
     Parameters
     ----------
-    actions
-        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
+    actions, seed, loss_range
+        As in `Hedge`.
     prior
         q, a positive number for each policy, in any scale; None is uniform.
-    seed
-        Fixes the play; None takes fresh entropy.
-    loss_range
-        Range of the losses.
 
     Guarantee
     ---------

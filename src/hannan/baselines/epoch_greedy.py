@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +21,9 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts
+from hannan.core.kept import expect
 from hannan.core.learner import learner_rng
-from hannan.core.validation import FloatArray, check_seed, refuse
+from hannan.core.validation import FloatArray, check_not_negative, check_seed
 
 
 class EpochGreedy(Learner):
@@ -75,6 +75,14 @@ class EpochGreedy(Learner):
 
     feedback = Feedback.SEMI
     oracle: Oracle
+
+    class Round(OpenRound):
+        explores: bool = False
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, explores=type(self.explores) is bool)
+
     _derived = frozenset({"_leader", "_spread", "_scale"})
     _fixed = frozenset({"_K"})
 
@@ -99,7 +107,8 @@ class EpochGreedy(Learner):
         self.contexts = contexts
         self.log_size = log_size
         self.seed = check_seed(self, seed)
-        self.explored = 0
+        self.explored = 0  # rounds that explored and have been learned
+        self._exploring = 0  # those that have been decided
         self._K = oracle.n_actions
         self._estimates = oracle.objective()
         self._leader: Policy | None = None
@@ -112,16 +121,9 @@ class EpochGreedy(Learner):
         """The leader by what exploring rounds have shown."""
         return self._estimates.leader() if self._leader is None else self._leader
 
-    @property
-    def late(self) -> str | None:
-        """The rounds that explore are a function of those that were learned before."""
-        return (
-            "EpochGreedy cannot learn late: how long it follows its leader depends on the rounds "
-            "before, in the order of play."
-        )
-
-    def _act(self, opened: OpenRound) -> None:
+    def _act(self, opened: Round) -> None:
         if self._left == 0:
+            opened.explores = True
             opened.play(int(self._rng.integers(self._K)))
             return
         leader = self.best_policy()
@@ -129,10 +131,17 @@ class EpochGreedy(Learner):
         opened.calls += not self._led
         self._leader, self._led = leader, True
 
-    def _update(self, opened: OpenRound, loss: Any) -> None:
-        cost = self._scale.scaled(loss)
-        if self._left > 0:
+    def _played(self, opened: Round) -> None:
+        """Which rounds explore follows from the decisions before, whether or not answered."""
+        if opened.explores:
+            self._exploring += 1
+            self._left = self._following(self._exploring)
+        else:
             self._left -= 1
+
+    def _update(self, opened: Round, loss: Any) -> None:
+        cost = self._scale.scaled(loss)
+        if not opened.explores:
             return
         estimate = np.zeros(self._K)
         estimate[opened.chosen] = self._K * cost
@@ -140,9 +149,8 @@ class EpochGreedy(Learner):
         self._leader = None
         self._led = False
         self.explored += 1
-        self._left = self._following(self.explored)
 
-    def _law(self, opened: OpenRound) -> FloatArray:
+    def _law(self, opened: Round) -> FloatArray:
         law = np.full(self._K, 1.0 / self._K)
         if self._left > 0:
             law = np.eye(self._K)[self.best_policy()(opened.context)]
@@ -150,7 +158,7 @@ class EpochGreedy(Learner):
             return law
         return np.asarray(np.bincount(opened.plays, law, self._K), dtype=np.float64)
 
-    def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         twin, actions = self._reseeded(rng), []  # one, which finds the leader once
         for _ in range(copies):
             twin._act(opened)
@@ -185,7 +193,4 @@ class EpochGreedy(Learner):
         if self.log_size is None:
             size = self.oracle.log_size(known) if known else None
             return 1.0 if size is None else size
-        given = self.log_size
-        if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= given < math.inf:
-            raise refuse(self, "log_size", "a finite number >= 0", given)
-        return float(given)
+        return check_not_negative(self, "log_size", self.log_size)

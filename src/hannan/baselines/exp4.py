@@ -26,13 +26,11 @@ class Exp4(Learner):
 
     Parameters
     ----------
-    actions
-        Integers [N, d]: policy n plays `actions[n, i]` on context i; or a `FinitePolicies`.
+    actions, seed
+        As in `Hedge`; single actions only.
     learning_rate
         η; if None, the anytime rate :math:`\eta_t = \sqrt{\log N/(tK)}` divided by the largest
         loss.
-    seed
-        Fixes the play; None takes fresh entropy.
     loss_range
         Range of the losses, not negative.
 

@@ -35,8 +35,8 @@ class FixedShare(Learner):
 
     Parameters
     ----------
-    actions
-        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
+    actions, seed, loss_range
+        As in `Hedge`.
     share
         α, or None: k/(T - 1) where horizon and switches are given, else :math:`\alpha_t = 1/t`.
         0 is exponential weights without sharing.
@@ -49,10 +49,6 @@ class FixedShare(Learner):
         T, the number of rounds; goes with `switches`.
     switches
         k, how often the best policy changes.
-    seed
-        Fixes the play; None takes fresh entropy.
-    loss_range
-        Range of the losses.
 
     Guarantee
     ---------

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import (
     Action,
     ContextError,
@@ -25,6 +24,7 @@ from hannan.core.kept import expect, is_count
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
+    check_bounded_range,
     check_integer,
     check_losses,
     check_positive,

@@ -28,8 +28,8 @@ class OptimisticHedge(Learner):
 
     Parameters
     ----------
-    actions
-        The table of policies as `FinitePolicies` takes it, or a `FinitePolicies`.
+    actions, seed, loss_range
+        As in `Hedge`.
     predictor
         A `Predictor`, of which a clone is used; None is `predictors.Last(by_context=False)`, the
         previous losses. Guesses are clipped to `loss_range`.
@@ -37,10 +37,6 @@ class OptimisticHedge(Learner):
         η; if None, :math:`\eta_t = 2 \sqrt{\log N / (V^2 + \sum_{s<t} v_s^2)}`, where
         :math:`v_s` is how far the errors :math:`\ell_s - Q_s` of two actions can lie apart, and V
         the largest it could be: 2 for losses in [0, 1].
-    seed
-        Fixes the play; None takes fresh entropy.
-    loss_range
-        Range of the losses.
 
     Guarantee
     ---------

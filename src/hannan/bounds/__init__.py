@@ -32,7 +32,7 @@ from hannan.bounds.natarajan import natarajan, natarajan_dimension, natarajan_lo
 from hannan.bounds.playout import playout, playout_bandit
 from hannan.bounds.self_tuned import hinted, self_tuned
 from hannan.bounds.semi_bandit import semi_bandit
-from hannan.bounds.sizes import Sizes, kappa, non_transductive, sizes_of
+from hannan.bounds.sizes import Sizes, kappa, non_transductive, overtaking, sizes_of
 from hannan.bounds.switching import switching, switching_log_size
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "natarajan_dimension",
     "natarajan_log_size",
     "non_transductive",
+    "overtaking",
     "playout",
     "playout_bandit",
     "predictable",

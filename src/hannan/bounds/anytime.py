@@ -10,10 +10,9 @@ from hannan.bounds.sizes import (
     Checked,
     SizesAndLosses,
     check_second_moment,
-    check_total,
 )
 from hannan.core.errors import ParameterError
-from hannan.core.validation import check_choice, check_integer, refuse
+from hannan.core.validation import check_choice, check_integer, check_not_negative, refuse
 
 
 def anytime(
@@ -88,8 +87,9 @@ def delayed(
     second_moment, max_resamples
         c and L, as in `semi_bandit`.
     reacting
-        Whether losses, contexts or delays may react to actions whose feedback is pending; mKΔ
-        then takes the place of m²Δ.
+        Whether losses or contexts may react to actions whose feedback is pending; mKΔ then takes
+        the place of m²Δ. Delays may not, unless there is a limit on them: if at most o rounds are
+        decided while one waits, whatever was played, Δ = oT(K + m)/K covers that too.
     epsilon
         ε to evaluate the bound at, in place of the best one.
     d, n_actions, log_size, m, setting, antichain, complexity, loss_bound, loss_range, nonnegative
@@ -128,7 +128,7 @@ def variance(
     """
     owner, m, K = sizes.owner, sizes.m, sizes.K
     T = check_integer(owner, "horizon", horizon, 1)
-    delay = check_total(owner, "total_delay", total_delay)
+    delay = check_not_negative(owner, "total_delay", total_delay)
     if delay > T * (T - 1) / 2:
         most = f"at most T(T-1)/2 = {T * (T - 1) // 2}"
         raise refuse(owner, "total_delay", f"a number of pending rounds, {most}", total_delay)

@@ -4,8 +4,8 @@ import math
 from typing import Unpack
 
 from hannan.bounds.bound import Bound, tuned
-from hannan.bounds.sizes import FORMS, Checked, Sizes, SizesAndLosses, check_total
-from hannan.core.validation import check_choice, check_integer, check_positive
+from hannan.bounds.sizes import FORMS, Checked, Sizes, SizesAndLosses
+from hannan.core.validation import check_choice, check_integer, check_not_negative, check_positive
 
 
 def complete_information(
@@ -158,10 +158,10 @@ def predictable(
     owner = "predictable"
     known = Checked(owner, sizes, nonnegative=False)
     check_choice(owner, "form", form, FORMS)
-    S = check_total(owner, "errors", errors)
+    S = check_not_negative(owner, "errors", errors)
     V = 4.0 * S
     if squared_ranges is not None:
-        V = min(V, check_total(owner, "squared_ranges", squared_ranges))
+        V = min(V, check_not_negative(owner, "squared_ranges", squared_ranges))
     slope = known.kappa(form) * (S if form == "printed" else V)
     return tuned(owner, epsilon, slope, known.error(form))
 
@@ -197,7 +197,7 @@ def first_order(
     [154, 223, 1318]
     """
     known = Checked("first_order", sizes, loss_bound=loss_bound)
-    best = check_total("first_order", "best_loss", best_loss)
+    best = check_not_negative("first_order", "best_loss", best_loss)
     B, _ = known.check_losses()
     a, G = known.kappa() * B, known.G
     if self_tuned:

@@ -6,8 +6,8 @@ from typing import Unpack
 from hannan.bounds.anytime import variance
 from hannan.bounds.bound import Bound
 from hannan.bounds.semi_bandit import default_limit
-from hannan.bounds.sizes import Checked, Sizes, SizesAndLosses, check_total
-from hannan.core.validation import check_integer, check_positive, refuse
+from hannan.bounds.sizes import Checked, Sizes, SizesAndLosses
+from hannan.core.validation import check_integer, check_not_negative, check_positive, refuse
 
 
 def self_tuned(
@@ -19,6 +19,10 @@ def self_tuned(
     squares: float | None = None,
     start: float = 0.0,
     restarts: int = 0,
+    total_delay: float = 0,
+    overtaken: bool = True,
+    reacting: bool = False,
+    unanswered: int = 0,
     **sizes: Unpack[SizesAndLosses],
 ) -> Bound:
     r"""The worst case of a learner that measures its own instability D and plays ε = G/D.
@@ -27,6 +31,12 @@ def self_tuned(
     :math:`V = \sum_t E v_t^2` and R the largest range of a round. Semi-bandit, losses up to 1:
     :math:`2\sqrt{(2\kappa G + 1)\, c mKT} + \sum_t \frac{K}{eL_t}`, pseudo-regret. At most r
     restarts multiply the roots by :math:`\sqrt{r+1}` and R by r + 1.
+
+    Where feedback is late, Δ being the number of pairs of rounds that were open together, the root
+    becomes :math:`\sqrt{2\kappa G (V + R^2 \Delta) + 2(1 + C) R^2 \Delta}`; with semi-bandit
+    feedback :math:`2\kappa G m^2 \Delta + 2 (1 + C) m^2 \Delta` is added under it. C is that of
+    `overtaking`, and 0 if losses come in the order of decisions. Rounds without an answer cost the
+    largest loss of a round each.
 
     The learner needs to know only G; on easy data D stays far below its worst case.
 
@@ -43,6 +53,13 @@ def self_tuned(
         The initial value of D; it is paid once in each game.
     restarts
         r.
+    total_delay, reacting
+        Δ, and whether losses or contexts react to actions whose feedback is pending, as in
+        `delayed`.
+    overtaken
+        Whether a loss may come before that of an earlier decision.
+    unanswered
+        Rounds whose loss never comes, or not yet.
     d, n_actions, log_size, m, setting, antichain, complexity, loss_bound, loss_range, nonnegative
         As in `complete_information`, sharp form.
 
@@ -53,6 +70,8 @@ def self_tuned(
     regret <= 2479.41 = 2477 (instability) + 2 (range), at epsilon = 0.03094
     >>> round(self_tuned(20_000, feedback="bandit", **sizes).value)
     8118
+    >>> round(self_tuned(20_000, total_delay=20_000, overtaken=False, **sizes).value)
+    3528
 
     References
     ----------
@@ -62,21 +81,26 @@ def self_tuned(
     known = Checked(owner, sizes)
     options = (feedback, second_moment, max_resamples)
     W, loss, L = variance(known, horizon, *options, growing=True)
+    late = variance(known, horizon, *options, total_delay, reacting, growing=True)[0] - W
     games = 1 + check_integer(owner, "restarts", restarts, 0)
     G, kappa = known.G, known.kappa()
+    B = known.check_losses()[1] if L is None else known.m * known.check_semi_bandit_losses()
+    steps = 2.0 * (1.0 + overtaken * known.overtaking()) * B**2 * float(total_delay)
     if L is None:
         if squares is not None:
-            W = min(W, kappa * check_total(owner, "squares", squares))
-        _, R = known.check_losses()
-        terms = {"instability": 2.0 * math.sqrt(2.0 * games * G * W), "range": 2.0 * games * R}
+            W = min(W, kappa * check_not_negative(owner, "squares", squares))
+        root = math.sqrt(games * (2.0 * G * (W + late) + steps))
+        terms = {"instability": 2.0 * root, "range": 2.0 * games * B}
     else:
         if max_resamples is None:
             loss *= math.sqrt(games)
-        instability = 2.0 * math.sqrt(games * (2.0 * G + 1.0 / kappa) * W)
-        terms = {"instability": instability, "truncation": loss}
+        root = math.sqrt(games * ((2.0 * G + 1.0 / kappa) * W + 2.0 * G * late + steps))
+        terms = {"instability": 2.0 * root, "truncation": loss}
     D = 0.5 * (terms["instability"] + terms.get("range", 0.0))
-    if (begin := check_total(owner, "start", start)) > 0.0:
+    if (begin := check_not_negative(owner, "start", start)) > 0.0:
         terms["start"] = games * begin
+    if check_integer(owner, "unanswered", unanswered, 0):
+        terms["unanswered"] = B * unanswered
     return Bound(sum(terms.values()), G / (D + games * begin), terms, L)
 
 
@@ -91,6 +115,10 @@ def hinted(
     max_resamples: int | None = None,
     start: float = 0.0,
     restarts: int = 0,
+    total_delay: float = 0,
+    overtaken: bool = True,
+    reacting: bool = False,
+    unanswered: int = 0,
     **sizes: Unpack[Sizes],
 ) -> Bound:
     r"""Bandit feedback, self-tuned, with hints that earn their share of the rounds.
@@ -104,7 +132,9 @@ def hinted(
 
     where the law of the leader's choice is known, so that baselines can be covered,
     :math:`2\sqrt{(2.6\kappa GK + 1)W}` and :math:`2\sqrt T` more. At most r restarts multiply the
-    roots by :math:`\sqrt{r+1}` and D₀ by r + 1. Pseudo-regret, single actions.
+    roots by :math:`\sqrt{r+1}` and D₀ by r + 1. Late feedback adds
+    :math:`2\kappa G \Delta + 2(1 + C)\Delta` under the second root, as in `self_tuned`.
+    Pseudo-regret, single actions.
 
     Parameters
     ----------
@@ -118,6 +148,8 @@ def hinted(
         L, where it is fixed; by default :math:`\lceil\sqrt{Kt}\rceil`.
     start, restarts
         :math:`D_0`, the initial value of D, and r.
+    total_delay, overtaken, reacting, unanswered
+        As in `self_tuned`.
     loss_bound, loss_range
         As in `semi_bandit`.
     d, n_actions, log_size, m, setting, antichain, complexity
@@ -135,7 +167,7 @@ def hinted(
         raise refuse(owner, "m", "1, for single actions", known.m)
     T = check_integer(owner, "horizon", horizon, 1)
     B = known.check_semi_bandit_losses()
-    D0 = check_total(owner, "start", start)
+    D0 = check_not_negative(owner, "start", start)
     c = check_positive(owner, "budget", budget)
     if not 0.0 <= share < 1.0:
         raise refuse(owner, "share", "a number from 0 to less than 1", share)
@@ -149,11 +181,16 @@ def hinted(
         truncation = K * T / (math.e * L)
     if known_law:
         truncation += more * 2.0 * math.sqrt(T)
+    Delta = check_not_negative(owner, "total_delay", total_delay)
+    late = 2.0 * kappa * G * (K if reacting else 1) * Delta
+    late += 2.0 * (1.0 + overtaken * known.overtaking()) * Delta
     terms = {
         "hints": B * more * c * math.sqrt(G * T),
-        "instability": B * more * 2.0 * math.sqrt(unrest * W),
+        "instability": B * more * 2.0 * math.sqrt(unrest * W + late),
         "truncation": B * truncation,
         "start": games * D0,
     }
+    if check_integer(owner, "unanswered", unanswered, 0):
+        terms["unanswered"] = B * unanswered
     value = sum(terms.values())
     return Bound(value, G / (0.5 * terms["instability"] + terms["start"]), terms, L)

@@ -13,6 +13,7 @@ from hannan.bounds.laplace_complexity import (
 from hannan.core import Oracle, ParameterError
 from hannan.core.arrays import Contexts
 from hannan.core.validation import check_integer, check_loss_range, check_positive, refuse
+from hannan.perturbation.laplace import mean_of_maximum
 
 SETTINGS = ("transductive", "separator")
 FORMS = ("printed", "sharp")
@@ -163,6 +164,10 @@ class Checked:
             antichain=self.antichain,
         )
 
+    def overtaking(self) -> float:
+        """C of the scale lemma."""
+        return overtaking(self.d, self.K, self.m)
+
     def error(self, form: str) -> float:
         r"""What noise costs, times ε: G, or :math:`10\sqrt{dm}\log N` as printed."""
         if form == "sharp":
@@ -244,13 +249,6 @@ def check_second_moment(owner: str, value: Any) -> float:
     return float(value)
 
 
-def check_total(owner: str, name: str, value: Any) -> float:
-    """A finite number that is not negative."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < math.inf:
-        raise refuse(owner, name, "a finite number >= 0", value)
-    return float(value)
-
-
 def kappa(
     *,
     setting: str = "transductive",
@@ -289,6 +287,32 @@ def kappa(
         return 1.0
     chosen = m if antichain else check_integer("kappa", "n_actions", n_actions, 1)
     return float(chosen if setting == "transductive" else chosen * d)
+
+
+def overtaking(d: int, n_actions: int, m: int = 1) -> float:
+    r"""C of the scale lemma: what it may cost that noise has grown between two moments.
+
+    If the same noise is multiplied by σ in place of s < σ, a policy that leads stops doing so with
+    probability at most :math:`C (1 - s/\sigma)`. Single actions:
+    :math:`C = d (1 - 1/K + \gamma_K)`, :math:`\gamma_K` the mean of the largest of K unit Laplace
+    variables; sets: :math:`C = dK`. It matters for rounds that are overtaken by one decided later
+    with more noise.
+
+    Parameters
+    ----------
+    d, n_actions, m
+        As in `complete_information`.
+
+    Examples
+    --------
+    >>> overtaking(1, 2), overtaking(3, 4, m=2)
+    (1.25, 12.0)
+    """
+    d = check_integer("overtaking", "d", d, 1)
+    K = check_integer("overtaking", "n_actions", n_actions, 1)
+    if check_integer("overtaking", "m", m, 1) > 1:
+        return float(d * K)
+    return d * min(K, 1.0 - 1.0 / K + mean_of_maximum(K))
 
 
 def non_transductive(horizon: int) -> float:

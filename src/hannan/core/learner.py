@@ -22,7 +22,15 @@ from hannan.core.kept import expect
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
-from hannan.core.rounds import BrokenLedger, Decision, IntArray, Ledger, OpenRound, context_key
+from hannan.core.rounds import (
+    BrokenLedger,
+    Decision,
+    IntArray,
+    Ledger,
+    Odds,
+    OpenRound,
+    context_key,
+)
 from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_integer
@@ -108,7 +116,10 @@ class Learner(Parametrised, ABC):
             interrupts.expect()
         changing = None
         try:
+            ledger = self._ledger
             opened = self.Round(self.check_context(context))
+            if ledger.waiting:
+                opened.late, opened.arrived_before = True, ledger.closed
             if available is not None:
                 self._restrict(opened, self._some(available))
             self._prepare(opened)
@@ -116,7 +127,6 @@ class Learner(Parametrised, ABC):
             changing = opened
             self._played(opened)
             self.oracle_calls += opened.calls
-            ledger = self._ledger
             if ledger.current is not None:
                 ledger.dropped += 1
                 self._abandoned(ledger.current)
@@ -205,6 +215,11 @@ class Learner(Parametrised, ABC):
         interrupts.deliver()
 
     @property
+    def current(self) -> OpenRound | None:
+        """The round that `act` opened and that waits for its loss."""
+        return self._ledger.current
+
+    @property
     def open_decisions(self) -> list[int]:
         """Ids of the decisions not answered yet."""
         return list(self._ledger.waiting)
@@ -226,20 +241,26 @@ class Learner(Parametrised, ABC):
 
     # Rounds for learners that play through this one -------------------------------------------
 
-    def prepare_round(self, context: Any, plays: IntArray | None = None) -> Any:
-        """A round whose context has been checked, for questions about its action."""
+    def prepare_round(self, context: Any, plays: IntArray | None = None, late: bool = False) -> Any:
+        """A round whose context has been checked, for questions about its action.
+
+        `late`: whether losses of other rounds may be learned before its own.
+        """
         opened = self.Round(context)
+        opened.late = late
         if plays is not None:
             opened.plays = plays
         self._prepare(opened)
         return opened
 
-    def begin_round(self, context: Any, plays: IntArray | None = None) -> OpenRound:
+    def begin_round(
+        self, context: Any, plays: IntArray | None = None, late: bool = False
+    ) -> OpenRound:
         """A round with its action chosen, for a caller who calls `keep_round` and `end_round`.
 
         Until it is kept nothing has changed but random numbers that a generator has drawn.
         """
-        opened: OpenRound = self.prepare_round(context, plays)
+        opened: OpenRound = self.prepare_round(context, plays, late)
         self._act(opened)
         return opened
 
@@ -272,15 +293,17 @@ class Learner(Parametrised, ABC):
         return self._replay(self._begin(context, available), copies, rng)
 
     def propensities(
-        self, context: Any = None, draws: int = 1000, available: Any = None
+        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
     ) -> Propensities:
         """The probability of each element to be chosen by `act(context, available)` now.
 
+        With `decide`, by `decide(context, available)`: a learner with a predictor may have more
+        use for it where a loss is known to come before the next round.
         Exact where there is a formula; else from `draws` draws of `would_play`. Asking never
         changes what is played.
         """
         check_integer(self, "draws", draws, 2)
-        opened = self._begin(context, available)
+        opened = self._begin(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
             return Propensities(law, np.zeros(len(law)), 0)
@@ -293,8 +316,13 @@ class Learner(Parametrised, ABC):
         q = self._shares(opened, draws, np.random.default_rng([_REPLAYS, self.clock]))
         return Propensities(q, np.sqrt(q * (1.0 - q) / draws), draws)
 
-    def worst_case(self, rounds: int, restarts: int) -> float | None:
-        """What theory promises after so many restarts, where bounds of segments do not add up."""
+    def worst_case(
+        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+    ) -> float | None:
+        """What theory promises after so many restarts, where bounds of segments do not add up.
+
+        `total_delay`: pairs of rounds that were open together; `unanswered`: rounds without a loss.
+        """
         return None
 
     def regret_bound(self) -> float | None:
@@ -427,9 +455,14 @@ class Learner(Parametrised, ABC):
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
-        if self.oracle is None:
+        oracle = self.oracle
+        if oracle is None:
             return check_comparable(context)
-        return self.oracle.at(self.clock + ahead, context)
+        return (
+            oracle.at(self.clock + ahead, context)
+            if oracle.timed
+            else oracle.check_context(context)
+        )
 
     # Parts ------------------------------------------------------------------------------------
 
@@ -448,9 +481,10 @@ class Learner(Parametrised, ABC):
         ledger = self._ledger
         return self.rounds + len(ledger.waiting) + ledger.forgotten
 
-    def _begin(self, context: Any, available: Any) -> OpenRound:
+    def _begin(self, context: Any, available: Any, late: bool = False) -> OpenRound:
         """A round, checked and prepared; nothing else has changed."""
         opened = self.Round(self.check_context(context))
+        opened.late = late or bool(self._ledger.waiting)
         if available is not None:
             self._restrict(opened, self._some(available))
         self._prepare(opened)
@@ -491,16 +525,21 @@ class Learner(Parametrised, ABC):
     def _decide(self, context: Any, some: IntArray | None) -> Decision:
         opened = self.Round(context)
         opened.number = self._ledger.made
+        opened.late, opened.arrived_before = True, self._ledger.closed
         self._restrict(opened, some)
         self._prepare(opened)
         self._act(opened)
-        propensity, error = self._propensity(opened)
+        opened.odds = self._odds(opened)
         try:
             self.keep_round(opened)
-            return self._ledger.hand_out(opened, propensity, error)
+            return self._ledger.hand_out(opened)
         except BaseException as failure:
             self._broken_off(failure, opened)
             raise
+
+    def _odds(self, opened: Any) -> Odds:
+        """How likely the action of a round was, for its decision."""
+        return Odds(opened.inverse, *self._propensity(opened))
 
     def _propensity(self, opened: Any) -> tuple[Any, Any]:
         """The probability of the action of a round, and its standard error."""
@@ -547,5 +586,6 @@ class Learner(Parametrised, ABC):
 def _copied(value: Any) -> Any:
     if isinstance(value, np.random.Generator):
         return copy.deepcopy(value)
-    parts = isinstance(value, Stored | np.ndarray | list | dict) and not isinstance(value, Learner)
-    return copy.copy(value) if parts else value
+    parts = isinstance(value, Stored | np.ndarray | list | dict)
+    # Learners inside are marked by themselves, and oracles never change.
+    return copy.copy(value) if parts and not isinstance(value, Learner | Oracle) else value

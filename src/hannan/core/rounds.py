@@ -6,6 +6,7 @@ back. So feedback that is late, out of order or missing needs nothing else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
@@ -21,8 +22,6 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
 IntArray = NDArray[np.intp]
-
-_NO_WEIGHTS: FloatArray = np.empty(0)
 
 
 class Draw(NamedTuple):
@@ -55,6 +54,31 @@ def _nobody() -> None:
     """Who made what was pickled: that is not known."""
 
 
+@dataclass(slots=True, eq=False)
+class Odds(Stored):
+    """How likely the action of a decision was: shared by the decision and its round.
+
+    Drawn weights stay hidden until the round is answered. An environment that saw them could
+    choose by them which rounds it answers, and no statement about regret would hold.
+    """
+
+    weights: FloatArray
+    propensity: Any
+    error: Any
+    exact: bool = True  # whether there is a formula for the propensity; else the weights are its
+    hidden: bool = False
+
+    def _check_stored(self) -> None:
+        expect(
+            self,
+            weights=is_array(self.weights, None, low=0.0),
+            propensity=all(
+                isinstance(each, float) or is_array(each, None)
+                for each in (self.propensity, self.error)
+            ),
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision(Stored):
     """What was decided for a context, under an id that feedback refers to later."""
@@ -62,22 +86,40 @@ class Decision(Stored):
     id: int
     context: Any
     action: Action
-    weights: FloatArray
-    """For each chosen element an estimate of 1/q, q its probability of being chosen, drawn from
-    the state at decision time: inverse propensities, unbiased up to the known truncation. Empty
-    where the learner has no use for them."""
+    odds: Odds = field(repr=False)
     available: IntArray | None = None
     """The actions that were available, sorted; None where all were."""
-    propensity: Any = np.nan
-    """The probability with which the action was chosen; for sets one number for each chosen
-    element. Where the learner has no formula for it, one over the weight, whose inverse is the
-    unbiased number; NaN where there are no weights either (ask `propensities` beforehand)."""
-    propensity_error: Any = np.nan
-    """The standard error of the propensity: 0 where it is exact."""
     maker: Maker | None = field(default=None, repr=False)
     """Whose decision it is; None once it was in a file."""
 
     _derived = frozenset({"maker"})
+
+    @property
+    def weights(self) -> FloatArray:
+        """For each chosen element 1/q, q its probability of being chosen, or an estimate of it.
+
+        Of the state at decision time: inverse propensities, unbiased up to the known truncation.
+        Empty where the learner has no use for them; drawn ones are shown once the round has been
+        answered.
+        """
+        return np.empty(0) if self.odds.hidden else self.odds.weights
+
+    @property
+    def propensity(self) -> Any:
+        """The probability with which the action was chosen; for sets one for each chosen element.
+
+        Where the learner has no formula for it: one over the weight, whose inverse is the unbiased
+        number, once the round has been answered. NaN before that, and where there are no weights
+        (ask `propensities` beforehand).
+        """
+        odds = self.odds
+        return odds.propensity if odds.exact or not odds.hidden else math.nan
+
+    @property
+    def propensity_error(self) -> Any:
+        """The standard error of the propensity: 0 where it is exact."""
+        odds = self.odds
+        return odds.error if odds.exact or not odds.hidden else math.nan
 
     def _params_to_store(self) -> dict[str, Any]:
         shown = Stored._params_to_store(self)  # `super()` does not know classes made with slots
@@ -109,6 +151,9 @@ class OpenRound(Stored):
     chosen: Action = -1
     action: Action = -1  # what is played where `chosen` was chosen
     number: int | None = None  # the id of its decision; None for the round that `act` opened
+    late: bool = False  # whether other losses may be learned before its own
+    arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
+    odds: Odds | None = None  # of its decision
     calls: int = 0  # oracle calls of the present call of the learner
     _derived = frozenset({"calls"})
 
@@ -128,7 +173,7 @@ class OpenRound(Stored):
     @property
     def inverse(self) -> FloatArray:
         """Inverse propensities of the chosen elements, where the learner uses them."""
-        return _NO_WEIGHTS
+        return np.empty(0)  # a new one: files tell objects that are shared from those that are not
 
     def check(self, n_actions: int | None, sets: bool) -> None:
         """Refuse, from a file, a round that no learner with so many actions could have opened."""
@@ -144,6 +189,9 @@ class OpenRound(Stored):
             action=is_action(self.action, K, sets),
             chosen=self.chosen is OpenRound.chosen or is_action(self.chosen, K, sets),
             number=self.number is None or is_count(self.number),
+            late=type(self.late) is bool,
+            arrived_before=is_count(self.arrived_before),
+            odds=self.odds is None or type(self.odds) is Odds,
             calls=is_count(self.calls),
         )
         expect(self, action=plays is None or int(plays[self.action]) == self.action)
@@ -180,6 +228,8 @@ class Ledger(Stored):
     forgotten: int = 0
     dropped: int = 0  # rounds of `act` that a second `act` replaced
     delayed: bool = False  # whether a round was learned while others waited
+    closed: int = 0  # rounds that were learned
+    total_delay: int = 0  # pairs of rounds that were open together, of which one was learned
     maker: Maker | None = field(default_factory=Maker)  # None: not known
     inherited: int = 0  # decisions from before the learner was loaded, whoever made them
 
@@ -222,6 +272,21 @@ class Ledger(Stored):
         """Whether this round takes the place of one that will never be answered."""
         return self.current is not None and opened.number is None
 
+    def overtaken_by(self, opened: OpenRound) -> list[OpenRound]:
+        """Other open rounds, which were decided since a loss was last learned.
+
+        What depends on the state of their decision must be known before this one is learned.
+        """
+        found = []
+        for number in reversed(self.waiting):
+            other = self.waiting[number]
+            if other.arrived_before < self.closed:
+                break
+            found.append(other)
+        if self.current is not None and self.current.arrived_before == self.closed:
+            found.append(self.current)
+        return [other for other in found if other is not opened]
+
     def check_room(self, decisions: int) -> None:
         """Refuse decisions where too many wait already."""
         if len(self.waiting) + decisions > MOST_OPEN:
@@ -231,12 +296,20 @@ class Ledger(Stored):
                 "that will never be; open_decisions lists all ids."
             )
 
-    def hand_out(self, opened: OpenRound, propensity: Any, error: Any) -> Decision:
+    @property
+    def unanswered(self) -> int:
+        """Rounds that were decided and have no loss, at least not yet."""
+        return self.gaps + len(self.waiting) + (self.current is not None)
+
+    def hand_out(self, opened: OpenRound) -> Decision:
         """Keep a round until its loss comes; the decision that refers to it."""
+        assert opened.odds is not None
         number, self.made = self.made, self.made + 1
         self.waiting[number] = opened
-        seen = opened.context, opened.action, opened.inverse, opened.available
-        return Decision(number, *seen, propensity, error, self.maker)
+        if self.current is not None and not self.current.late:
+            self.current.late, self.current.arrived_before = True, self.closed
+        seen = opened.context, opened.action, opened.odds, opened.available
+        return Decision(number, *seen, self.maker)
 
     def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
         """The round that a loss belongs to, or an error that says why there is none."""
@@ -269,6 +342,11 @@ class Ledger(Stored):
             self.current = None
         else:
             del self.waiting[opened.number]
+            assert opened.odds is not None
+            opened.odds.hidden = False
+        if opened.late:
+            self.total_delay += self.closed - opened.arrived_before
+        self.closed += 1
         if self.waiting or self.current is not None:
             self.delayed = True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any, ClassVar, Self
 
 
@@ -71,19 +70,7 @@ class Stored:
 
     @classmethod
     def _derived_names(cls) -> frozenset[str]:
-        return _named(cls.__mro__, "_derived")
-
-    @classmethod
-    def _growing_names(cls) -> frozenset[str]:
-        return _named(cls.__mro__, "_growing")
-
-    @classmethod
-    def _fixed_names(cls) -> frozenset[str]:
-        return _named(cls.__mro__, "_fixed")
-
-    @classmethod
-    def _varying_names(cls) -> frozenset[str]:
-        return _named(cls.__mro__, "_varying")
+        return names_in(cls, "_derived")
 
 
 def _slots(thing: Any) -> dict[str, Any]:
@@ -92,8 +79,7 @@ def _slots(thing: Any) -> dict[str, Any]:
     return {field.name: getattr(thing, field.name) for field in found}
 
 
-@functools.lru_cache(maxsize=1024)
-def _named(classes: tuple[type, ...], attribute: str) -> frozenset[str]:
-    """The names that a class and all it is made from list."""
-    found = (vars(base).get(attribute, frozenset()) for base in classes)
+def names_in(kind: type, attribute: str) -> frozenset[str]:
+    """The names that a class and all it is made from list, as in `_growing`."""
+    found = (vars(base).get(attribute, frozenset()) for base in kind.__mro__)
     return frozenset().union(*found)

@@ -44,6 +44,13 @@ def check_positive(owner: object, name: str, value: Any) -> float:
     return float(value)
 
 
+def check_not_negative(owner: object, name: str, value: Any) -> float:
+    """A finite number of at least zero."""
+    if not 0 <= _number(value) < math.inf:
+        raise refuse(owner, name, "a finite number >= 0", value)
+    return float(value)
+
+
 def check_probability(owner: object, name: str, value: Any) -> float:
     """A number in [0, 1]."""
     if not 0 <= _number(value) <= 1:
@@ -76,6 +83,13 @@ def check_loss_range(owner: object, value: Any, name: str = "loss_range") -> Los
         accepted = f"a pair of finite numbers with low < high, up to {LARGEST:g} in absolute value"
         raise refuse(owner, name, accepted, value)
     return (low, high)
+
+
+def check_bounded_range(owner: object, value: Any, name: str = "loss_range") -> LossRange:
+    """A range that must be known."""
+    if value is None:
+        raise refuse(owner, name, "a pair (low, high)", value)
+    return check_loss_range(owner, value, name)
 
 
 def check_losses(

@@ -78,23 +78,30 @@ def _restriction(this_round: Round) -> dict[str, Any]:
     return {} if this_round.available is None else {"available": this_round.available}
 
 
-def _nested(learner: Any) -> Iterator[Learner]:
+def nested(learner: Any) -> Iterator[Learner]:
     """A learner, and those it plays through."""
     yield learner
     inner = getattr(learner, "learner", None)
     if isinstance(inner, Learner):
-        yield from _nested(inner)
+        yield from nested(inner)
+
+
+def at_work(learner: Any) -> Any:
+    """The learner that plays now, where one plays through another."""
+    while isinstance(inner := getattr(learner, "player", None), Learner):
+        learner = inner
+    return learner
 
 
 def _called(learner: Learner) -> str:
-    *outer, last = (type(part).__name__ for part in _nested(learner))
+    *outer, last = (type(part).__name__ for part in nested(learner))
     return "".join(f"{name}(" for name in outer) + last + ")" * len(outer)
 
 
 def _check_actions(learner: Learner, environment: Environment) -> None:
     """Refuse a learner made for another number of actions: it might play on without a word."""
     there = getattr(environment, "n_actions", None)
-    for part in _nested(learner):
+    for part in nested(learner):
         for source in (part, getattr(part, "oracle", None)):
             known = getattr(source, "n_actions", None)
             if known is not None and there is not None and known != there:

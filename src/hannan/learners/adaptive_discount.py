@@ -122,7 +122,7 @@ class AdaptiveDiscount(Learner):
     """
 
     oracle: Oracle
-    noise_memory: ClassVar[int] = 2**26
+    noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
     _derived = frozenset({"_rates", "_plain", "_shadow"})
 
@@ -388,8 +388,12 @@ class AdaptiveDiscount(Learner):
             found = min(found, each)
         return None if math.isinf(found) else found + self._master.bound(T, self._width)
 
-    def worst_case(self, rounds: int, restarts: int) -> float | None:
+    def worst_case(
+        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+    ) -> float | None:
         """That against fixed policies, for a game with restarts; infinite where there is none."""
+        if total_delay or unanswered:
+            return math.inf
         known = math.isfinite(self._width) and self._leader.n_actions is not None
         if self._plain is None or not known or not self._evidence().has_theorem:
             return math.inf
@@ -521,6 +525,7 @@ class AdaptiveDiscount(Learner):
             self._ledger,
             self._availability,
             self._width,
+            self._width,
         )
 
     @property
@@ -551,7 +556,7 @@ class AdaptiveDiscount(Learner):
     def _check_oracle(self, oracle: Any) -> Oracle:
         if not isinstance(oracle, Oracle):
             raise refuse(self, "oracle", "an oracle (`hn.experts` also takes tables)", oracle)
-        if type(oracle).at is not Oracle.at:
+        if oracle.timed:
             raise ParameterError(
                 f"{type(oracle).__name__} changes with time itself, and what has been forgotten of "
                 "it cannot be told: play it with ContextFTPL."

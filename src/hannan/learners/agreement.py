@@ -7,8 +7,9 @@ import numpy as np
 from hannan.core import LossError
 from hannan.core.kept import MOST, expect, is_array
 from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
 from hannan.detectors import Bernstein
-from hannan.kernels.drift import both_have_risen
+from hannan.kernels.drift import both_have_risen, watch
 
 
 class Agreement(Stored):
@@ -38,7 +39,23 @@ class Agreement(Stored):
         """Read one more number of each stream, in [0, 1]; whether there is drift."""
         values = first, second
         if not math.isfinite(first + second):
-            raise LossError(f"A test for drift reads finite numbers in [0, 1]; got {values}.")
+            raise _not_finite(values)
         return bool(
             both_have_risen(self._sums, self._spreads, self._counts, values, *self._settings)
         )
+
+    def watch(
+        self, totals: FloatArray, loss: float, expected: float, low: float, width: float
+    ) -> bool:
+        """Read how wrong a prediction was: see `DriftMonitor`, whose totals are updated here."""
+        sums, spreads, counts = self._sums, self._spreads, self._counts
+        found: int = watch(
+            sums, spreads, counts, totals, loss, expected, low, width, *self._settings
+        )
+        if found < 0:
+            raise _not_finite((loss, expected))
+        return found > 0
+
+
+def _not_finite(values: tuple[float, float]) -> LossError:
+    return LossError(f"A test for drift reads finite numbers in [0, 1]; got {values}.")

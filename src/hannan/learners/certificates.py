@@ -150,6 +150,19 @@ def availability_notes(sets: Availability) -> list[str]:
     return ["actions were not always available" + how] if sets.restricted else []
 
 
+def late_notes(ledger: Ledger, delays: str = "") -> list[str]:
+    """What statements count of rounds whose losses were late, or have not come."""
+    notes = []
+    if ledger.delayed:
+        notes.append(f"feedback was late: {ledger.total_delay} pairs of rounds overlapped{delays}")
+    if ledger.unanswered:
+        notes.append(
+            f"{ledger.unanswered} rounds have no loss yet, or never will: each is counted with the "
+            "most that it can cost"
+        )
+    return notes
+
+
 def feedback_notes(ledger: Ledger, late: str = "nothing is proved for that") -> list[str]:
     """What is wrong with feedback that was not given at once and in every round."""
     notes = [f"feedback was delayed: {late}"] if ledger.delayed else []
@@ -186,13 +199,23 @@ class Account(Stored):
     stability: float = 0.0  # what instability can have cost, by ranges of losses or variances
     truncation: float = 0.0  # what limiting the resampling may have cost
     scheduled: float = 0.0  # what the anytime schedule allows instability to cost
-    last_scale: float = 0.0  # 1/ε of the last round
+    ranges: float = 0.0  # of the losses of rounds, added up
+    top: float = 0.0  # the largest 1/ε at which a round that has been answered was decided
+    overtaken: bool = False  # whether one was answered after one decided at a larger 1/ε
+
+    def arrived(self, scale: float) -> None:
+        """A round that was decided at this 1/ε has been answered."""
+        if scale < self.top:
+            self.overtaken = True
+        else:
+            self.top = scale
 
     def rescale(self, factor: float) -> None:
         """Losses are measured in another unit from now on."""
         self.loss *= factor
         self.stability *= factor
-        self.last_scale *= factor
+        self.ranges *= factor
+        self.top *= factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +230,8 @@ class Evidence:
     sets: Availability
     width: float
     """How much more than another an action can lose in a round, beyond what was guessed."""
+    largest: float
+    """The same, of the loss itself: what a round without an answer is counted with."""
     fresh: bool = True  # whether noise was drawn anew in every round
 
     @property
@@ -222,9 +247,18 @@ class Evidence:
 
     @property
     def error(self) -> float:
-        """G/ε of the last round, with three standard errors where G is an estimate."""
-        scale = self.account.last_scale
+        """G/ε at the smallest ε, with three standard errors where G is an estimate."""
+        scale = self.account.top
         return scale * self.leader.complexity().upper if scale else 0.0
+
+    @property
+    def lost(self) -> float:
+        """What rounds without an answer may have cost."""
+        return self.charge(self.ledger.unanswered)
+
+    def charge(self, unanswered: int) -> float:
+        """What so many rounds without an answer may cost."""
+        return unanswered * self.largest if unanswered else 0.0
 
     def share(self, eager: float) -> float:
         """(1 + Ĝ/G)/2 for ε = G/D and an upper estimate Ĝ: the factor on 2D in D + Ĝ/ε."""
@@ -240,18 +274,18 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
     notes = [] if leader.X.has_theorem else [_UNKNOWN]
     if not game.fresh:
         notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
-    notes += feedback_notes(game.ledger)
+    prompt = game.ledger.prompt
+    notes += late_notes(game.ledger)
     measured = a_priori = certain = printed = None
-    tuned_once = not game.fresh and isinstance(step, SelfTuned)
-    if game.has_theorem and game.ledger.prompt and not tuned_once:
-        error = game.error + leader.total.preference
-        a_priori = account.stability + error
-        printed = _theorem_5(leader, prediction)
+    valid = game.fresh or (prompt and not isinstance(step, SelfTuned))
+    if game.has_theorem and valid and game.lost < math.inf:
+        error = game.error + leader.total.preference + game.lost
+        if prompt or prediction.predictor is None:
+            a_priori = account.stability + error
+        printed = _theorem_5(leader, prediction) if prompt else None
         measured = step.D + error if isinstance(step, SelfTuned) else None
         if measured is not None and math.isfinite(game.width) and confidence < 1.0:
-            # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
-            widest = game.width if prediction.predictor is None else 1.5 * game.width
-            certain = measured + widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
+            certain = measured + _deviation(game, prediction, confidence)
     return realised(
         game.rounds,
         account.loss,
@@ -267,20 +301,42 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
     )
 
 
+def _deviation(game: Evidence, prediction: NoPrediction, confidence: float) -> float:
+    """By how much realised regret may exceed what is measured, with this probability."""
+    if game.ledger.prompt:
+        # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
+        widest = game.width if prediction.predictor is None else 1.5 * game.width
+        return widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
+    # f(a) - f(a') is a martingale in the order of decisions, with steps of two widths, and f(b) in
+    # that of arrivals, with steps of one; with a guess f(b) is Q(c) + (f - Q)(b).
+    widest = 3.0 * game.width if prediction.predictor is None else 2.5 * game.width
+    decided = game.rounds + game.ledger.unanswered
+    return widest * math.sqrt(decided * math.log(2.0 / (1.0 - confidence)) / 2.0)
+
+
 def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | None:
     """A bound on expected regret so far."""
-    if not game.has_theorem or not game.fresh or not game.ledger.prompt:
+    if not game.has_theorem or not game.fresh:
+        return None
+    guessed = prediction.predictor is not None and not game.ledger.prompt
+    if guessed or game.lost == math.inf:
         return None
     if game.rounds == 0:
-        return 0.0
-    worst = full_information_worst_case(game, prediction, game.rounds, 0)
+        return game.lost
+    late = game.ledger.total_delay, game.ledger.unanswered
+    worst = full_information_worst_case(game, prediction, game.rounds, 0, *late)
     if worst is not None:
         return worst
-    return game.account.stability + game.error + game.leader.total.preference
+    return game.account.stability + game.error + game.leader.total.preference + game.lost
 
 
 def full_information_worst_case(
-    game: Evidence, prediction: NoPrediction, rounds: int, restarts: int
+    game: Evidence,
+    prediction: NoPrediction,
+    rounds: int,
+    restarts: int,
+    total_delay: int,
+    unanswered: int,
 ) -> float | None:
     """That of self-tuning, where the range of the losses is known and none is foreseen."""
     leader, step = game.leader, game.step
@@ -291,7 +347,7 @@ def full_information_worst_case(
         return math.inf  # before the first round K need not be known
     G = leader.complexity()
     if G.value <= 0.0:
-        return 0.0
+        return game.charge(unanswered)
     eager = step.factor * G.value
     bound = self_tuned(
         rounds,
@@ -300,8 +356,11 @@ def full_information_worst_case(
         nonnegative=leader.nonnegative,
         complexity=eager,
         restarts=restarts,
+        total_delay=total_delay,
+        overtaken=game.account.overtaken or restarts > 0,
     )
-    return game.share(eager) * bound.value + (restarts + 1) * leader.total.preference
+    preference = (restarts + 1) * leader.total.preference
+    return game.share(eager) * bound.value + preference + game.charge(unanswered)
 
 
 def _theorem_5(leader: PerturbedLeader, prediction: NoPrediction) -> float | None:
@@ -333,16 +392,20 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
     notes = game.obstacles()
     if not hint.has_theorem:
         notes.append("a baseline may over-predict, which nobody can observe: estimates void")
-    notes += [*hint.notes, *availability_notes(game.sets)]
-    notes += feedback_notes(ledger, "only epsilon='anytime' is analysed then")
+    notes += [*hint.notes, *availability_notes(game.sets), *late_notes(ledger)]
     stability = variance = comparator = None
-    if game.has_theorem and hint.has_theorem and not ledger.gaps:
-        if ledger.prompt or not ledger.waiting:  # open rounds may be those that cost nothing
-            comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0])
-        if ledger.prompt and isinstance(step, SelfTuned):
-            stability = hint.S + step.D - start + game.error + account.truncation
+    if game.has_theorem and hint.has_theorem and selected(ledger, hint):
+        notes.append(
+            "a round of act() has no loss, and losses were compared with estimates of a predictor: "
+            "if the environment chooses what it answers, nothing holds"
+        )
+    elif game.has_theorem and hint.has_theorem:
+        comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0]) + game.lost
+        extra = game.error + account.truncation + game.lost
+        if isinstance(step, SelfTuned):
+            stability = hint.S + step.D - start + extra
         if ledger.prompt and hint.predictor is None:
-            variance = account.stability + game.error + account.truncation
+            variance = account.stability + extra
     return SemiBanditCertificate(
         rounds=game.rounds,
         loss=account.loss,
@@ -354,26 +417,34 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
     )
 
 
+def selected(ledger: Ledger, hint: NoHint) -> bool:
+    """Whether a round has no loss in which estimates of a predictor count.
+
+    Those of `act`: what its hints cost is measured against the estimates, and some are subtracted
+    from its losses. Which rounds have none may depend on what was played.
+    """
+    return hint.predictor is not None and (ledger.dropped > 0 or ledger.current is not None)
+
+
 def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> float | None:
     """A bound on pseudo-regret so far."""
     step, account = game.step, game.account
-    if not game.has_theorem or game.ledger.gaps or not hint.has_theorem:
-        return None
-    if game.ledger.delayed and not isinstance(step, Anytime):
+    if not game.has_theorem or not hint.has_theorem or selected(game.ledger, hint):
         return None
     if game.rounds == 0:
-        return 0.0
+        return game.lost
     if isinstance(step, SelfTuned):
-        return semi_bandit_worst_case(game, hint, plan, game.rounds, 0)
-    if isinstance(hint, Hint):
+        late = game.ledger.total_delay, game.ledger.unanswered
+        return semi_bandit_worst_case(game, hint, plan, game.rounds, 0, *late)
+    if isinstance(hint, Hint) or game.ledger.gaps:
+        return None
+    if game.ledger.delayed and not isinstance(step, Anytime):
         return None
     G, scale = game.leader.complexity(), step.scale
     if G.value <= 0.0:
         return 0.0
     if isinstance(step, Anytime):
-        # Of open rounds the learner may have lost nothing, and the best policy all.
-        unanswered = plan.loss_bound * game.leader.oracle.max_chosen * len(game.ledger.waiting)
-        return account.scheduled + scale * G.upper + account.truncation + unanswered
+        return account.scheduled + scale * G.upper + account.truncation + game.lost
     terms = semi_bandit(
         game.rounds,
         **game.leader.sizes,
@@ -383,21 +454,33 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
         epsilon=1.0 / scale,
         form="sharp",
     ).terms
-    return terms["stability"] + terms["error"] + account.truncation
+    return terms["stability"] + terms["error"] + account.truncation + game.lost
 
 
 def semi_bandit_worst_case(
-    game: Evidence, hint: NoHint, plan: SemiBanditPlan, rounds: int, restarts: int
+    game: Evidence,
+    hint: NoHint,
+    plan: SemiBanditPlan,
+    rounds: int,
+    restarts: int,
+    total_delay: int,
+    unanswered: int,
 ) -> float | None:
     """That of self-tuning, with hints or without."""
     leader, step, B = game.leader, game.step, plan.loss_bound
     if not isinstance(step, SelfTuned):
         return None
-    G = leader.complexity()
+    G, lost = leader.complexity(), game.charge(unanswered)
     if G.value <= 0.0:
-        return 0.0
+        return lost
+    rounds += unanswered  # weights are truncated, and hints have a share, in all that were decided
     eager, sizes = step.factor * G.value, leader.sizes
     share = game.share(eager)
+    late: dict[str, Any] = {
+        "total_delay": total_delay,
+        "overtaken": game.account.overtaken or restarts > 0,
+        "reacting": True,
+    }
     if not isinstance(hint, Hint):
         terms = self_tuned(
             rounds,
@@ -408,8 +491,9 @@ def semi_bandit_worst_case(
             max_resamples=plan.limit,
             complexity=eager,
             restarts=restarts,
+            **late,
         ).terms
-        return share * terms["instability"] + terms["truncation"]
+        return share * terms["instability"] + terms["truncation"] + lost
     trust = hint.trust
     if trust.budget is None or trust.share in (None, 1.0):
         return None
@@ -422,18 +506,19 @@ def semi_bandit_worst_case(
         "share": trust.share,
         "known_law": plan.second_moment == 1.0,
         "max_resamples": plan.limit,
+        **late,
     }
     terms = hinted(rounds, **options, start=plan.start, complexity=G.value).terms
     unrest = hinted(rounds, **options, complexity=eager).terms["instability"]
     most = max(1.0, 2.0 * share - 1.0)
-    return terms["hints"] + share * unrest + most * terms["start"] + terms["truncation"]
+    return terms["hints"] + share * unrest + most * terms["start"] + terms["truncation"] + lost
 
 
 @dataclass(frozen=True, slots=True)
 class SemiBanditPlan:
     """What a semi-bandit learner has fixed in advance."""
 
-    loss_bound: float
+    loss_bound: float  # of an element
     second_moment: float
     limit: int | None  # L, or None where it grows with the rounds
     start: float  # what D began with

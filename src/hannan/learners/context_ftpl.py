@@ -123,12 +123,13 @@ class ContextFTPL(Learner):
     """
 
     oracle: Oracle
-    noise_memory: ClassVar[int] = 2**26  # bytes made ready; it never changes what is played
+    noise_memory: ClassVar[int] = 2**27  # bytes made ready; it never changes what is played
 
     class Round(NoisyRound):
         guess: Any = None  # Q_t
         offered: Any = None  # what the predictor said, whether or not it is trusted
         variance: float = 0.0  # what the anytime schedule counts the round for
+        ranges: float = 0.0  # of the rounds learned before it, added up
 
         def check(self, n_actions: int | None, sets: bool) -> None:
             super().check(n_actions, sets)
@@ -137,6 +138,7 @@ class ContextFTPL(Learner):
                 guess=is_guess(self.guess, n_actions),
                 offered=is_guess(self.offered, n_actions),
                 variance=is_number(self.variance, low=0.0),
+                ranges=is_number(self.ranges, low=0.0),
             )
 
     def __init__(
@@ -198,13 +200,20 @@ class ContextFTPL(Learner):
 
     def _act(self, opened: Round) -> None:
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
-        opened.play(self._past(opened).action(opened.context, *opened.draw))
+        past = self._past(opened)
+        opened.play(past.action(opened.context, *opened.draw))
         opened.calls += 1
+        if opened.late:
+            opened.ranges = self._account.ranges
+            if self._casts_shadows:
+                opened.calls += self.leader.cast_shadow(opened, past)
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
         leader = self.leader
         leader.advance(1)
+        if opened.shadow is not None:
+            leader.advance_shadow()
         if self.step.schedules:
             self.step.played(leader, opened.draw.scale, opened.variance)
         if leader.owed:
@@ -233,7 +242,9 @@ class ContextFTPL(Learner):
         # fail after that, the round is added last instead.
         last = later is not None or leader is not self.leader or Q.predictor is not None
         instability = 0.0
-        if step.measures:
+        if opened.late and self._casts_shadows:
+            instability, last = self._moved(opened, leader, f, high - low, most - least), True
+        elif step.measures:
             if surprise > least:
                 leader.get_ready()  # for `after`: if the oracle fails, it must be now
             z = opened.draw if opened.draw.noise is not None else leader.again(opened.draw)
@@ -247,12 +258,9 @@ class ContextFTPL(Learner):
         if last or not step.measures:
             leader.total.add(context, f)
         # From here on nothing can fail.
-        account = self._account
-        account.loss += suffered
-        account.stability += leader.stability(most - least, step.scale)
-        account.last_scale = step.scale
-        if instability != 0.0:
-            step.after(leader, instability)  # D_t, ε_{t+1} = G / D_t
+        self._note(opened, suffered, most - least)
+        if instability != 0.0:  # D_t, ε_{t+1} = G / D_t
+            (step.after_late if opened.shadow is not None else step.after)(leader, instability)
         if X.open_world and later is None:
             X.see(context)
         if last:
@@ -276,9 +284,11 @@ class ContextFTPL(Learner):
     def regret_bound(self) -> float | None:
         return certificates.full_information_bound(self._evidence(), self._prediction)
 
-    def worst_case(self, rounds: int, restarts: int) -> float | None:
-        game, Q = self._evidence(), self._prediction
-        return certificates.full_information_worst_case(game, Q, rounds, restarts)
+    def worst_case(
+        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+    ) -> float | None:
+        given = rounds, restarts, total_delay, unanswered
+        return certificates.full_information_worst_case(self._evidence(), self._prediction, *given)
 
     @property
     def complexity(self) -> Complexity:
@@ -291,17 +301,6 @@ class ContextFTPL(Learner):
     def predictor_(self) -> Any:
         """The predictor at work, which has learned all that was seen, or None."""
         return self._prediction.predictor
-
-    @property
-    def late(self) -> str | None:
-        """Self-tuning settles a round under its own noise and the losses before it."""
-        if not self.step.measures and self.predictor is None:
-            return None
-        return (
-            f"{type(self).__name__} cannot learn late with epsilon='adaptive', which measures "
-            "each round under the noise it was played with, nor with a predictor. Use "
-            "epsilon='anytime' or a number."
-        )
 
     def outlook(self, context: Any = None) -> Outlook:
         """What a round with this context would follow now; asking changes nothing."""
@@ -338,6 +337,11 @@ class ContextFTPL(Learner):
         self.step.rescale(factor)
         self._account.rescale(factor)
 
+    def rescale_round(self, opened: Round, factor: float) -> None:
+        """Measure an open round in the unit of `renew`."""
+        opened.draw = opened.draw._replace(scale=factor * opened.draw.scale)
+        opened.ranges *= factor
+
     # Parts ------------------------------------------------------------------------------------
 
     def _law(self, opened: Round) -> FloatArray | None:
@@ -359,6 +363,41 @@ class ContextFTPL(Learner):
             opened.guess = None if opened.guess is None else opened.guess[plays]
         return Q.surprise(opened, f, opened.chosen), *Q.surprises(opened, f, low, high)
 
+    def _note(self, opened: Round, suffered: float, width: float) -> None:
+        """Add the round to the account."""
+        account, scale = self._account, opened.draw.scale
+        account.loss += suffered
+        account.arrived(scale)
+        since = account.ranges - opened.ranges
+        if opened.late and since > 0.0:
+            moved = self.leader.late_stability(width, since + width, account.top, scale)
+            account.stability += moved
+        else:
+            account.stability += self.leader.stability(width, scale)
+        account.ranges += width
+
+    def _moved(
+        self, opened: Round, leader: PerturbedLeader, f: Any, spread: float, width: float
+    ) -> float:
+        """What it cost to know as little of f_t as there was at the decision.
+
+        (f_t - Q_t)(π) of the shadow at the decision, less that of the shadow now, f_t included:
+        the sign is that of the difference. Q_t counts as the shadow sees it now.
+        """
+        Q = opened.guess
+        if opened.shadow is None:  # a decision was made while it was alone: count the most
+            return spread if Q is None else spread + width
+        top = max(self._account.top, opened.draw.scale)
+        z = leader.shadow(opened.shadow, top)
+        b = leader.foresee(opened, f, z)
+        opened.calls += 1
+        found = loss_of(f, opened.shadow_choice) - loss_of(f, b)
+        if Q is not None:
+            c = self._past(opened).action(opened.context, *z)
+            opened.calls += 1
+            found += loss_of(Q, b) - loss_of(Q, c)
+        return found
+
     def _replace_leader(self, leader: PerturbedLeader) -> None:
         """Follow a leader on a renewed X, or one that knows K."""
         if leader is not self.leader:
@@ -368,6 +407,14 @@ class ContextFTPL(Learner):
 
     def _total(self) -> Objective:
         return self.leader.total
+
+    @property
+    def _casts_shadows(self) -> bool:
+        """Whether what instability cost in late rounds is measured by draws that nobody sees.
+
+        With noise drawn once nothing is promised, and a late round is measured as any other.
+        """
+        return self.step.measures and self.noise == "fresh"
 
     @property
     def _scores_actions(self) -> bool:
@@ -385,7 +432,8 @@ class ContextFTPL(Learner):
 
     def _evidence(self) -> Evidence:
         parts = self._account, self.leader, self.step, self._ledger, self._availability
-        return Evidence(self.rounds, *parts, self._width, self.noise == "fresh")
+        largest = self.oracle.spread(*self._range)
+        return Evidence(self.rounds, *parts, self._width, largest, self.noise == "fresh")
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         X = self.leader.X

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,8 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect, is_array, is_count, is_number
+from hannan.core.kept import expect, is_array, is_count, is_number, same
+from hannan.core.rounds import Odds
 from hannan.core.validation import (
     FloatArray,
     check_chosen_loss,
@@ -32,7 +34,7 @@ from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence, SemiBanditCertificate, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.hint import Hint, NoHint, Trust, check_trust
-from hannan.learners.instability import Measured, measure
+from hannan.learners.instability import Measured, compared, measure, measure_late
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
@@ -82,8 +84,9 @@ class ContextSemiBanditFTPL(Learner):
         where no horizon is given.
     resampling
         How weights are found. "auto": their mean itself where the oracle can compute q, else draws
-        until two successes; "exact": the mean, or an error; a number r, or `Resampling(r)`: draws
-        until r successes. "shared" is r = 1, as printed but with one stream for all elements;
+        until two successes, in pairs where the class makes these cheap; "exact": the mean, or an
+        error; "conditional": draws in pairs; a number r, or `Resampling(r)`: draws until r
+        successes. "shared" is r = 1, as printed but with one stream for all elements;
         "rao-blackwell" is r = 2: the same mean with less variance.
     predictor
         Guesses the losses before each round: `predict(context)` returns K numbers and
@@ -127,9 +130,10 @@ class ContextSemiBanditFTPL(Learner):
 
     feedback = Feedback.SEMI
     oracle: Oracle
-    noise_memory: ClassVar[int] = 2**26
+    noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
     _derived = frozenset({"_theorem", "_K"})
+    _varying = frozenset({"_resampling"})
 
     class Round(NoisyRound):
         """A round of Algorithm 3."""
@@ -153,10 +157,21 @@ class ContextSemiBanditFTPL(Learner):
                 moment=is_number(self.moment, low=0.0),
             )
 
+        def overtaken(self, seen: ContextSemiBanditFTPL.Round) -> None:
+            """Another round has been learned: keep what was found out for this one before that."""
+            self.weights, self.law, self.exact = seen.weights, seen.law, seen.exact
+            self.shadow, self.shadow_choice = seen.shadow, seen.shadow_choice
+
         @property
         def inverse(self) -> FloatArray:
             """The weights."""
             return np.atleast_1d(np.array(self.weights, dtype=np.float64))
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        # Learners from before there were pairs go on without them.
+        given, found = check_resampling(self, self.resampling), self._resampling
+        expect(self, _resampling=same(found, given, but=("pairs",)))
 
     def check_round(self, opened: Round) -> None:
         super().check_round(opened)
@@ -237,7 +252,10 @@ class ContextSemiBanditFTPL(Learner):
         opened.limit = self._limit(n)
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
-            if isinstance(hint, Hint) and hint.may_cover(scale, leader.kappa):
+            # Which late rounds are answered may depend on what was played. Then a baseline would
+            # bias what is known of the others, so it is only for classes without a theorem.
+            covers = not (opened.late and self.oracle.exact)
+            if isinstance(hint, Hint) and covers and hint.may_cover(scale, leader.kappa):
                 assert opened.values is not None
                 # As if all were taken; without a formula for the law none is.
                 past = restricted(leader.total.tilted(opened.context, opened.values), opened)
@@ -266,6 +284,7 @@ class ContextSemiBanditFTPL(Learner):
             self._step.played(leader, scale, opened.variance)
             self._account.scheduled += opened.allowance / scale if scale else 0.0
         self._resampling.note(opened.exact)
+        self._account.truncation += self._range[1] * self._K / (math.e * opened.limit)
         self._decided += 1
         if leader.owed:
             opened.calls += leader.collect()
@@ -287,7 +306,7 @@ class ContextSemiBanditFTPL(Learner):
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
-        other, weighed = self._weigh_open_round(opened)  # it was decided before this is learned
+        others = self._overtaken(opened) if opened.late else ()  # decided before this is learned
         surprise = hint.surprise(opened, losses)  # ℓ_t - Q_t on a_t; ℓ_t without a baseline
         span = self._range if self._scores_actions else None
         baseline, alike = self._availability.shared(opened, opened.baseline, span)
@@ -311,13 +330,14 @@ class ContextSemiBanditFTPL(Learner):
         elif not measured.added:
             leader.total.add(opened.context, estimate)
         # From here on nothing can fail.
-        if other is not None:
-            other.weights = weighed
+        for other, seen in others:
+            other.overtaken(seen)
+            leader.advance_shadow()
         (later or leader).advance(opened.draws + measured.draws)
         opened.calls += measured.calls
         hint.charge(opened, losses, weights)
-        if step.measures:
-            step.after(leader, measured.instability)  # D_t, ε_{t+1} = G / D_t
+        if step.measures:  # D_t, ε_{t+1} = G / D_t
+            (step.after_late if measured.late else step.after)(leader, measured.instability)
         self._note(opened, losses, surprise if surprised else None, weights)
         if X.open_world:
             self._see(opened.context, later)
@@ -347,21 +367,30 @@ class ContextSemiBanditFTPL(Learner):
             opened.law = past.chosen(context, noise, first + used, _TRIALS, scale).mean(axis=0)
             used += _TRIALS
         else:
-            weights, used = J.weights(past, context, action, fresh, opened.limit, needed)
+            coins = self._leader.coins
+            weights, used = J.weights(past, context, action, fresh, opened.limit, needed, coins)
         opened.draws += used
-        opened.calls += used
+        opened.calls += 2 * used if isinstance(action, int) and J.in_pairs(past) else used
         return weights
 
-    def _weigh_open_round(self, opened: Round) -> tuple[Round | None, Any]:
-        """The weights of the round that `act` opened, if another one is answered before it."""
-        other: Any = self._ledger.current
-        if other is None or other is opened or other.weights is not None:
-            return None, None
-        other.draws = other.calls = 0
-        weights = self._weigh(other)
-        opened.draws += other.draws
-        opened.calls += other.calls
-        return other, weights
+    def _overtaken(self, opened: Round) -> list[tuple[Any, Any]]:
+        """Rounds that this one overtakes, each with a copy that knows its weights and its shadow.
+
+        Both belong to the state of the decision, which ends when this round is learned.
+        """
+        found: list[tuple[Any, Any]] = []
+        for other in self._ledger.overtaken_by(opened):
+            seen: Any = copy.copy(other)
+            seen.draws, seen.calls = opened.draws, 0
+            if seen.weights is None:
+                seen.weights = self._weigh(seen)
+            if self._step.measures and not seen.exact:
+                past = compared(self._leader, seen)
+                seen.calls += self._leader.cast_shadow(seen, past, ahead=len(found))
+            opened.draws = seen.draws
+            opened.calls += seen.calls
+            found.append((other, seen))
+        return found
 
     def _see(self, context: Any, later: PerturbedLeader | None) -> None:
         """Let X follow the contexts that arrive; follow the leader on a renewed X, if it is."""
@@ -378,13 +407,14 @@ class ContextSemiBanditFTPL(Learner):
         """What instability cost in this round, where somebody asks."""
         if not self._step.measures:
             return Measured()
-        draw = self._leader.draw(self._step.scale, opened.draws)
-        scale = opened.draw.scale
-        known = opened.exact and opened.plays is None and draw.scale == scale > 0.0
-        # Of a round that waited or was overtaken, the law belongs to an earlier total.
-        law = opened.law if known and opened.weights is None else None
+        leader, scale = self._leader, opened.draw.scale
+        if opened.late and opened.arrived_before < self._ledger.closed:
+            top = max(self._account.top, scale)
+            return measure_late(leader, opened, top, baseline, residual)
+        draw = leader.draw(self._step.scale, opened.draws)
+        law = opened.law if opened.exact and opened.plays is None and scale > 0.0 else None
         return measure(
-            self._leader, self._resampling, opened, draw, baseline, residual, law,
+            leader, self._resampling, opened, draw, baseline, residual, law,
             signed=self._hint.signed, add=add,
         )  # fmt: skip
 
@@ -403,10 +433,9 @@ class ContextSemiBanditFTPL(Learner):
             if self._step.schedules and c > opened.moment:  # drawn on some contexts only
                 account.scheduled += (c - opened.moment) * worst * B**2 * self._K / scale
         account.loss += _sum(losses)
-        account.last_scale = scale
-        account.truncation += B * self._K / (math.e * opened.limit)
+        account.arrived(scale)
         if opened.baseline is not None:  # what `Hint.cover` lets it hide of a good action
-            account.truncation += B / math.sqrt(self.rounds + 1.0)
+            account.truncation += B if opened.late else B / math.sqrt(self.rounds + 1.0)
 
     # What is said -----------------------------------------------------------------------------
 
@@ -422,11 +451,12 @@ class ContextSemiBanditFTPL(Learner):
         """What theory promises for pseudo-regret so far, for any adversary; None if nothing."""
         return certificates.semi_bandit_bound(self._evidence(), self._hint, self._plan(self.rounds))
 
-    def worst_case(self, rounds: int, restarts: int) -> float | None:
+    def worst_case(
+        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+    ) -> float | None:
         """That of self-tuning, for a game with restarts."""
-        return certificates.semi_bandit_worst_case(
-            self._evidence(), self._hint, self._plan(rounds), rounds, restarts
-        )
+        given = self._plan(rounds + unanswered), rounds, restarts, total_delay, unanswered
+        return certificates.semi_bandit_worst_case(self._evidence(), self._hint, *given)
 
     @property
     def complexity(self) -> Complexity:
@@ -475,7 +505,7 @@ class ContextSemiBanditFTPL(Learner):
     def _law(self, opened: Round) -> FloatArray | None:
         return law_of(self._past(opened), opened)
 
-    def _propensity(self, opened: Round) -> tuple[Any, Any]:
+    def _odds(self, opened: Round) -> Odds:
         exact = None
         if opened.exact:
             assert opened.law is not None
@@ -484,10 +514,14 @@ class ContextSemiBanditFTPL(Learner):
             law = self._law(opened)  # which was not asked for the weights
             exact = None if law is None else law[opened.action]
         q = np.atleast_1d(1.0 / opened.inverse if exact is None else exact)
+        drawn = exact is None and opened.exact is False
         error = np.zeros(len(q))
-        if exact is None and opened.exact is False:  # of one over a mean of r geometric numbers
+        if drawn:  # of one over a mean of r geometric numbers
             error = q * np.sqrt((1.0 - q) / self._resampling.successes)
-        return (float(q[0]), float(error[0])) if isinstance(opened.action, int) else (q, error)
+        found = Odds(opened.inverse, q, error, not drawn, opened.exact is False)
+        if isinstance(opened.action, int):
+            found.propensity, found.error = float(q[0]), float(error[0])
+        return found
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return replay(self._leader, self._past(opened), opened, copies, rng)
@@ -511,6 +545,7 @@ class ContextSemiBanditFTPL(Learner):
             self._ledger,
             self._availability,
             self._range[1],
+            self._range[1] * self.oracle.max_chosen,
         )
 
     def _plan(self, rounds: int) -> SemiBanditPlan:

@@ -66,7 +66,7 @@ class ContextSet(Stored):
             name, given = "separator", separator
         pool = isinstance(given, Pool)
         self._oracle = oracle
-        self.timed = type(oracle).at is not Oracle.at  # most do not care when a context arrives
+        self.timed = oracle.timed
         self._keyed = type(oracle).key is not Oracle.key  # most contexts are their own keys
         self._allowed: frozenset[Any] | None = None
         self.points: list[Any] = []  # checked and without repetition
@@ -132,7 +132,7 @@ class ContextSet(Stored):
         if self.seen is None or not self.seen.due:
             return None
         twin = copy.copy(self)
-        twin.seen = copy.deepcopy(self.seen)
+        twin.seen = copy.copy(self.seen)
         twin.seen.offer(context)
         twin.points = self._oracle.check_contexts(twin.seen.contexts)
         return twin

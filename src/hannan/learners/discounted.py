@@ -16,7 +16,7 @@ from hannan.core.kept import expect, is_array, is_number
 from hannan.core.policy import Policy
 from hannan.core.rounds import OpenRound
 from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
-from hannan.learners.certificates import Certificate, feedback_notes
+from hannan.learners.certificates import Certificate, late_notes
 from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.full_losses import check_full_losses
 from hannan.learners.step_size import SelfTuned
@@ -85,6 +85,11 @@ class Discounted(Learner):
 
     class Round(OpenRound):
         inner: Any = None  # that of the learner inside
+        age: int = 0  # rounds decided since weights were last measured from the present
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, age=type(self.age) is int)
 
     def __init__(self, learner: ContextFTPL, discount: float = 0.999) -> None:
         super().__init__()
@@ -93,8 +98,8 @@ class Discounted(Learner):
         self.oracle = learner.oracle
         self._range = check_loss_range(self, learner.loss_range)
         self._rate = -math.log(self.discount)
-        self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=self._most)
-        self._age = 0  # rounds since weights were last measured from the present
+        self._recent: deque[tuple[Any, FloatArray, int]] = deque(maxlen=self._most)
+        self._age = 0  # rounds decided since weights were last measured from the present
         self._inner = learner.inside_discounts()
         self._own_calls = 0  # for substitutes of unavailable actions
 
@@ -103,20 +108,26 @@ class Discounted(Learner):
         kept, K = self._recent, self.action_count
         expect(
             self,
-            _age=is_number(self._age * self._rate, high=math.log(_HEAVIEST)),
+            _age=is_number(
+                self._age * self._rate,
+                high=math.log(_HEAVIEST) + self._rate * len(self._ledger.opened),
+            ),
             _recent=type(kept) is deque
             and kept.maxlen == self._most
             and all(
                 type(each) is tuple
-                and len(each) == 2
+                and len(each) == 3
                 and self.oracle.holds(each[0])
                 and is_array(each[1], K)
+                and type(each[2]) is int
+                and abs(each[2]) <= self._most + self._age
                 for each in kept
             ),
         )
 
     def check_round(self, opened: Round) -> None:
         super().check_round(opened)
+        expect(self, round=opened.age <= self._age)
         self._inner.check_round(opened.inner)
 
     @property
@@ -145,45 +156,67 @@ class Discounted(Learner):
         width, weights, certain = self.oracle.spread(*self._range), float(self.rounds), None
         if self._rate:  # the sum of γ^2k over the rounds so far
             weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
-        if found.measured is not None and math.isfinite(width) and confidence < 1.0:
+        ledger = self._ledger
+        sure = found.measured is not None and math.isfinite(width) and ledger.prompt
+        if sure and confidence < 1.0:
             certain = scaled["measured"] + width * math.sqrt(
                 weights * -math.log1p(-confidence) / 2.0
             )
         notes = (*found.notes, note) if self._rate else found.notes
-        if self._ledger.gaps:  # the learner inside does not see rounds that are never answered
-            scaled["measured"] = scaled["a_priori"] = certain = None
-            notes += tuple(feedback_notes(self._ledger))
+        if ledger.unanswered:  # the learner inside does not see rounds without a loss
+            for name in ("measured", "a_priori"):
+                if scaled[name] is not None:
+                    known = math.isfinite(width)
+                    scaled[name] = scaled[name] + ledger.unanswered * width if known else None
+        notes += tuple(late_notes(ledger))
         return replace(found, **scaled, high_probability=certain, notes=notes)
 
     def regret_bound(self) -> float | None:
         """That of the learner if nothing is discounted; else nothing is promised."""
-        return None if self._rate or not self._ledger.prompt else self._inner.regret_bound()
+        found = None if self._rate else self._inner.regret_bound()
+        unanswered = self._ledger.unanswered
+        if found is None or not unanswered:
+            return found
+        width = self.oracle.spread(*self._range)
+        return found + unanswered * width if math.isfinite(width) else None
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         return self._inner.check_context(context, ahead)
 
     def _act(self, opened: Round) -> None:
         """What the learner does on losses that grow in place of a past that shrinks."""
-        opened.inner = self._inner.begin_round(opened.context, opened.plays)
+        opened.age = self._age
+        opened.inner = self._inner.begin_round(opened.context, opened.plays, opened.late)
         opened.chosen, opened.action = opened.inner.chosen, opened.inner.action
 
     def _played(self, opened: Round) -> None:
         self._inner.keep_round(opened.inner)
+        self._age += 1
         self._count_calls(opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Let the learner see the loss times γ^-t."""
+        """Let the learner see the loss times γ^-t, t when it was decided."""
         if isinstance(loss, LossFunction):
             raise LossError(f"Discounted takes a loss for each element; got {loss!r}.")
         losses = check_full_losses(self.oracle, loss, self.action_count, self._range)[0]
-        self._inner.end_round(opened.inner, losses * self.discount**-self._age)
-        self._recent.append((opened.context, losses.copy()))
-        self._age += 1
+        opened.inner.late = opened.late  # it may have become so since it was decided
+        if opened.age * self._rate > 2.0 * math.log(_HEAVIEST):
+            self._renew()
+        self._inner.end_round(opened.inner, losses * self.discount**-opened.age)
+        self._recent.append((opened.context, losses.copy(), opened.age))
         self._count_calls(opened)
         if self._age * self._rate > math.log(_HEAVIEST):
-            # Measure all weights from the round to come, before they leave the range of floats.
-            self._inner.renew(self._discounted(), self.discount**self._age)
-            self._age = 0
+            self._renew()
+
+    def _renew(self) -> None:
+        """Measure all weights from the round to come, before they leave the range of floats."""
+        factor = self.discount**self._age
+        self._inner.renew(self._discounted(), factor)
+        waiting: list[Any] = list(self._ledger.opened)
+        for opened in waiting:
+            self._inner.rescale_round(opened.inner, factor)
+            opened.age -= self._age
+        self._age = 0
 
     def _law(self, opened: Round) -> FloatArray | None:
         return self._inner._law(self._inner.prepare_round(opened.context, opened.plays))
@@ -191,11 +224,6 @@ class Discounted(Learner):
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         inner = self._inner.prepare_round(opened.context, opened.plays)
         return self._inner._replay(inner, copies, rng)
-
-    @property
-    def late(self) -> str | None:
-        """Late losses would have to be discounted by the time they were due."""
-        return "Discounted cannot learn late: the learner inside tunes itself, round by round."
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self.learner.loss_suffered(action, loss)
@@ -216,8 +244,10 @@ class Discounted(Learner):
         self.oracle_calls = self._own_calls + self._inner.oracle_calls
 
     def _discounted(self) -> Iterator[tuple[Any, FloatArray]]:
-        for i, (context, losses) in enumerate(self._recent):
-            yield context, self.discount ** (len(self._recent) - i) * losses
+        kept, self._recent = self._recent, deque(maxlen=self._most)
+        for context, losses, age in kept:
+            self._recent.append((context, losses, age - self._age))
+            yield context, self.discount ** (self._age - age) * losses
 
     def share_complexity(self, other: Discounted) -> None:
         """Take over what another one knows of the class."""

@@ -16,6 +16,7 @@ from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
 from hannan.core.validation import check_loss_range
 from hannan.detectors import Bernstein
+from hannan.kernels.drift import surprise
 from hannan.kernels.losses import extremes
 from hannan.learners.agreement import Agreement
 
@@ -69,7 +70,7 @@ class DriftMonitor(Stored):
         # Of the whole action's loss; sets may be small.
         self._lowest = low if m == 1 else m * min(low, 0.0)
         self._breadth = self._width if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
-        self._squares = self._variances = 1.0
+        self._totals = np.ones(2)  # of squared errors, and of variances
 
     def watches(self, learner: Learner) -> bool:
         """Whether it is this learner's game."""
@@ -81,22 +82,29 @@ class DriftMonitor(Stored):
         expect(
             self,
             _K=self._K is None or (is_count(self._K) and (K or self._K) == self._K),
-            _squares=self._squares >= 1.0,
-            _variances=self._variances >= 1.0,
+            _totals=bool((self._totals >= 1.0).all()),
         )
+
+    @property
+    def teaches(self) -> bool:
+        """Whether there is a predictor that learns here, beside the learner."""
+        return self._own is not None
 
     def expect(self, context: Any, action: Action, guess: Any = None) -> Any:
         """What the action will cost, one number for each chosen element; None for no idea.
 
         `guess` is what the learner's own predictor said, where that is known already.
         """
+        low, high = self._range
+        if type(guess) is np.ndarray and type(action) is int and self._own is None:
+            value = guess.item(action)
+            return low if value < low else high if value > high else value
         if guess is None or self._own is not None:
             source = self._source
             unsized = self._K is None and self._learner.rounds == 0
             if source is None or unsized:
                 return None
             guess = self._checked(getattr(source, "estimate", source.predict)(context), source)
-        low, high = self._range
         if not self._whole and not isinstance(action, int):
             return np.clip(guess[action], low, high)
         return min(max(float(loss_of(guess, action)), low), high)
@@ -108,34 +116,30 @@ class DriftMonitor(Stored):
 
     def drift(self, action: Action, loss: Any, expected: Any) -> bool:
         """Whether the detector, shown what the action did cost, finds that the world changed."""
-        seen = _numbers(loss)
-        if self._whole:
-            seen = loss_of(seen, action)
-        elif self._full:
-            seen = seen[action]
+        low, width, test = self._range[0], self._width, self._detector
+        if type(loss) is float and type(expected) is float and type(test) is Agreement:
+            return test.watch(self._totals, loss, expected, low, width)
+        seen = self._seen(action, loss)
         if expected is None:
             if self._watches:
                 return False
             return self._ask((float(np.sum(seen)) - self._lowest) / self._breadth)
-        if isinstance(expected, float):
-            seen = float(seen)
-        low = self._range[0]
-        error = (seen - expected) / self._width
-        mean = (expected - low) / self._width if math.isfinite(low) else 0.0
-        square, variance = error * error, mean * (1.0 - mean)
-        if not isinstance(expected, float):
-            if len(expected) == 0:
-                return False
-            square, variance = float(np.mean(square)), float(np.mean(variance))
-        share = min(1.0, self._squares / self._variances)
-        value = (square - share * variance + 0.25) / 1.25  # from [-1/4, 1] to [0, 1]
-        if isinstance(self._detector, Agreement):
-            found = self._detector.update(value, square)
-        else:
-            found = self._ask(value)
-        self._squares += square
-        self._variances += variance
+        if np.size(expected) == 0:
+            return False
+        error = (seen - expected) / width
+        mean = (expected - low) / width if math.isfinite(low) else 0.0
+        square, variance = float(np.mean(error * error)), float(np.mean(mean * (1.0 - mean)))
+        value = surprise(self._totals, square, variance)
+        found = test.update(value, square) if type(test) is Agreement else self._ask(value)
+        self._totals += (square, variance)
         return found
+
+    def _seen(self, action: Action, loss: Any) -> Any:
+        """What the action did cost, or each of its elements."""
+        seen = _numbers(loss)
+        if self._whole:
+            return loss_of(seen, action)
+        return seen[action] if self._full else seen
 
     def _ask(self, value: float) -> bool:
         found = self._detector.update(value)

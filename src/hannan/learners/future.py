@@ -130,6 +130,6 @@ class Future(Stored):
 def _own_sequence(oracle: Oracle, horizon: int | None) -> Sequence[Any] | None:
     """What the class itself knows: all, where it changes with time; where it has one context."""
     known = oracle.contexts
-    if known is None or type(oracle).at is not Oracle.at:
+    if known is None or oracle.timed:
         return known
     return list(known) * horizon if len(known) == 1 and horizon is not None else None

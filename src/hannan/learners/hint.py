@@ -20,10 +20,7 @@ from hannan.core.predictor import adopt, check_advice, check_guess
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_positive, refuse
-from hannan.kernels.hints import price
-
-_ANSWERED = 4.0  # rounds for each open one, from which on hints get all that they have earned
-_LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
+from hannan.kernels import hints as kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +205,9 @@ class Hint(NoHint):
         Rounds in which it had none because the budget was spent.
     """
 
-    _derived = frozenset({"trust", "has_theorem", "signed", "mixes", "_n_actions", "_top"})
+    _derived = frozenset(
+        {"trust", "has_theorem", "signed", "mixes", "_terms", "_ungoverned", "_n_actions", "_top"}
+    )
     _varying = frozenset({"_open"})
 
     def __init__(self, predictor: Predictor, trust: Trust, n_actions: int, top: float) -> None:
@@ -219,25 +218,33 @@ class Hint(NoHint):
         self.has_theorem = trust.has_theorem
         self.signed = trust.baseline == "covered"
         self.mixes = trust.budget is not None
-        self.S = 0.0
+        terms = trust.budget or 0.0, trust.prior, trust.floor, trust.share
+        self._terms = tuple(float(each or 0.0) for each in terms)
+        self._ungoverned = trust.share == 1.0  # no theorem limits what a hint may do
         self.W = 0.0
         self.hinted = 0
         self.refused = 0
         self._reserve = 0.0  # what the hints of rounds without feedback yet may cost
         self._open = 0  # rounds without feedback yet
         self._answered = 0
-        self._cost = 0.0  # of the hint in all rounds, were it always followed, in units of `top`
-        self._squares = 1.0
+        self._measured = np.array([0.0, 0.0, 1.0])  # see the kernel
         self._n_actions = n_actions
         self._top = top
 
     def _check_stored(self) -> None:
-        expect(self, W=self.W >= 0.0, _squares=self._squares >= 1.0, _open=is_count(self._open))
+        squares = self._measured[kernel.SQUARES]
+        expect(self, W=self.W >= 0.0, _measured=squares >= 1.0, _open=is_count(self._open))
+
+    @property
+    def S(self) -> float:  # type: ignore[override]
+        """What hints have cost more than the base would have."""
+        return float(self._measured[kernel.S])
 
     @property
     def advantage(self) -> tuple[float, float]:
         """By how much less than the base the hint has cost, and the standard error of that."""
-        return -self._top * self._cost, self._top * math.sqrt(self._squares)
+        _, cost, squares = self._measured.tolist()
+        return -self._top * cost, self._top * math.sqrt(squares)
 
     def advise(self, opened: Any, G: float, n: int) -> None:
         """Hint, its share and the estimates of round n: functions of the context and the past."""
@@ -252,51 +259,26 @@ class Hint(NoHint):
         expect(opened, values=asked or not self.mixes, law=known or not self.mixes)
 
     def _hint(self, opened: Any, G: float, n: int) -> None:
-        context, available = opened.context, opened.available
-        advise = getattr(self.predictor, "advise", None)
-        if advise is not None:
-            advice, values = advise(context, available)
-            opened.advice = check_advice(self.predictor, advice, available, self._n_actions)
+        context, predictor = opened.context, self.predictor
+        available = None if opened.plays is None else opened.available
+        if hasattr(predictor, "advise"):
+            advice, values = predictor.advise(context, available)
+            opened.advice = check_advice(predictor, advice, available, self._n_actions)
         else:
-            values = getattr(self.predictor, "estimate", self.predictor.predict)(context)
-            guess = self._checked(self.predictor.predict(context))
+            values = getattr(predictor, "estimate", predictor.predict)(context)
+            guess = self._checked(predictor.predict(context))
             some = np.arange(self._n_actions) if available is None else available
             opened.advice = int(some[guess[some].argmin()])
-        opened.values = self._checked(values)
-        assert self.trust.budget is not None
-        limit = self.trust.budget * self._top * math.sqrt(G * n)
-        if self.trust.share == 1.0:  # no theorem: nothing has to be reserved
-            opened.share = self._wanted(n) if limit >= self.S else 0.0
-            opened.refused = limit < self.S
-            return
-        left = (limit - self.S - self._reserve) / self._top
-        opened.alone = opened.number is None
-        # At most what `_largest_step` will be, for a share of one half where it depends on that.
-        if left < (1.5 if opened.alone else 1.0):
+        opened.values = check_guess(predictor, values, self._n_actions, (0.0, self._top))
+        alone = opened.alone = self._ungoverned or not opened.late
+        share = kernel.share(
+            self._measured, self._terms, self._top, G, n,
+            self.W, self._reserve, self._open, self._answered, alone,
+        )  # fmt: skip
+        if share < 0.0:
             opened.refused = True
-        elif not opened.alone:
-            opened.share = self._wanted(n)
-        else:  # so that S stays within the budget whatever happens
-            opened.share = min(self._wanted(n), 1.0 - 1.0 / max(left, 2.0))
-
-    def _wanted(self, n: int) -> float:
-        """p by the hint's advantage so far, within what the base must keep."""
-        trust, cost = self.trust, self._cost
-        assert trust.prior is not None
-        assert trust.floor is not None
-        assert trust.share is not None
-        z = trust.prior - cost / math.sqrt(self._squares + 1.0)
-        earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 30.0)))  # less than 1
-        kept = trust.floor / math.sqrt(1.0 + max(-cost, 0.0))
-        most = 1.0
-        if trust.share < 1.0:  # so that W <= n / (1 - share)
-            room = n / (1.0 - trust.share) - self.W
-            most = 1.0 - 1.0 / room if room > 1.0 else 0.0
-        if self._open:
-            # Until it learns more a predictor recommends the same: rounds that are open together
-            # would all explore alike. The base has a random draw for each of them.
-            earned *= min(1.0, self._answered / (_ANSWERED * self._open))
-        return max(0.0, min(earned, 1.0 - kept, most))
+        else:
+            opened.share = share
 
     def _largest_step(self, opened: Any) -> float:
         """The most that S can grow in a round.
@@ -373,24 +355,12 @@ class Hint(NoHint):
         """What the hint of a round has cost, from the law of the base at the time of decision."""
         if not self.mixes:
             return
-        p, values = opened.share, opened.values
-        hit = opened.action == opened.advice
-        loss, weight = float(loss), float(weight)  # plain numbers are what files hold
-        expected, ratio, value = price(opened.law, values, opened.advice, opened.action, p)
-        surprise = loss - value
+        kernel.charge(
+            self._measured, opened.law, opened.values, opened.advice, opened.action, opened.share,
+            float(loss), float(weight), self._top, bool(opened.exact and opened.alone),
+        )  # fmt: skip
         self.release(opened)
         self._answered += 1
-        if p > 0.0:
-            # Where the law is estimated the ratio is too small on average, so that the cost is
-            # overstated: safe, but only if losses are not compared with estimates of them.
-            if opened.exact and opened.alone:
-                self.S += p * expected + (1.0 - ratio) * surprise
-            else:
-                self.S += (1.0 - ratio) * loss
-        factor = min(max(hit * weight - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
-        gap = (expected + factor * surprise) / self._top
-        self._cost += gap
-        self._squares += gap * gap
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]

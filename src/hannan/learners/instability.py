@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from hannan.core import Objective
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Draw
@@ -22,6 +24,8 @@ class Measured(NamedTuple):
     draws: int = 0
     added: bool = False
     """Whether the estimate has been added to the total."""
+    late: bool = False
+    """Whether others have overtaken the round, so that it may have cost less than nothing."""
 
 
 def measure(
@@ -38,31 +42,31 @@ def measure(
 ) -> Measured:
     """Compare leaders before and after baseline + residual, by their laws or under one more draw.
 
+    Where weights are drawn in pairs, so is this: by how much less likely the action becomes.
+
     The draw must be independent of the round's own: the estimate is large just where the round's
     draw chose, so under that draw instability would be overstated. `law` is that of the leader's
     choice with the baseline, where it is known already. With `add` the estimate may be added on
     the way, where that spares a pass.
-
-    Where scores decide among the available actions, leaders are compared by what they play. Where
-    a substitute stands in, by what they choose: estimates are equal for choices that are played
-    alike.
     """
-    total, context = leader.total, opened.context
-
-    def view(seen: Objective) -> Objective:
-        return restricted(seen, opened) if seen.scored else seen
-
+    context = opened.context
     estimate = residual if baseline is None else baseline + residual
-    before = view(total if baseline is None else total.tilted(context, baseline))
+    before = compared(leader, opened, baseline)
     if law is None:
         law = resampling.law(before, context, draw)
     if law is not None:
-        after = view(total.tilted(context, estimate)).law(context, draw.noise, draw.scale)
+        after = compared(leader, opened, estimate).law(context, draw.noise, draw.scale)
         assert after is not None
         instability = max(0.0, float(residual @ (law - after)))
         if instability > 0.0:
             leader.get_ready()
         return Measured(instability, 2)
+    if isinstance(opened.action, int) and opened.plays is None and resampling.in_pairs(before):
+        amount = float(residual[opened.action])
+        instability = before.unrest(context, opened.action, amount, *draw)
+        if instability > 0.0:
+            leader.get_ready()
+        return Measured(instability, 4, 1)
     at_first = loss_of(residual, before.action(context, *draw))
     if at_first == 0.0 and not signed:
         # The new leader suffers nothing either: it would not have been preferred.
@@ -70,3 +74,49 @@ def measure(
     leader.get_ready()  # now, so that a failing oracle leaves the total alone
     choice = (leader.settle if add else leader.foresee)(opened, estimate, draw)
     return Measured(max(0.0, at_first - loss_of(residual, choice)), 2, 1, add)
+
+
+def measure_late(
+    leader: PerturbedLeader,
+    opened: NoisyRound,
+    top: float,
+    baseline: FloatArray | None,
+    residual: FloatArray,
+) -> Measured:
+    """Compare the leader at the decision of a round with that at its arrival, at scale `top`.
+
+    By the law at the decision and that now; or, where that is not known, under the shadow draw of
+    the round, which was taken at the decision and is independent of all that has happened since.
+    Losses learned in between may have made the choice better, so the sign is that of the
+    difference.
+    """
+    context = opened.context
+    leader.get_ready()
+    after = compared(leader, opened, residual if baseline is None else baseline + residual)
+    if opened.exact and opened.law is not None:
+        law = after.law(context, leader.noise if top else None, top) if top else None
+        if law is None:
+            law = after.chosen(context, None, 0, 1, 0.0)[0]
+        return Measured(float(residual @ (opened.law - law)), 1, late=True)
+    if opened.shadow is None:  # a decision was made while it was alone: count the most
+        return Measured(float(np.abs(residual).sum()))
+    at_first = loss_of(residual, opened.shadow_choice)
+    if at_first == 0.0:  # less what the leader now suffers: at most this
+        return Measured()
+    choice = after.action(context, *leader.shadow(opened.shadow, top))
+    return Measured(at_first - loss_of(residual, choice), 1, late=True)
+
+
+def compared(
+    leader: PerturbedLeader, opened: NoisyRound, estimate: FloatArray | None = None
+) -> Objective:
+    """The total, with an estimate as one more round, for questions about a round's context.
+
+    Where scores decide among the available actions, leaders are compared by what they play. Where
+    a substitute stands in, by what they choose: estimates are equal for choices that are played
+    alike.
+    """
+    seen = leader.total
+    if estimate is not None:
+        seen = seen.tilted(opened.context, estimate)
+    return restricted(seen, opened) if seen.scored else seen

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hannan.bounds import Complexity, kappa, laplace_complexity
+from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
-from hannan.core.kept import expect, is_count, is_number
+from hannan.core.kept import expect, is_action, is_count, is_number
 from hannan.core.rounds import Draw, available_in
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
@@ -19,6 +19,7 @@ from hannan.learners.hint import AdvisedRound
 
 _STREAM = 0  # `laplace_complexity` uses another one
 _COINS = 2
+_SHADOWS = 3
 
 
 class NoisyRound(AdvisedRound):
@@ -27,6 +28,10 @@ class NoisyRound(AdvisedRound):
     draw: Draw
     draws: int = 0
     """How many draws the present call of the learner has used."""
+    shadow: int | None = None
+    """The number of its shadow draw, where it has one: see `PerturbedLeader.shadow`."""
+    shadow_choice: Action = -1
+    """What the leader chose under that draw, in the state of the decision."""
     _derived = frozenset({"draws"})
 
     def _params_to_store(self) -> dict[str, Any]:
@@ -37,7 +42,11 @@ class NoisyRound(AdvisedRound):
         super().check(n_actions, sets)
         _, number, scale = self.draw
         expect(
-            self, draw=is_count(number) and is_number(scale, low=0.0), draws=is_count(self.draws)
+            self,
+            draw=is_count(number) and is_number(scale, low=0.0),
+            draws=is_count(self.draws),
+            shadow=self.shadow is None
+            or (is_count(self.shadow) and is_action(self.shadow_choice, n_actions, sets)),
         )
 
     @classmethod
@@ -77,7 +86,9 @@ class PerturbedLeader(Stored):
         κ of the shift lemma on X.
     """
 
-    _derived = frozenset({"oracle", "noise", "kappa", "_estimate", "_seed", "_memory"})
+    _derived = frozenset(
+        {"oracle", "noise", "kappa", "_shadow_noise", "_estimate", "_seed", "_memory"}
+    )
     _varying = frozenset({"found", "n_actions"})
     _fixed = frozenset({"_fresh"})
 
@@ -98,6 +109,8 @@ class PerturbedLeader(Stored):
         self.total = total
         self.number = 0
         self.noise: Noise | None = None
+        self.shadows = 0
+        self._shadow_noise: Noise | None = None
         self.found: Complexity | None = None  # G, once play has asked for it
         self.owed = 0  # oracle calls that finding G took and that no round has counted yet
         self._estimate: Complexity | None = None
@@ -131,9 +144,39 @@ class PerturbedLeader(Stored):
         """The draw that a round was decided under; files do not hold noise."""
         return draw if draw.noise is not None else Draw(self.noise, draw.number, draw.scale)
 
+    @property
+    def coins(self) -> np.uint64:
+        """The key of random numbers that are independent of all noise."""
+        return self._key
+
     def uniform(self, number: int) -> float:
         """A number in [0, 1) that goes with a draw, independent of all noise."""
         return float(uniform(self._key, _COINS, number))
+
+    def shadow(self, number: int, scale: float) -> Draw:
+        """A draw of noise that nobody sees: neither an action nor a scale comes from it.
+
+        What instability cost in a round that others overtake is measured by comparing, under such
+        a draw, the leader at its decision with that at its arrival. The draw of the action will
+        not do: when a loss comes may depend on the action. `shadows` is the number of the next.
+        """
+        if scale and self._shadow_noise is None:
+            self._shadow_noise = self.oracle.noise(self.X.points, self._key, _SHADOWS, self._memory)
+        return Draw(self._shadow_noise if scale else None, number, scale)
+
+    def cast_shadow(self, opened: NoisyRound, past: Objective, ahead: int = 0) -> int:
+        """Keep in a round what is chosen under its shadow draw; the oracle calls that took.
+
+        That draw is the next one, or one that comes so many later; see `advance_shadow`.
+        """
+        opened.shadow = self.shadows + ahead
+        z = self.shadow(opened.shadow, opened.draw.scale)
+        opened.shadow_choice = past.action(opened.context, *z)
+        return 1
+
+    def advance_shadow(self) -> None:
+        """Go on to a fresh shadow draw once a round has used this one."""
+        self.shadows += 1
 
     def advance(self, used: int) -> None:
         """Go on to fresh draws once a round has used these."""
@@ -149,6 +192,7 @@ class PerturbedLeader(Stored):
     def limit_noise(self, memory: int) -> None:
         """Hold at most so many bytes of noise ready, if no draw is in use."""
         self._memory = memory
+        self._shadow_noise = None
         if self.noise is not None:
             self.noise = None
             self.put_noise()
@@ -178,6 +222,19 @@ class PerturbedLeader(Stored):
         By the shift lemma :math:`\min(v, \epsilon\kappa v^2)`; κ and v go together.
         """
         return self.kappa * width * width / scale if self.kappa * width < scale else width
+
+    def late_stability(self, width: float, since: float, scale: float, decided: float) -> float:
+        r"""As `stability`, for a round decided at one scale and learned at a larger one.
+
+        `since` adds up the widths of what was learned since its decision, its own included. By the
+        combined lemma the leader stays with a probability of at least
+        :math:`1 - \epsilon\kappa \cdot \text{since} - C (1 - s/\sigma)`.
+        """
+        if scale == 0.0:
+            return width
+        C = overtaking(len(self.X.points), self.n_actions or 1, self.oracle.max_chosen)
+        moved = self.kappa * since / scale + C * (1.0 - decided / scale)
+        return width * min(1.0, moved)
 
     # G --------------------------------------------------------------------------------------
 
@@ -256,7 +313,7 @@ class PerturbedLeader(Stored):
         twin = copy.copy(self)
         twin.X = X
         twin.owed = 0
-        twin.noise = twin.found = twin._estimate = None
+        twin.noise = twin._shadow_noise = twin.found = twin._estimate = None
         twin._size()
         return twin
 
@@ -264,6 +321,7 @@ class PerturbedLeader(Stored):
         """The same past under other noise."""
         twin = copy.copy(self)
         twin._key = key
+        twin._shadow_noise = None
         if self.noise is not None:
             twin.noise = None
             twin.put_noise()

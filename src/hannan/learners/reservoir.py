@@ -1,11 +1,14 @@
 """Contexts seen so far, as a sample of bounded size."""
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 
-from hannan.core.kept import expect
+from hannan.core.kept import expect, is_count
 from hannan.core.stored import Stored
+
+_AT_ONCE = 64
 
 
 class Reservoir(Stored):
@@ -14,7 +17,7 @@ class Reservoir(Stored):
     `contexts` is renewed whenever their number has doubled: O(log t) times.
     """
 
-    _varying = frozenset({"contexts", "_sample"})
+    _varying = frozenset({"contexts", "_sample", "_coming"})
     _fixed = frozenset({"capacity"})
 
     def __init__(self, capacity: int, key: np.uint64) -> None:
@@ -23,7 +26,15 @@ class Reservoir(Stored):
         self.seen = 0
         self._sample: list[Any] = []
         self._rng = np.random.default_rng(int(key))
+        self._coming: list[int] = []  # of contexts to come, the next one last
         self._look = 1
+
+    def __copy__(self) -> Self:
+        """One that goes on by itself; contexts are never changed, so that both may hold them."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), _sample=list(self._sample), _coming=list(self._coming))
+        twin._rng = copy.deepcopy(self._rng)
+        return twin
 
     @property
     def kept(self) -> list[Any]:
@@ -36,6 +47,9 @@ class Reservoir(Stored):
             self,
             contexts=type(self.contexts) is list and len(self.contexts) <= most,
             _sample=type(self._sample) is list and len(self._sample) == most,
+            _coming=type(self._coming) is list
+            and len(self._coming) < _AT_ONCE
+            and all(is_count(place, self.seen + _AT_ONCE) for place in self._coming),
         )
 
     @property
@@ -49,7 +63,7 @@ class Reservoir(Stored):
         if len(self._sample) < self.capacity:
             self._sample.append(context)
         else:
-            place = int(self._rng.integers(self.seen))
+            place = self._place()
             if place < self.capacity:
                 self._sample[place] = context
         if self.seen < self._look:
@@ -57,3 +71,10 @@ class Reservoir(Stored):
         self._look = 2 * self.seen
         self.contexts = list(self._sample)
         return True
+
+    def _place(self) -> int:
+        """A number below `seen`; drawn for some contexts at once, as a single one takes longer."""
+        if not self._coming:
+            drawn = self._rng.integers(np.arange(self.seen, self.seen + _AT_ONCE))
+            self._coming = drawn[::-1].tolist()
+        return self._coming.pop()

@@ -8,15 +8,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
 from hannan.core.interrupts import interrupts
-from hannan.core.kept import expect, is_action, is_array, is_count, is_number, same
+from hannan.core.kept import expect, is_action, is_count, is_number, same
 from hannan.core.learner import Propensities
-from hannan.core.rounds import OpenRound
-from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.core.rounds import Odds, OpenRound
+from hannan.core.validation import check_integer, refuse
 from hannan.learners.certificates import Certificate, SemiBanditCertificate, is_certificate
 from hannan.learners.drift_monitor import DriftMonitor
 
@@ -86,10 +84,6 @@ class Restarting(Learner):
         segment: int = 0  # how many restarts had come
         inner: Decision | None = None  # that of the learner at work, where this is one too
 
-        @property
-        def inverse(self) -> FloatArray:
-            return np.empty(0) if self.inner is None else self.inner.weights
-
         def check(self, n_actions: int | None, sets: bool) -> None:
             super().check(n_actions, sets)
             inner = self.inner
@@ -102,10 +96,11 @@ class Restarting(Learner):
                     and is_count(inner.id)
                     and same(inner.context, self.context)
                     and same(inner.action, self.action)
-                    and is_array(inner.weights, None)
+                    and inner.odds is self.odds
                 ),
             )
 
+    _derived = frozenset({"_timed"})
     _varying = frozenset({"player", "_lesson", "_news", "_closed", "_closed_bounds", "restarts"})
 
     def __init__(
@@ -134,6 +129,7 @@ class Restarting(Learner):
         if max_restarts is not None:
             self.max_restarts = check_integer(self, "max_restarts", max_restarts, 0)
         self.oracle = learner.oracle
+        self._timed = self.oracle is not None and self.oracle.timed
         self.feedback = learner.feedback  # type: ignore[misc]
         self.restarts: list[int] = []
         self._availability = PassedOn()
@@ -189,56 +185,70 @@ class Restarting(Learner):
 
     # The round --------------------------------------------------------------------------------
 
+    @interrupts.whole
+    def act(self, context: Any = None, available: Any = None) -> Action:
+        """What the learner at work plays, as described there."""
+        ledger = self._ledger
+        usual = available is None and ledger.current is None and not ledger.waiting
+        if not usual or self._unfinished or self._timed:
+            return super().act(context, available)
+        player, changing = self.player, None
+        try:
+            action = player.act(context)
+            made: Any = player.current
+            opened = changing = self.Round(made.context)
+            opened.action, opened.segment = action, len(self.restarts)
+            ledger.current = opened
+            self.oracle_calls = self._past_calls + player.oracle_calls
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        if interrupts.waiting:
+            interrupts.deliver()
+        return action
+
     def _prepare(self, opened: Round) -> None:
         if self._unfinished:
-            self._look_for_drift()
+            self._look_for_drift(self.rounds)
         opened.segment = len(self.restarts)
 
     def _act(self, opened: Round) -> None:
         """What the learner at work plays; its own rounds wait for the same losses as these."""
-        asked = opened.context, opened.available
+        player, asked = self.player, opened.context
+        some = None if opened.plays is None else opened.available
         if opened.number is None:
-            opened.action = self.player.act(*asked)
+            opened.action = player.act(asked, some)
+            made: Any = player.current
         else:
-            opened.inner = self.player.decide(*asked)
-            opened.action = opened.inner.action
-        self._count_calls()
+            made = opened.inner = player.decide(asked, some)
+            opened.action = made.action
+        opened.context = made.context  # checked once, by the learner at work
+        self.oracle_calls = self._past_calls + player.oracle_calls
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """Let the learner at work learn, and note what the detector is to be shown."""
-        context, action = opened.context, opened.action
+        """Let the learner at work learn, and show the detector how wrong its prediction was."""
+        if self._unfinished:
+            self._look_for_drift(self.rounds)
+        context, action, player = opened.context, opened.action, self.player
         if opened.segment < len(self.restarts):  # of no use to the learner that plays now
             shown = loss if opened.plays is None else complete(loss, opened.plays)
-            self._late_loss += self.player.loss_suffered(action, shown)
+            self._late_loss += player.loss_suffered(action, shown)
             self._late += 1
             return
-        expected = self._monitor.expect(context, action, self.player.expected(opened.inner))
-        self.player.update(loss, opened.inner)
+        expected = self._monitor.expect(context, action, player.expected(opened.inner))
+        player.update(loss, opened.inner)
         if self.max_restarts is None or len(self.restarts) < self.max_restarts:
-            self._lesson = context, action, loss, opened.available
+            if self._monitor.teaches:
+                self._lesson = context, action, loss, opened.available
             self._news = action, loss, expected
             self._unfinished = True
-        self._count_calls()
-
-    @interrupts.whole
-    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
-        """Learn what was seen, and look for drift.
-
-        A decision made before a restart counts as a round, but nothing is learned from it.
-        """
-        try:
-            if self._unfinished:
-                self._look_for_drift()
-            super().update(loss, decision)
             # The round has been learned. What fails from here on is tried again before the next
             # one, and fails then, if it must; by then the caller may have used its array again.
             try:
-                if self._unfinished:
-                    self._look_for_drift()
+                self._look_for_drift(self.rounds + 1)
             except Exception:
                 self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
-        finally:
-            interrupts.deliver()
+        self.oracle_calls = self._past_calls + self.player.oracle_calls
 
     @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
@@ -250,8 +260,11 @@ class Restarting(Learner):
         finally:
             interrupts.deliver()
 
-    def _look_for_drift(self) -> None:
-        """Do what is left of the last round, each step once: one that fails is done next time."""
+    def _look_for_drift(self, rounds: int) -> None:
+        """Do what is left of the last of so many rounds, each step once.
+
+        A step that fails is done next time.
+        """
         if self._lesson is not None:
             self._monitor.learn(*self._lesson)
             self._lesson = None
@@ -259,10 +272,10 @@ class Restarting(Learner):
             self._alarm = self._monitor.drift(*self._news)
             self._news = None
         if self._alarm:
-            self._restart()
+            self._restart(rounds)
         self._unfinished = False
 
-    def _restart(self) -> None:
+    def _restart(self, rounds: int) -> None:
         player: Any = self.player
         successor = player.fresh(len(self.restarts) + 1)
         monitor = self._new_monitor(successor)
@@ -271,12 +284,16 @@ class Restarting(Learner):
         self._closed_bounds.append(bound)
         self._past_calls += player.oracle_calls
         self.player, self._monitor, self._alarm = successor, monitor, False
-        self.restarts.append(self.rounds)
-        self._count_calls()
+        self.restarts.append(rounds)
+        self.oracle_calls = self._past_calls + successor.oracle_calls
 
     @property
     def late(self) -> str | None:
         return self.learner.late
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        """Left to the learner at work, unless it matters how many rounds came before it."""
+        return super().check_context(context, ahead) if self._timed else context
 
     # What is to come --------------------------------------------------------------------------
 
@@ -284,19 +301,20 @@ class Restarting(Learner):
         self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
     ) -> list[Action]:
         if self._unfinished:
-            self._look_for_drift()
+            self._look_for_drift(self.rounds)
         return self.player.would_play(self.check_context(context), copies, seed, available)
 
     def propensities(
-        self, context: Any = None, draws: int = 1000, available: Any = None
+        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
     ) -> Propensities:
         if self._unfinished:
-            self._look_for_drift()
-        return self.player.propensities(self.check_context(context), draws, available)
+            self._look_for_drift(self.rounds)
+        context = self.check_context(context)
+        return self.player.propensities(context, draws, available, decide=decide)
 
-    def _propensity(self, opened: Round) -> tuple[Any, Any]:
+    def _odds(self, opened: Round) -> Odds:
         assert opened.inner is not None
-        return opened.inner.propensity, opened.inner.propensity_error
+        return opened.inner.odds
 
     # What is said -----------------------------------------------------------------------------
 
@@ -317,14 +335,18 @@ class Restarting(Learner):
             if self.max_restarts is None:
                 notes.append("restarts were not capped: nothing is promised in advance")
             found = _add_up([*self._closed, found], notes)
-        if self._late:  # such rounds count, but nothing is said about their regret
-            note = f"{self._late} losses came after a restart and were not learned: statements void"
+        if self._late:  # in the segment that decided them, rounds without a loss were charged for
+            note = (
+                f"{self._late} losses came after a restart and were not learned: in statements "
+                "their rounds cost the most that they could"
+            )
+            facts = {"realised_regret": None} if hasattr(found, "realised_regret") else {}
             found = dataclasses.replace(
                 found,
-                **dict.fromkeys(f.name for f in dataclasses.fields(found) if f.default is None),
                 rounds=found.rounds + self._late,
                 loss=found.loss + self._late_loss,
                 notes=(*found.notes, note),
+                **facts,
             )
         return found  # type: ignore[no-any-return]
 
@@ -332,16 +354,16 @@ class Restarting(Learner):
         """What theory promises over all segments; self-tuning needs max_restarts for it."""
         most, player = self.max_restarts, self.player
         bounds = [*self._closed_bounds, player.regret_bound()]
-        # The bound of a closed segment does not know what was forgotten after it was closed.
-        lost = self._late or (self.restarts and self._ledger.forgotten)
-        if lost or None in bounds:
+        if None in bounds:
             return None
         if most == 0:
             return bounds[0]
         if isinstance(getattr(player, "learner", None), Learner):
             return None  # what is proved of a learner in a learner need not add up
         if self.rounds:
-            worst = player.worst_case(self.rounds, most or 0)
+            ledger = self._ledger
+            late = ledger.total_delay, ledger.unanswered + self._late
+            worst = player.worst_case(self.rounds - self._late, most or 0, *late)
             if worst is not None:
                 return worst if most is not None and worst < math.inf else None
         return sum(bound for bound in bounds if bound is not None)
@@ -371,9 +393,6 @@ class Restarting(Learner):
 
     def _new_monitor(self, player: Learner) -> DriftMonitor:
         return DriftMonitor(player, self.detector, self.predictor)
-
-    def _count_calls(self) -> None:
-        self.oracle_calls = self._past_calls + self.player.oracle_calls
 
     def _asked(self, verb: str) -> Any:
         if not hasattr(self.player, verb):

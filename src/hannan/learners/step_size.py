@@ -39,6 +39,9 @@ class StepSize(Parametrised, ABC):
     def after(self, leader: PerturbedLeader, instability: float) -> None:
         """The round has been learned, and instability cost so much in it."""
 
+    def after_late(self, leader: PerturbedLeader, instability: float) -> None:
+        """The same of a round that others have overtaken: it may have cost less than nothing."""
+
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
         """Ask the oracle now for what `after` and `start` will need, while nothing has changed."""
         leader.put_noise()
@@ -105,11 +108,12 @@ class Anytime(StepSize):
 
 
 class SelfTuned(StepSize):
-    r"""ε = eagerness · G/D, D the sum of what instability has cost so far.
+    r"""ε = eagerness · G/M, M the largest value so far of D, the sum of what instability has cost.
 
-    Expected regret is then at most 2 E[D] for eagerness 1, whatever the horizon or the range of the
-    losses. While D = 0 the plain leader is played. G is estimated through the oracle when D first
-    moves.
+    Expected regret is then at most 2 E[M] for eagerness 1, whatever the horizon or the range of the
+    losses. D only grows, and M = D, while every loss comes before the next decision; a late one may
+    show that a leader was better than it seemed. While M = 0 the plain leader is played. G is
+    estimated through the oracle when M first moves.
 
     Parameters
     ----------
@@ -131,31 +135,37 @@ class SelfTuned(StepSize):
         super().__init__()
         self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
         self.D = 0.0
+        self.M = 0.0
 
     def _check_stored(self) -> None:
         super()._check_stored()
-        expect(self, D=self.D >= 0.0)
+        expect(self, M=max(self.D, 0.0) <= self.M)
 
     def start(self, leader: PerturbedLeader) -> None:
-        """In an open world ε follows the G of the renewed X; otherwise wait until D moves."""
-        if leader.X.open_world and leader.put_noise() and self.D > 0.0 and leader.G > 0.0:
-            self.scale = self.D / (self.factor * leader.G)
+        """In an open world ε follows the G of the renewed X; otherwise wait until M moves."""
+        if leader.X.open_world and leader.put_noise() and self.M > 0.0 and leader.G > 0.0:
+            self.scale = self.M / (self.factor * leader.G)
 
     def after(self, leader: PerturbedLeader, instability: float) -> None:
-        if instability <= 0.0:
-            return
-        G = leader.G
-        leader.put_noise()
+        if instability > 0.0:
+            self.after_late(leader, instability)
+
+    def after_late(self, leader: PerturbedLeader, instability: float) -> None:
         self.D += instability
-        self.scale = self.D / (self.factor * G) if G > 0.0 else 0.0
+        if self.D > self.M:
+            G = leader.G
+            leader.put_noise()
+            self.M = self.D
+            self.scale = self.M / (self.factor * G) if G > 0.0 else 0.0
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
-        if self.D + instability > 0.0:
+        if max(self.M, self.D + instability) > 0.0:
             leader.get_ready()
 
     def rescale(self, factor: float) -> None:
         super().rescale(factor)
         self.D *= factor
+        self.M *= factor
 
     @property
     def factor(self) -> float:

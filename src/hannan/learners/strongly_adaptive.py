@@ -126,6 +126,7 @@ class StronglyAdaptive(Learner):
     oracle: Oracle
 
     class Round(OpenRound):
+        time: int = 1  # its number in the order of decisions
         made: int = 0  # how many copies have been started, those of this round included
         awake: tuple[Copy, ...] = ()
         inner: tuple[OpenRound, ...] = ()  # the round of each copy
@@ -136,6 +137,7 @@ class StronglyAdaptive(Learner):
             awake, inner = self.awake, self.inner
             expect(
                 self,
+                time=is_count(self.time) and self.time > 0,
                 made=is_count(self.made),
                 awake=are(Copy, awake, tuple) and len(awake) > 0,
                 inner=are(OpenRound, inner, tuple) and len(inner) == len(awake),
@@ -159,7 +161,7 @@ class StronglyAdaptive(Learner):
         self._made = 0
         self._unlearned: list[tuple[Learner, OpenRound, Any]] = []
         self._retired_calls = 0  # of copies that are gone, and for unavailable actions
-        self._dropped = 0
+        self._decided = 0
         self._history = self.oracle.objective()
         self._loss = 0.0
 
@@ -221,15 +223,17 @@ class StronglyAdaptive(Learner):
     def _prepare(self, opened: Round) -> None:
         """Which copies are awake, and how likely each of them is to be followed."""
         self._catch_up()
-        awake, opened.made = self._waking()
+        ledger = self._ledger
+        opened.time = self._decided - ledger.dropped - ledger.replaces(opened) + 1
+        awake, opened.made = self._waking(opened.time)
         opened.awake = tuple(awake)
-        opened.mixture = self._mixture(awake)
+        opened.mixture = self._mixture(awake, opened.time)
 
     def _act(self, opened: Round) -> None:
         """Let all copies act, and follow one of them."""
-        inside, x = opened.plays if self._scores_actions else None, opened.context
-        opened.inner = tuple(copy.learner.begin_round(x, inside) for copy in opened.awake)
-        (drawn,) = _drawn(opened.mixture, np.array([self._uniform(opened)]))
+        asked = opened.context, opened.plays if self._scores_actions else None, opened.late
+        opened.inner = tuple(copy.learner.begin_round(*asked) for copy in opened.awake)
+        (drawn,) = _drawn(opened.mixture, np.array([self._uniform()]))
         opened.play(opened.inner[drawn].action)
 
     def _played(self, opened: Round) -> None:
@@ -239,12 +243,13 @@ class StronglyAdaptive(Learner):
         self._retired_calls += sum(copy.learner.oracle_calls for copy in gone) + opened.calls
         opened.calls = 0
         self._awake, self._made = list(opened.awake), opened.made
-        self._awake[0].prior = self._endless_prior
-        self._dropped += self._ledger.replaces(opened)
+        self._awake[0].prior = self._endless_prior(opened.time)
+        self._decided += 1
         self._count_calls()
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Show all copies the losses, and count what the mixture lost more than each."""
+        self._catch_up()  # another late loss may have come just before
         losses = check_full_losses(self.oracle, loss, self._n_actions, self._range)[0]
         costs = np.array([loss_of(losses, inner.action) for inner in opened.inner])
         gains = (float(opened.mixture @ costs) - costs) / self._width
@@ -254,10 +259,14 @@ class StronglyAdaptive(Learner):
         for copy, gain in zip(opened.awake, gains.tolist(), strict=True):
             copy.regret += gain
             copy.magnitude += abs(gain)
-        pairs = zip(opened.awake, opened.inner, strict=True)
+        pairs = list(zip(opened.awake, opened.inner, strict=True))
+        for _, inner in pairs:
+            inner.late = opened.late  # it may have become so since it was decided
+        # A late loss is of no use to copies whose intervals are over.
+        pairs = [pair for pair in pairs if any(pair[0] is copy for copy in self._awake)]
         self._unlearned = [(copy.learner, inner, losses) for copy, inner in pairs]
-        # The round is complete. A copy that fails learns it before the next round instead, when
-        # the caller may have used its array again.
+        # The round is complete. A copy that fails learns it before anything else happens instead,
+        # when the caller may have used its array again.
         try:
             self._catch_up()
         except Exception:
@@ -287,11 +296,6 @@ class StronglyAdaptive(Learner):
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self.learner.loss_suffered(action, loss)
 
-    @property
-    def late(self) -> str | None:
-        """Copies that come and go would not know whose round a late loss belongs to."""
-        return "StronglyAdaptive cannot learn late: its copies come and go with the rounds."
-
     # Parts ------------------------------------------------------------------------------------
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
@@ -308,9 +312,9 @@ class StronglyAdaptive(Learner):
     def _total(self) -> Objective:
         return self._history
 
-    def _waking(self) -> tuple[list[Copy], int]:
-        """Those awake in the round to come, and how many have been started with them."""
-        t, made = self.rounds + 1, self._made
+    def _waking(self, t: int) -> tuple[list[Copy], int]:
+        """Those awake in round t, and how many have been started with them."""
+        made = self._made
         awake = [copy for copy in self._awake if copy.end is None or copy.end >= t]
         if any(copy.start == t for copy in awake):
             return awake, made  # a round in place of one that was dropped
@@ -319,10 +323,10 @@ class StronglyAdaptive(Learner):
             made += 1
         return awake, made
 
-    def _mixture(self, awake: list[Copy]) -> FloatArray:
-        """The probability of each copy."""
+    def _mixture(self, awake: list[Copy], t: int) -> FloatArray:
+        """The probability of each copy in round t."""
         priors = np.array([copy.prior for copy in awake])
-        priors[0] = self._endless_prior
+        priors[0] = self._endless_prior(t)
         R = np.array([copy.regret for copy in awake])
         C = np.array([copy.magnitude for copy in awake])
         found = priors * weights(R, C)
@@ -330,10 +334,9 @@ class StronglyAdaptive(Learner):
         found = found if found.any() else priors
         return found / found.sum()  # type: ignore[no-any-return]
 
-    @property
-    def _endless_prior(self) -> float:
+    def _endless_prior(self, t: int) -> float:
         """That of the copy without end; it may fall, since the potential falls with it."""
-        return 1.0 / max(self.rounds + 1, self._shortest)
+        return 1.0 / max(t, self._shortest)
 
     def _start(self, number: int, t: int, length: int) -> Copy:
         learner = self.learner.fresh(number)
@@ -350,9 +353,9 @@ class StronglyAdaptive(Learner):
     def _count_calls(self) -> None:
         self.oracle_calls = self._retired_calls + sum(c.learner.oracle_calls for c in self._awake)
 
-    def _uniform(self, opened: Round) -> float:
-        """A number in [0, 1) for the round, or for the one that replaces a dropped round."""
-        counter = [0, self._dropped + self._ledger.replaces(opened), 0, self.rounds]
+    def _uniform(self) -> float:
+        """A number in [0, 1) for the round."""
+        counter = [0, 0, 0, self._decided]
         return np.random.Generator(np.random.Philox(key=int(self._key), counter=counter)).random()
 
     @property

@@ -25,7 +25,6 @@ from hannan.core.validation import (
     check_seed,
 )
 from hannan.kernels import tsallis as kernel
-from hannan.kernels.noise import uniform
 from hannan.learners.certificates import (
     SemiBanditCertificate,
     availability_notes,
@@ -170,35 +169,29 @@ class TsallisINF(Learner):
 
     def _prepare(self, opened: Round) -> None:
         """Hint, baseline and the law of the base: functions of the context and the past."""
-        row = self._past.totals[opened.context]
-        some = opened.available
-        if some is not None:
-            row = np.where(np.isin(np.arange(len(row)), some), row, np.inf)
-        if self.hint.predictor is not None:
-            self.hint.advise(opened, self._G, self._number + 1)
-        opened.cost = 1.0 / (1.0 - opened.share)
-        # A plain float: compiled functions take NumPy's scalars slowly.
-        eta = 2.0 / (self._range[1] * math.sqrt(float(self._W[opened.context]) + opened.cost))
-        opened.law = np.empty(len(row))
+        x, top, hint = opened.context, self._range[1], self.hint
+        row = self._past.totals[x]
+        if opened.plays is not None:
+            row = np.where(opened.plays == np.arange(len(row)), row, np.inf)
+        if hint.predictor is not None:
+            hint.advise(opened, self._G, self._number + 1)
+        share = opened.share
+        cost = opened.cost = 1.0 / (1.0 - share)
+        eta = 2.0 / (top * math.sqrt(self._W.item(x) + cost))
+        law = opened.law = np.empty(len(row))
         opened.exact = True
-        if opened.values is None or not self.hint.signed:
-            kernel.law(row, eta, opened.law)
+        if opened.values is None or not hint.signed:
+            kernel.law(row, eta, law)
             return
-        top, Q = self._range[1], np.empty(len(row))
-        advice = -1 if opened.advice is None else opened.advice
-        kernel.capped_law(row, opened.values, advice, opened.share, eta, top, Q, opened.law)
-        opened.baseline = Q
+        Q = opened.baseline = np.empty(len(row))
+        kernel.capped_law(row, opened.values, _known(opened.advice), share, eta, top, Q, law)
 
     def _act(self, opened: Round) -> None:
         """The hint, or a draw from the law of the base."""
-        u, p = float(uniform(self._key, _STREAM, self._number)), opened.share
-        if u < p:
-            assert opened.advice is not None
-            opened.action = opened.advice
-        else:
-            opened.action = int(kernel.choose(opened.law, (u - p) / (1.0 - p)))
-        q = (1.0 - p) * float(opened.law[opened.action])
-        opened.weight = 1.0 / (q + p if opened.action == opened.advice else q)
+        advice, share = _known(opened.advice), opened.share
+        opened.action, opened.weight = kernel.play(
+            opened.law, advice, share, self._key, _STREAM, self._number
+        )
 
     def _played(self, opened: Round) -> None:
         self._number += 1
@@ -250,8 +243,13 @@ class TsallisINF(Learner):
             return None
         return self.worst_case(self.rounds, 0)
 
-    def worst_case(self, rounds: int, restarts: int) -> float | None:
+    def worst_case(
+        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+    ) -> float | None:
         """For a game with restarts: roots of parts add up to no more than the root of all."""
+        if total_delay:
+            return None
+        rounds += unanswered
         size = self._past.totals.size * rounds * (restarts + 1)
         if not isinstance(self.hint, Hint):
             return self._range[1] * self._constant * math.sqrt(size)
@@ -294,3 +292,8 @@ class TsallisINF(Learner):
         if isinstance(loss, float) and self._range[0] <= loss <= self._range[1]:
             return loss
         return check_chosen_loss(loss, self._range)
+
+
+def _known(advice: int | None) -> int:
+    """As kernels take it: -1 for none."""
+    return -1 if advice is None else advice

@@ -34,6 +34,11 @@ def traces(
     return [trace for _, trace in games(make, world, horizon, seeds, seeds[0])]
 
 
+def totals_of(learner: Any) -> FloatArray:
+    """What a learner of all maps from one context has added up for each action."""
+    return np.array(learner.leader.total.totals[0])
+
+
 class Separate(Resampling):
     """Weights as printed in Algorithm 3: one success, and draws of its own for each element."""
 
@@ -41,11 +46,18 @@ class Separate(Resampling):
         super().__init__(successes=1, exact=False)
 
     def weights(
-        self, total: Objective, context: Any, action: Action, draw: Draw, limit: int, needed: Any
+        self,
+        total: Objective,
+        context: Any,
+        action: Action,
+        draw: Draw,
+        limit: int,
+        needed: Any,
+        coins: Any,
     ) -> tuple[Any, int]:
         """One element after the other."""
         if isinstance(action, int):
-            return super().weights(total, context, action, draw, limit, needed)
+            return super().weights(total, context, action, draw, limit, needed, coins)
         noise, first, scale = draw
         weights, used = np.zeros(len(action)), 0
         for i in range(len(action)) if needed is None else np.flatnonzero(needed):

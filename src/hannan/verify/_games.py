@@ -112,15 +112,18 @@ def mean_curve(label: str, played: Sequence[tuple[Any, Trace]], every: int) -> S
     return Series(label, curves[0][0], np.mean([y for _, y in curves], axis=0))
 
 
-def ranked(y: str, measured: Sequence[float], **limits: Sequence[float]) -> Plot:
-    """Results of many problems and tunings beside their limits, by the size of the first."""
-    order = np.argsort(next(iter(limits.values())))
-    number = np.arange(len(order))
-    series = [Series("measured", number, np.array(measured)[order], "points")]
-    for name, values in limits.items():
-        label = name.replace("_", " ")
-        series.append(Series(label, number, np.array(values)[order], "dashed"))
-    return Plot("problems and tunings, by the size of their bounds", y, series, log_y=True)
+def scatter(drawn: Sequence[Check], x: str, y: str, log: bool = False) -> Plot:
+    """What some checks measured, beside their limits; with `log` what is below 0.1 is at 0.1."""
+    limits, measured = np.array([(check.limit, check.measured) for check in drawn]).T
+    low = 0.1 if log else 0.0
+    if log:
+        measured = np.maximum(measured, low)
+    ends = np.array([low, limits.max()])
+    series = [
+        Series("measured", limits, measured, "points"),
+        Series("the limit", ends, ends, "dashed"),
+    ]
+    return Plot(x, y, series, log_x=log, log_y=log)
 
 
 def turns(

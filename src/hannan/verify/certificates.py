@@ -9,10 +9,11 @@ import numpy as np
 
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import Means, games, seeded, seeds, standard_error, turns
+from hannan.verify._games import Means, games, scatter, seeded, seeds, standard_error, turns
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _Z = 4.5  # standard errors; one-sided, 3e-6 for each check
+_AXES = ("mean of what is stated", "mean regret")
 
 
 @claim(
@@ -86,7 +87,7 @@ def above_regret(effort: Effort) -> Finding:
             means.below(f"{where}: regret, {what}", regret, np.array(stated))
             drawn.append(means[-1])
         means.append(Check(f"{where}: statements without a sentence", silent, 0.0))
-    return Finding(means, _scatter(drawn), means.note("what was stated"))
+    return Finding(means, scatter(drawn, *_AXES), means.note("what was stated"))
 
 
 @claim(
@@ -127,14 +128,4 @@ def semi_bandit(effort: Effort) -> Finding:
             checks.append(drawn[-1])
         silent = sum("estimated to be at most" not in str(certificate) for certificate in found)
         checks.append(Check(f"{where}: certificates without a sentence", silent, 0.0))
-    return Finding(checks, _scatter(drawn))
-
-
-def _scatter(drawn: list[Check]) -> Plot:
-    stated = [check.limit for check in drawn]
-    top = np.array([0.0, max(stated)])
-    series = [
-        Series("statements", stated, [check.measured for check in drawn], "points"),
-        Series("equality", top, top, "dashed"),
-    ]
-    return Plot("mean of what is stated", "mean regret", series)
+    return Finding(checks, scatter(drawn, *_AXES))

@@ -15,7 +15,14 @@ from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays, LeaderPunisher, PlantedPolicy
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import FIXED_SEEDS, SIGMAS, learner_seeds, pseudo_regret, traces
+from hannan.verify._bandits import (
+    FIXED_SEEDS,
+    SIGMAS,
+    learner_seeds,
+    pseudo_regret,
+    totals_of,
+    traces,
+)
 from hannan.verify._games import seeded, sizes
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
@@ -41,14 +48,14 @@ def weights(effort: Effort) -> Finding:
     for _ in range(5):
         learner.update(losses[learner.act()])
     q = learner.propensities().probabilities
-    before = _totals(learner)
+    before = totals_of(learner)
     tickets = learner.decide_many([None] * n)
     late: FloatArray = np.zeros(n)
     for i, ticket in enumerate(tickets):
         learner.update(losses[ticket.action], decision=ticket)
         if i == 10:
             late[:] = [_again(learner, other.action, L) for other in tickets]
-    added = (_totals(learner) - before) / n
+    added = (totals_of(learner) - before) / n
     chosen = (np.array([ticket.action for ticket in tickets])[:, None] == np.arange(K)) * losses
     drawn = np.array([float(ticket.weights[0]) for ticket in tickets])
     right = (1.0 - (1.0 - q) ** L) * losses
@@ -66,17 +73,6 @@ def weights(effort: Effort) -> Finding:
         Series("(1-(1-q)^L)ℓ", np.arange(K), right, "dashed"),
     ]
     return Finding(checks, Plot("action", "mean estimate of its loss", series), note=f"n = {n}")
-
-
-def _totals(learner: ContextSemiBanditFTPL) -> FloatArray:
-    """The totals of all actions where there is one context: policies that always play one."""
-    total = learner.leader.total
-    K = total.n_actions
-    # Tilted so far towards an action that it leads, the minimum is its total.
-    far = 1e9
-    return np.array(
-        [total.tilted(0, far * (np.arange(K) != k)).minima(None, 0, 1, 0.0)[0] for k in range(K)]
-    )
 
 
 def _again(learner: ContextSemiBanditFTPL, action: Action, L: int) -> int:

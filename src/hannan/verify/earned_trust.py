@@ -17,8 +17,8 @@ from hannan.environments import FromArrays
 from hannan.learners import ContextSemiBanditFTPL, Trust
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._advised import Advised, Told, advised_game
-from hannan.verify._bandits import learner_seeds, pseudo_regret
-from hannan.verify._games import games, seeded, sizes, standard_error
+from hannan.verify._bandits import learner_seeds, pseudo_regret, totals_of
+from hannan.verify._games import games, scatter, seeded, sizes, standard_error
 from hannan.verify._guesses import Script
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
@@ -117,17 +117,14 @@ def measured(effort: Effort) -> Finding:
             "rounds with a baseline and a hint, at least", sum(t.covered for t in trees), 10, False
         ),
     ]
-    x, y = [], []
+    drawn = []
     for what, (regret, stated) in _certified(effort).items():
         chance = _SIGMAS * standard_error(stated - regret)
-        limit = float(stated.mean())
-        checks.append(Check(f"{what}: regret", float(regret.mean()), limit, allowance=chance))
-        x.append(limit)
-        y.append(float(regret.mean()))
-    top = np.array([0.0, max(x)])
-    series = [Series("games", x, y, "points"), Series("equality", top, top, "dashed")]
-    plot = Plot("mean certificate", "mean regret", series)
-    return Finding(checks, plot, f"{len(trees)} small games, closest {-gaps.max():.2f} below")
+        mean, limit = float(regret.mean()), float(stated.mean())
+        drawn.append(Check(f"{what}: regret", mean, limit, allowance=chance))
+    plot = scatter(drawn, "mean certificate", "mean regret")
+    note = f"{len(trees)} small games, closest {-gaps.max():.2f} below"
+    return Finding([*checks, *drawn], plot, note)
 
 
 class Whisper(Told):
@@ -216,12 +213,12 @@ class _Tree:
             opened: Any = learner.begin_round(learner.check_context(None))
             opened.action = action
             learner.keep_round(opened)
-            before, cost, last = self._totals(learner), hint.S, step.D
+            before, cost, last = totals_of(learner), hint.S, step.D
             learner.end_round(opened, float(losses[action]))
             q = opened.mixed(opened.law)
             true_cost = float((q - opened.law) @ losses)
             covered = opened.share > 0.0 and opened.baseline is not None
-            estimate = self._totals(learner) - before
+            estimate = totals_of(learner) - before
             found.append(
                 _Step(float(q[action]), hint.S - cost, true_cost, estimate, losses, covered)
             )
@@ -244,10 +241,6 @@ class _Tree:
         elif self.style == "overrated":
             told.now = np.ones(K)
         return losses
-
-    @staticmethod
-    def _totals(learner: Any) -> FloatArray:
-        return np.array(learner.leader.total.totals[0])
 
 
 def _certified(effort: Effort) -> dict[str, tuple[FloatArray, FloatArray]]:

@@ -16,7 +16,7 @@ from hannan.experiments import Trace
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
 from hannan.verify._bandits import FIXED_SEEDS, best_total, learner_seeds, traces
-from hannan.verify._games import games, seeded
+from hannan.verify._games import games, scatter, seeded
 from hannan.verify._guesses import Script
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
@@ -52,13 +52,11 @@ def baseline(effort: Effort) -> Finding:
     for what, Q in guesses.items():
         setting = Setting(oracle, world, Q, G)
         found[what] = setting.net_regret(setting.play(seeds)), setting.limit
-    measured, limits = np.array(list(found.values())).T
     checks = [Check(f"guess: {what}; hardest policy", *values) for what, values in found.items()]
+    plot = scatter(checks, "limit", "regret net of over-prediction")
+    without, best_guess = (check.limit for check in checks[:2])
     what = "limit with the best guess, below a third of that without"
-    checks.append(Check(what, float(limits[1]), float(limits[0]) / 3.0))
-    at = np.arange(len(found)) + 1
-    series = [Series("measured", at, measured, "points"), Series("limit", at, limits, "dashed")]
-    plot = Plot(f"guess: {', '.join(found)}", "regret net of over-prediction", series)
+    checks.append(Check(what, best_guess, without / 3.0))
     return Finding(checks, plot, f"T = {T}, trust='baseline', ε best for the errors")
 
 

@@ -17,7 +17,7 @@ from hannan.bounds import playout, semi_bandit
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, PlayoutFTPL, SelfTuned
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import SIGMAS
+from hannan.verify._bandits import SIGMAS, totals_of
 from hannan.verify._guesses import Script
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
@@ -186,7 +186,7 @@ def _bandit_games(
     for t in range(T):
         learner = learner if t % _LENGTH else learner.fresh(t // _LENGTH)
         step: Any = learner.step
-        totals = _totals(learner)
+        totals = totals_of(learner)
         gap = totals[0] - totals[1]
         D = step.D if step.measures else 0.0
         scales[t] = scale = _scale(step, t)
@@ -198,7 +198,7 @@ def _bandit_games(
         plays.add(action, p, gap)
         losses = np.array([1.0, 0.3] if gap <= 0.0 else [0.3, 1.0])
         learner.update(float(losses[action]))
-        added = _totals(learner) - totals
+        added = totals_of(learner) - totals
         q = np.array([p, 1.0 - p])
         right = (1.0 - (1.0 - q) ** _CAP) * losses
         for a in range(2):
@@ -212,11 +212,6 @@ def _bandit_games(
     return [Check(f"{where}: {_ANNOUNCED}", off, 1e-9), *sums.checks(where)], scales.reshape(
         -1, _LENGTH
     ).mean(axis=0)
-
-
-def _totals(learner: ContextSemiBanditFTPL) -> FloatArray:
-    total: Any = learner.leader.total
-    return np.array(total.totals[0])
 
 
 def _caps(name: str, mode: Any) -> list[Check]:
@@ -242,9 +237,9 @@ def _caps(name: str, mode: Any) -> list[Check]:
             opened: Any = learner.begin_round(0)
             opened.action = 1
             learner.keep_round(opened)
-            before = _totals(learner)
+            before = totals_of(learner)
             learner.end_round(opened, 1.0)
-            off = max(off, abs(float(_totals(learner)[1] - before[1]) - cap))
+            off = max(off, abs(float(totals_of(learner)[1] - before[1]) - cap))
         checks.append(Check(f"{name}, L {what}: weights of what is never seen, off L", off, 1e-6))
         hidden = abs(learner.certificate().truncation - sum(K / (math.e * cap) for cap in caps))
         checks.append(Check(f"{name}, L {what}: truncation certified, off ΣK/(eL)", hidden, 1e-9))

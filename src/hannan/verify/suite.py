@@ -34,6 +34,8 @@ _MODULES = (
     "earned_trust",
     "tsallis_inf",
     "delay",
+    "late",
+    "watch",
     "playout",
     "growth",
     "round_by_round",

@@ -23,7 +23,7 @@ from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL, PlayoutFTPL
 from hannan.oracles import FinitePolicies, Switching
-from hannan.verify._games import Means, Repeats, ranked, regrets, seeded, seeds
+from hannan.verify._games import Means, Repeats, regrets, scatter, seeded, seeds
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 _K = 1  # switches of the sequences that regret is measured against
@@ -115,8 +115,7 @@ def regret_to_sequences(effort: Effort) -> Finding:
             times = float(plain.mean() / own.mean())
             what = f"{name}: regret without sequences, as a multiple of that with"
             checks.append(Check(what, times, 2.0, at_most=False))
-    measured, limits = zip(*((check.measured, check.limit) for check in drawn), strict=True)
-    plot = ranked("regret to the best sequence", measured, bound=limits)
+    plot = scatter(drawn, "bound", "regret to the best sequence", log=True)
     note = "the printed bound exceeds the number of rounds, the sharp and the playout one do not"
     return Finding(checks, plot, note)
 

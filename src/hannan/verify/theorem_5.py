@@ -11,7 +11,7 @@ from hannan.environments import FromArrays
 from hannan.learners import ContextFTPL
 from hannan.learners.prediction import TRUST
 from hannan.oracles import FinitePolicies
-from hannan.verify._games import Means, Recorded, instability, let_play, ranked, seeds
+from hannan.verify._games import Means, Recorded, instability, let_play, scatter, seeds
 from hannan.verify._guesses import TWO, Problem, Script, problems
 from hannan.verify.be_the_leader import foreseeing, lemma
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
@@ -31,7 +31,6 @@ def follows_errors(effort: Effort) -> Finding:
     numbers = seeds(effort, "theorem-5", 8, 40)
     tried = problems(effort.pick(200, 1200), effort.rng("theorem-5", "losses"))
     checks = Means()
-    measured, limits, printed_limits = [], [], []
     for problem in tried:
         name, errors = problem.name, problem.errors("always")
         printed, sharp = (problem.bound(errors, form) for form in ("printed", "sharp"))
@@ -46,11 +45,8 @@ def follows_errors(effort: Effort) -> Finding:
         checks.append(Check(what, sharp.value, printed.value))
         checks.below(f"{name}: regret at the best sharp ε", best, sharp.value)
         checks.below(f"{name}: regret, self-tuned", own, limit)
-        measured += [max(0.1, each.mean()) for each in (found, best, own)]
-        limits += [at.value, sharp.value, limit]
-        printed_limits += [printed.value] * 3
+    plot = scatter([c for c in checks if ": regret" in c.what], "bound", "regret", log=True)
     checks += _right_guesses(tried, seeds(effort, "right guesses", 30, 200))
-    plot = ranked("regret", measured, sharp_bound=limits, printed_bound=printed_limits)
     return Finding(checks, plot, "regrets below 0.1 are drawn at 0.1")
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from hannan._packages import package
-from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import ContextError, LossError, ParameterError
 from hannan.core.params import short
-from hannan.core.validation import FloatArray, LossRange, check_integer, refuse
+from hannan.core.validation import FloatArray, LossRange, check_bounded_range, check_integer, refuse
 
 Encoding = None | int | Sequence[Hashable] | Callable[[Any], Any]
 Actions = str | Sequence[Any]

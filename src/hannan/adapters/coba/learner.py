@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
@@ -24,6 +24,7 @@ from hannan.core import (
 )
 from hannan.core.params import short
 from hannan.core.validation import check_integer, refuse
+from hannan.experiments.game import nested
 
 
 class _Round(OpenRound):
@@ -229,7 +230,7 @@ class CobaLearner:
         self._numbers.keep(actions)
         if self._player is None:
             self._player = player
-            ranges = (getattr(part, "loss_range", None) for part in _parts(player))
+            ranges = (getattr(part, "loss_range", None) for part in nested(player))
             self._range = next(filter(None, ranges), (0.0, 1.0))
 
 
@@ -257,14 +258,6 @@ def _n_actions(learner: Learner) -> int:
             "n_actions=."
         )
     return learner.action_count
-
-
-def _parts(learner: Learner) -> Iterator[Learner]:
-    """A learner, and those it plays through."""
-    yield learner
-    inner = getattr(learner, "learner", None)
-    if isinstance(inner, Learner):
-        yield from _parts(inner)
 
 
 def _check_single(*given: Any) -> None:

@@ -13,9 +13,8 @@ import numpy as np
 
 from hannan.adapters.river._models import load
 from hannan.adapters.river._rows import Features, Rows
-from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Decision, Feedback, InputTypeError, Learner, LossError, ParameterError
-from hannan.core.validation import check_integer, refuse
+from hannan.core.validation import check_bounded_range, check_integer, refuse
 
 ContextualPolicy: Any = load("bandit.base").ContextualPolicy
 

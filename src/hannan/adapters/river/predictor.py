@@ -12,12 +12,10 @@ from hannan.adapters.river._models import (
     check_model,
     check_names,
     finite,
-    is_finite,
     takes_weight,
 )
-from hannan.baselines._loss_scale import check_bounded_range
 from hannan.core import Action, InputTypeError, LossFunction, Predictor
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import FloatArray, check_bounded_range, check_not_negative
 
 
 class RiverPredictor(Predictor):
@@ -72,10 +70,8 @@ class RiverPredictor(Predictor):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self._classifies = check_model(self, model)
-        if not is_finite(alpha) or alpha < 0.0:
-            raise refuse(self, "alpha", "a finite number >= 0", alpha)
         self.model = model
-        self.alpha = alpha
+        self.alpha = check_not_negative(self, "alpha", alpha)
         self.features = features
         self.loss_range = loss_range
         self._names = check_names(self, features)

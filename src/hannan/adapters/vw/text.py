@@ -89,7 +89,9 @@ def check_format(owner: object, format: Any, formats: Iterable[str]) -> str:
 
 def rounds_of_text(lines: Lines, format: str) -> Iterator[Any]:
     """The rounds in these lines, whose `number` then is that of the line which ended the last."""
-    return _groups(lines) if format == "cb_adf" else _singles(lines)
+    if format == "cb_adf":
+        return _groups(lines)
+    return (_cb(_parsed(line, lines), lines) for line in lines if line)
 
 
 def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str) -> int:
@@ -131,12 +133,6 @@ class _Line(NamedTuple):
     tag: str
     features: Features
     number: int
-
-
-def _singles(lines: Lines) -> Iterator[CbRound]:
-    for line in lines:
-        if line:
-            yield _cb(_parsed(line, lines), lines)
 
 
 def _groups(lines: Lines) -> Iterator[CbAdfRound]:

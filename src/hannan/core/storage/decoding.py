@@ -19,7 +19,7 @@ from hannan.core.kept import is_count, is_ours, like_new, like_new_loosely, same
 from hannan.core.storage.arrays import Arrays
 from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
 from hannan.core.storage.names import Names
-from hannan.core.stored import Stored
+from hannan.core.stored import Stored, names_in
 
 Node = Any
 _PLAIN = (bool, int, float, str)
@@ -245,13 +245,13 @@ _TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
 
 def _usual(made: type[Stored], name: str, before: Any, after: Any) -> bool:
     """Whether an attribute may become this, as far as a new object tells."""
-    growing = name in made._growing_names()
+    growing = name in names_in(made, "_growing")
     if not is_ours(made):
         return like_new_loosely(before, after, growing)
-    if name not in made._varying_names() and not like_new(before, after, growing):
+    if name not in names_in(made, "_varying") and not like_new(before, after, growing):
         return False
     unknown = before is None or (type(before) is int and before == 0)
-    return name not in made._fixed_names() or unknown or same(before, after)
+    return name not in names_in(made, "_fixed") or unknown or same(before, after)
 
 
 def _shape(value: Any) -> str:

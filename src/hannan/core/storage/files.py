@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hannan._version import __version__
 from hannan.core.errors import DamagedFileError, InputTypeError, NewerFileError, StorageError
@@ -13,9 +13,6 @@ from hannan.core.storage.decoding import Decoder
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.names import Names
 from hannan.core.stored import Stored
-
-if TYPE_CHECKING:
-    from hannan.core.learner import Learner
 
 Head = dict[str, Any]
 
@@ -31,13 +28,13 @@ STEPS: dict[int, Callable[[Head], Head]] = {}
 """For each earlier version, the step to the one after it."""
 
 
-def save(learner: Learner, path: str | os.PathLike[str]) -> None:
+def save(learner: Stored, path: str | os.PathLike[str]) -> None:
     """Write a learner to a file; see `Learner.save`.
 
     Parameters
     ----------
     learner
-        The learner, at any moment of its game.
+        The learner, at any moment of its game, or an `off_policy.Watch`.
     path
         Where to; a file that is there already is replaced in one step.
 
@@ -124,6 +121,8 @@ def reread(thing: Stored) -> Any:
 def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     """A learner from a file that `Learner.save` wrote; it plays on as the saved one would have.
 
+    An `off_policy.Watch` likewise.
+
     Nothing in a file is ever executed. It names classes of Hannan and listed estimators of
     scikit-learn with plain parameters; what lies elsewhere, such as a solver of one's own or a
     class of another package, is taken only if the caller says so. What was learned is checked by
@@ -153,10 +152,11 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     >>> twin.rounds, twin.act(0) == learner.act(0)
     (50, True)
     """
-    from hannan.core.learner import Learner
-
     head, body = container.read(path)
-    return decoded(head, body, str(path), trusted, kind=Learner)
+    found = decoded(head, body, str(path), trusted)
+    if not hasattr(found, "save"):  # a part of a learner, which no file holds alone
+        raise DamagedFileError(f"{path} holds no learner.")
+    return found
 
 
 def decoded(
