@@ -1,6 +1,7 @@
 import fcntl
 import gc
 
+import pytest
 from hypothesis import HealthCheck, settings
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
@@ -48,6 +49,14 @@ def pytest_terminal_summary(terminalreporter):
     skipped = terminalreporter.stats.get("skipped", [])
     if any(NO_BROWSER in str(report.longrepr) for report in skipped):
         terminalreporter.write_line(NO_BROWSER, red=True, bold=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Pages of the documentation tell longer stories than the README."""
+    for item in items:
+        if item.path.suffix == ".md" and item.path.parent.name == "docs":
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection(session):

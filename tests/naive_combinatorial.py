@@ -122,8 +122,9 @@ def play_short_games(oracle, sets, T=30):
         semi.update(losses[action])
     assert full.rounds == semi.rounds == T
     decision = semi.decide()
-    assert len(decision.weights) == len(np.atleast_1d(decision.action))
-    semi.update(np.zeros(len(decision.weights)), decision=decision)
+    size = len(np.atleast_1d(decision.action))
+    semi.update(np.zeros(size), decision=decision)
+    assert len(decision.weights) == size
     assert np.isfinite(float(full.certificate()))
 
 

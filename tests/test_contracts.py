@@ -24,6 +24,7 @@ from hannan.checks import (
 from hannan.checks.oracles import make_case
 from hannan.core.storage import reread, storable
 from tests.cases import Tried, declared, everything, subject
+from tests.for_each import for_each
 from tests.problems import FINITE, PLANTED
 
 FAMILIES = {
@@ -43,35 +44,34 @@ PREDICTORS = declared(hn.Predictor)
 
 
 @pytest.mark.parametrize("name", ORACLES)
-@pytest.mark.parametrize("check", ORACLE_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", ORACLE_CHECKS)
 def test_oracle(name, check):
     check(make_case(*ORACLES[name]))
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("check", LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", LEARNER_CHECKS)
 def test_learner(name, check):
     learner, environment, _, horizon = LEARNERS[name]
     check(learner, environment, horizon)
 
 
-@pytest.mark.parametrize("rounds", [7, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("check", FAILURE_CHECKS, ids=lambda check: check.__name__)
-def test_a_failing_part_changes_nothing(name, check, rounds):
+@for_each("check", FAILURE_CHECKS)
+def test_a_failing_part_changes_nothing(name, check):
     learner, environment, *_ = LEARNERS[name]
-    check(learner, environment, rounds)
+    check(learner, environment, 20)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, case in LEARNERS.items() if case.no_regret])
 def test_average_regret_falls(name):
     learner, environment, *_ = LEARNERS[name]
-    check_average_regret_falls(learner, environment, 200)
+    check_average_regret_falls(learner, environment, 100)
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-@pytest.mark.parametrize("check", ENVIRONMENT_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", ENVIRONMENT_CHECKS)
 def test_environment(name, check):
     environment = ENVIRONMENTS[name]
     check(environment, environment.horizon or 100, (0.0, 1.0))
@@ -80,17 +80,17 @@ def test_environment(name, check):
 @pytest.mark.parametrize(
     "thing", [pytest.param(subject(case), id=name) for name, case in everything()]
 )
-@pytest.mark.parametrize("check", PARAMETER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", PARAMETER_CHECKS)
 def test_parameters(thing, check):
     check(thing)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@for_each("name", LEARNERS)
 def test_every_learner_here_can_be_saved(name):
     assert storable(LEARNERS[name].learner.clone())
 
 
-@pytest.mark.parametrize("name", PREDICTORS)
+@for_each("name", PREDICTORS)
 def test_predictors_go_on_after_a_file_as_before(name):
     predictor = PREDICTORS[name].clone()
     predictor.prepare(3)

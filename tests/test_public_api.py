@@ -11,6 +11,7 @@ import pytest
 
 import hannan as hn
 from hannan.checks import check_docstring
+from tests.for_each import for_each
 
 MODULES = [
     "hannan",
@@ -34,7 +35,7 @@ def exports():
 EXPORTS = exports()
 
 
-@pytest.mark.parametrize("name", WITH_ALL)
+@for_each("name", WITH_ALL)
 def test_every_entry_of_all_is_a_bound_string(name):
     module = importlib.import_module(name)
     assert all(isinstance(entry, str) for entry in module.__all__)
@@ -43,7 +44,7 @@ def test_every_entry_of_all_is_a_bound_string(name):
     assert not missing, f"{name}.__all__ names {missing}, which it does not have"
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+@for_each("name", EXPORTS)
 def test_every_export_has_a_docstring(name):
     item = EXPORTS[name]
     assert inspect.getdoc(item)
@@ -92,7 +93,7 @@ def arguments(item):
     return [p.name for p in found if p.kind not in variadic]
 
 
-@pytest.mark.parametrize("name", [n for n, item in EXPORTS.items() if why_no_example(item) is None])
+@for_each("name", [n for n, item in EXPORTS.items() if why_no_example(item) is None])
 def test_every_export_has_a_runnable_example_and_tells_its_parameters(name):
     item = EXPORTS[name]
     text = inspect.getdoc(item)

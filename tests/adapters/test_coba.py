@@ -286,6 +286,7 @@ def test_probabilities_are_exact_where_the_law_is_known():
         twin.update(1.0 - reward)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_estimated_probabilities_follow_their_law():
     """Losses of 0 leave the state as it is, so each action keeps its probability 1/3."""
@@ -407,9 +408,12 @@ def test_rewards_may_come_late_and_in_any_order():
 
 
 def test_who_cannot_learn_late_drops_the_round_before():
-    learner = CobaLearner(hn.baselines.EpochGreedy(hn.oracles.AllPolicies(1, 2), seed=0), draws=2)
+    class Prompt(hn.baselines.EpochGreedy):
+        late = "Prompt cannot learn late."
+
+    learner = CobaLearner(Prompt(hn.oracles.AllPolicies(1, 2), seed=0), draws=2)
     early, now = learner.predict(None, SIDES), learner.predict(None, SIDES)
-    with pytest.raises(hn.OrderError, match="EpochGreedy cannot learn late"):
+    with pytest.raises(hn.OrderError, match="Prompt cannot learn late"):
         learner.learn(None, early[0], 1.0, early[1], **early[2])
     learner.learn(None, now[0], 1.0, now[1], **now[2])
     assert learner.player.rounds == 1

@@ -150,6 +150,7 @@ def test_probabilities_are_those_of_play(oracle):
             assert stats.chi2_contingency(counts).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_perturbed_predictions_follow_the_law_with_fresh_noise():
     model = OnlinePolicyClassifier(epsilon=0.5, play="perturbed", random_state=0).fit(X, Y)
@@ -182,6 +183,7 @@ def restarting_bandit(oracle, seed, loss_range):
     return hn.Restarting(bandit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -213,6 +215,7 @@ def restarting(oracle, seed, loss_range):
     return hn.Restarting(hn.ContextFTPL(oracle, seed=seed, loss_range=loss_range))
 
 
+@pytest.mark.slow
 def test_a_learner_of_ones_own_forgets_old_labels():
     rows, labels = load_digits(return_X_y=True)
     rows, labels = np.tile(rows[:900] / 16, (2, 1)), np.concatenate([labels[:900]] * 2)
@@ -242,6 +245,7 @@ def test_a_theorem_covers_declared_rows_and_an_exact_class():
     assert "no theorem" in str(OnlinePolicyClassifier(random_state=0).fit(X, Y).certificate_())
 
 
+@pytest.mark.slow
 def test_it_works_in_pipelines_searches_and_cross_validation():
     model = make_pipeline(StandardScaler(), OnlinePolicyClassifier(random_state=0))
     assert cross_val_score(model, X, Y, cv=3).mean() > 0.75

@@ -312,9 +312,9 @@ def test_a_learner_that_uses_hidden_losses_is_noticed():
 
 def test_regret_that_does_not_fall_is_noticed():
     with pytest.raises(AssertionError, match="does not fall"):
-        check_average_regret_falls(hn.baselines.UniformRandom(3, seed=0), PLANTED, 200)
+        check_average_regret_falls(hn.baselines.UniformRandom(3, seed=0), PLANTED, 100)
     with pytest.raises(AssertionError, match="does not fall"):
-        check_average_regret_falls(hn.baselines.FollowTheLeader(FINITE), PUNISHER, 200)
+        check_average_regret_falls(hn.baselines.FollowTheLeader(FINITE), PUNISHER, 100)
 
 
 class Undocumented(hn.baselines.UniformRandom):

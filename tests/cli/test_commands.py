@@ -58,6 +58,7 @@ def test_completion_scripts(shell, capsys):
         assert checked.returncode == 0
 
 
+@pytest.mark.slow
 def test_the_shell_completes_commands():
     environment = {
         **os.environ,

@@ -109,6 +109,7 @@ def test_bandit_feedback_has_its_own_learners(labelled):
     assert rows["LinUCB"]["hints"] is None
 
 
+@pytest.mark.slow
 def test_hints_have_a_note(labelled, tmp_path):
     asked = (labelled, "--label", "moved", "--feedback", "bandit")
     found = answer(*asked, "--output", str(tmp_path))
@@ -216,6 +217,7 @@ def test_a_log_that_tells_little_is_called_so(logged):
     assert "of 60)" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_table_is_for_people(labelled, capsys):
     assert main(["replay", labelled, "--label", "moved", "--current", "guess"]) == 0
     printed = capsys.readouterr().out
@@ -287,6 +289,7 @@ def test_a_narrow_terminal_leaves_out_what_is_spare():
     assert set(whole) - set(shown(rows, 80)) == {"rounds/s", "total"}
 
 
+@pytest.mark.slow
 def test_the_answer_is_wrapped_at_words_in_a_terminal(labelled, monkeypatch):
     options = (labelled, "--label", "moved", "--current", "guess", "--learner", "ContextFTPL")
     monkeypatch.setenv("NO_COLOR", "1")
@@ -300,6 +303,7 @@ def test_the_answer_is_wrapped_at_words_in_a_terminal(labelled, monkeypatch):
     assert " ".join(plain) == piped[-1]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer(labelled):
     asked = (labelled, "--label", "moved", "--learner", "ContextFTPL", "--seeds", "2")
     first, again = answer(*asked), answer(*asked)
@@ -376,6 +380,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ)
 
 
+@pytest.mark.slow
 def test_a_hole_far_down_ends_with_its_row_and_no_traceback(tmp_path):
     rows = [[0.5, i % 2] for i in range(17_400)]
     rows[17_381][0] = "nan"
@@ -389,6 +394,7 @@ def test_a_hole_far_down_ends_with_its_row_and_no_traceback(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_is_named(labelled, tmp_path):
     (tmp_path / "taken").write_text("a file")
     done = run(labelled, "--label", "moved", "--output", str(tmp_path / "taken" / "here"))
@@ -415,6 +421,7 @@ def vw_log(path, n=N):
     return str(path)
 
 
+@pytest.mark.slow
 def test_logs_of_vowpal_wabbit_are_replayed(tmp_path):
     path = vw_log(tmp_path / "ads.vw")
     found = answer(path, "--value-range=-1,0")
@@ -429,6 +436,7 @@ def test_logs_of_vowpal_wabbit_are_replayed(tmp_path):
     assert hashed["current"] == found["current"]
 
 
+@pytest.mark.slow
 def test_dsjson_is_replayed_like_the_text_it_came_from(tmp_path):
     import hannan as hn
 

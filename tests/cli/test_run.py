@@ -114,6 +114,7 @@ def test_show_reads_what_a_run_wrote(small, capsys):
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 3
 
 
+@pytest.mark.slow
 def test_show_writes_the_report_and_the_figures(small, capsys):
     run("--no-report")
     capsys.readouterr()

@@ -44,6 +44,7 @@ def test_it_is_the_formula_at_every_step(seed, options):
     assert found == naive_drift.alarms(stream, **options)
 
 
+@pytest.mark.slow
 def test_it_is_the_formula_for_many_short_streams():
     # Thresholds are met closely only now and then, so many are tried.
     found = 0
@@ -79,6 +80,7 @@ def test_the_twins_do_raise_alarms():
     assert sum(sum(naive_drift.alarms(changing(seed, 900))) for seed in range(6)) >= 6
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_coins_that_do_not_change_raise_no_alarm():
     # The stated figure: no alarm in 1,000 runs. Here 200 of them, 40 of each coin.

@@ -132,6 +132,7 @@ def test_a_bundled_set_may_be_left_as_it_is():
     assert (np.array(world.contexts) == load_wine().data).all()
 
 
+@pytest.mark.slow
 def test_digits_are_learned_with_bandit_feedback():
     # Measured: 0.09 wrong in the second half of 3000 rounds; guessing has 0.9.
     learner = hn.ContextSemiBanditFTPL(

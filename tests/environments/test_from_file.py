@@ -278,6 +278,7 @@ def test_files_that_are_not_there_or_no_text_are_refused(tmp_path):
         rounds(FromFile(tmp_path / "cut.csv.gz", label="y", labels=[1, 2, 3]))
 
 
+@pytest.mark.slow
 def test_a_hole_far_down_is_found_by_its_row(tmp_path):
     rows = [[0.5, i % 2] for i in range(20_000)]
     rows[17_381][0] = float("nan")
@@ -319,6 +320,7 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
         FromFile(path, label="rain")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl"])
 def test_memory_does_not_grow_with_the_file(tmp_path, ending, monkeypatch):
     monkeypatch.setattr(_files, "BATCH", 256)

@@ -172,6 +172,7 @@ def test_a_learner_is_told_only_of_the_rows_it_matches(log):
     assert recorder.rounds == 20_000
 
 
+@pytest.mark.slow
 def test_learners_learn_from_logs(log):
     bandit = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(2, 3), seed=0)
     hn.play(bandit, world(log), seed=0)
@@ -221,6 +222,7 @@ def test_learners_that_do_not_expect_estimates_are_refused(log):
     hn.play(learner, world(log, method="importance", propensity=1.0), 50, seed=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["rejection", "importance"])
 def test_a_trace_holds_the_estimates_that_a_recorder_makes(log, method):
     environment = world(log, method=method)

@@ -91,12 +91,14 @@ def tries(folder, number):
     return (folder / str(number)).stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", PARALLEL)
 def test_results_come_as_they_finish(backend, address, tmp_path):
     found = play(backend, ["waits", "works", "works"], tmp_path, address)
     assert found == [(1, 1), (2, 4), (0, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", PARALLEL)
 def test_one_job_works_through_the_items_in_order(backend, address, tmp_path):
     found = play(backend, ["sleeps", "works", "works"], tmp_path, address, jobs=1)

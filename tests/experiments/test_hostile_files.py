@@ -14,7 +14,7 @@ import pytest
 import hannan as hn
 from hannan.cli import main
 from hannan.experiments import make_plan, read_plan, run
-from hannan.experiments.catalogue import build, find, registered
+from hannan.experiments.catalogue import Workshop, find, registered
 
 SMALL = """
 horizon = 10
@@ -132,7 +132,7 @@ def test_of_the_file_beside_it_only_what_it_defines_can_be_named(name, here):
         "    @classmethod\n    def _hidden(cls): return cls(3)\n",
         encoding="utf-8",
     )
-    assert build({"type": "mine:Own.of_two"}, "here", (), folder=str(here)).n_actions == 2
+    assert Workshop(folder=str(here)).build({"type": "mine:Own.of_two"}, "here", ()).n_actions == 2
     with pytest.raises(hn.ParameterError):
         find(f"mine:{name}", folder=str(here))
 
@@ -152,7 +152,7 @@ def test_two_experiments_have_a_file_of_their_own_each(tmp_path):
         folder.mkdir()
         (folder / "mine.py").write_text(f"def own(): return {number}\n", encoding="utf-8")
     for number in (1, 2, 1):
-        found = build({"type": "mine:own"}, "here", (), folder=str(tmp_path / str(number)))
+        found = Workshop(folder=str(tmp_path / str(number))).build({"type": "mine:own"}, "here", ())
         assert found == number
 
 

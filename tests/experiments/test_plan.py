@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import hannan as hn
 from hannan.experiments import make_plan, read_plan, summarise
-from hannan.experiments.catalogue import KINDS, build, entries, find, nearest
+from hannan.experiments.catalogue import KINDS, Workshop, entries, find, nearest
 from hannan.experiments.cell import play_cell
 
 POLICIES = {"type": "AllPolicies", "n_contexts": 3, "n_actions": 2}
@@ -255,6 +255,7 @@ def test_a_cell_prints_as_a_line():
     assert repr(cell) == f"<cell {cell.key}: ours on planted, seed 0>"
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -341,10 +342,10 @@ def test_a_function_of_ones_own_may_be_called_bandit(tmp_path):
         "import hannan as hn\ndef bandit(arms):\n    return hn.bandit(arms, n_contexts=1)\n",
         encoding="utf-8",
     )
-    made = build({"type": "mine:bandit", "arms": 4}, "here", (), folder=str(tmp_path))
+    made = Workshop(folder=str(tmp_path)).build({"type": "mine:bandit", "arms": 4}, "here", ())
     assert made.oracle.n_actions == 4
     with pytest.raises(hn.ParameterError, match="has no argument 'n_actions'"):
-        build({"type": "mine:bandit", "n_actions": 4}, "here", (), folder=str(tmp_path))
+        Workshop(folder=str(tmp_path)).build({"type": "mine:bandit", "n_actions": 4}, "here", ())
 
 
 ROWS = {"type": "LinearPolicies", "n_actions": 2}
@@ -379,12 +380,12 @@ def fields(option):
 
 def test_small_objects_are_options_of_oracles_and_predictors():
     features = {"type": "RandomFourier", "n_features": 7, "bandwidths": [1.0, 3.0]}
-    made = build(ROWS | {"features": features}, "here", ("oracles",))
+    made = Workshop().build(ROWS | {"features": features}, "here", ("oracles",))
     assert made.features.n_features == 7
     assert made.features.bandwidths == (1.0, 3.0)
     pool = {"type": "Pool", "rows": [[0.0, 1.0], [1.0, 0.0]]}
     table = {"type": "ContextFTPL", "oracle": ROWS, "contexts": pool, "seed": 0}
-    learner = build(table, "here", ("learners",))
+    learner = Workshop().build(table, "here", ("learners",))
     assert learner.act([0.5, 0.5]) in (0, 1)
     assert learner.contexts.rows == pool["rows"]
 

@@ -107,6 +107,7 @@ def test_looking_back_finds_what_the_game_saw():
     assert alone["best"] == result["best"]
 
 
+@pytest.mark.slow
 def test_an_approximate_best_policy_is_judged_by_what_it_really_costs():
     world = hn.environments.Classification.bundled("iris")
     oracle = hn.oracles.LinearPolicies(n_actions=3)

@@ -103,6 +103,7 @@ def test_writing_goes_on_after_a_cut_at_any_byte(tmp_path_factory, cut, which):
         assert read_results(folder).times() == times
 
 
+@pytest.mark.slow
 @given(place=st.integers(min_value=0), flip=st.integers(1, 255))
 @settings(max_examples=500)
 def test_a_changed_byte_is_refused_with_the_line(stored, place, flip):

@@ -49,6 +49,7 @@ def serial(tmp_path_factory):
     return written(folder)
 
 
+@pytest.mark.slow
 def test_a_repeated_run_plays_nothing_and_changes_nothing(tmp_path, serial):
     plan = make_plan(GRID)
     run(plan, tmp_path)

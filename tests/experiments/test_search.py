@@ -24,6 +24,7 @@ def world(n=1500, K=3, p=4, seed=0):
     return rows, 1.0 - np.eye(K)[labels]
 
 
+@pytest.mark.slow
 def test_the_classs_own_fit_is_among_them_and_does_what_its_policy_does():
     rows, losses = world()
     oracle = hn.oracles.LinearPolicies(3)
@@ -56,6 +57,7 @@ def test_every_model_is_tried_and_the_search_never_makes_a_fit_worse():
     assert costs[last] < 0.03  # the labels are those of a linear policy
 
 
+@pytest.mark.slow
 def test_the_search_finds_a_threshold_that_least_squares_misses():
     rng = np.random.default_rng(1)
     x = rng.exponential(size=(2000, 1))
@@ -87,7 +89,7 @@ def test_without_a_choice_to_learn_there_is_no_logistic_fit():
 
 
 def test_a_class_without_a_constant_keeps_to_it():
-    rows, losses = world()
+    rows, losses = world(200)
     fits, _ = fitted(rows, losses, hn.oracles.LinearPolicies(3, intercept=False))
     linear = [fit.choose for fit in fits.values() if isinstance(fit.choose, Linear)]
     assert len(linear) == 3

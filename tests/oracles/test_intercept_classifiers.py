@@ -111,6 +111,7 @@ def test_the_contract_is_kept(most, monkeypatch):
     hn.checks.check_oracle(oracle, contexts, policies)
 
 
+@pytest.mark.slow
 def test_the_search_beyond_the_list_comes_close(monkeypatch):
     rng = np.random.default_rng(3)
     exact, found = [], []

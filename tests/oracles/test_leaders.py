@@ -31,6 +31,7 @@ def instances(draw):
     return oracle, rows, d, K, [(x, np.array(v, dtype=float)) for x, v in history]
 
 
+@pytest.mark.slow
 @given(instances())
 @settings(max_examples=150)
 def test_leader_is_the_first_best_policy(instance):

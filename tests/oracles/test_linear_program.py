@@ -5,11 +5,12 @@ from scipy import sparse
 import hannan as hn
 from hannan.core import HannanError, InfeasibleError
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 CONTRACT = {"LinearProgram": hn.oracles.LinearProgram([[2, 3, 4]], [5])}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_equals_enumeration(seed):
     """Knapsacks, covers and equations; about one in three has a fractional relaxation."""
     rng = np.random.default_rng(seed)

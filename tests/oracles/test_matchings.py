@@ -5,6 +5,7 @@ import pytest
 import hannan as hn
 from hannan.core import HannanError
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 CONTRACT = {
     "Matchings": hn.oracles.Matchings(2, 3),
@@ -12,7 +13,7 @@ CONTRACT = {
 }
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_each("seed", range(100))
 def test_equals_permutations(seed):
     rng = np.random.default_rng(seed)
     left, right = (int(n) for n in rng.integers(1, 5, size=2))
@@ -41,7 +42,7 @@ def test_losses_come_flat():
         learner.update(np.zeros((2, 3)))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_edges_leave_only_the_assignments_along_them(seed):
     rng = np.random.default_rng(seed)
     left, right = (int(n) for n in rng.integers(1, 5, size=2))

@@ -4,6 +4,7 @@ import pytest
 import hannan as hn
 from hannan.core import HannanError, InfeasibleError
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 CONTRACT = {"Matroid": hn.oracles.Matroid(4, lambda chosen: len(chosen) <= 2)}
 
@@ -13,7 +14,7 @@ def linear(A):
     return lambda columns: np.linalg.matrix_rank(A[:, columns]) == len(columns)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_equals_brute_force_on_columns_of_a_matrix(seed):
     rng = np.random.default_rng(seed)
     K = int(rng.integers(1, 7))
@@ -27,7 +28,7 @@ def test_equals_brute_force_on_columns_of_a_matrix(seed):
     naive_combinatorial.agrees(hn.oracles.Matroid(K, test, bases, checks=4), sets, rng)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_agrees_with_the_classes_that_have_kernels(seed):
     rng = np.random.default_rng(seed)
     groups = [0, 1, 0, 2, 1, 0]

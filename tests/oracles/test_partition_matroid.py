@@ -4,11 +4,12 @@ import pytest
 import hannan as hn
 from hannan.core import HannanError
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 CONTRACT = {"PartitionMatroid": hn.oracles.PartitionMatroid([0, 1, 0, 1, 1], [1, 2])}
 
 
-@pytest.mark.parametrize("seed", range(120))
+@for_each("seed", range(120))
 def test_equals_brute_force(seed):
     rng = np.random.default_rng(seed)
     K = int(rng.integers(1, 8))

@@ -17,6 +17,7 @@ from hannan.core.oracle import Objective
 from hannan.oracles import FinitePolicies, Paths, PerContext
 from hannan.perturbation import seed_key
 from tests import problems
+from tests.for_each import for_each
 
 DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d"), ("a", "d"), ("x", "a")]
 CONTRACT = {"Paths": problems.PATHS}
@@ -105,7 +106,7 @@ def test_leaders_are_those_of_enumeration(instance, first):
         np.testing.assert_array_equal(np.atleast_1d(single), found)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_each("seed", range(100))
 def test_lengths_are_those_of_bellman_ford(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 30))
@@ -155,10 +156,10 @@ def test_edges_on_no_path_keep_their_place_and_are_never_chosen():
     assert used == 29
 
 
-@pytest.mark.parametrize("first", [0, 1, 7, 15, 16, 2**40 + 3])
-@pytest.mark.parametrize("limit", [1, 2, 3, 20, 400])
-@pytest.mark.parametrize("successes", [1, 2, 5])
-@pytest.mark.parametrize("scale", [0.0, 2.0])
+@for_each("first", [0, 1, 7, 15, 16, 2**40 + 3])
+@for_each("limit", [1, 2, 3, 20, 400])
+@for_each("successes", [1, 2, 5])
+@for_each("scale", [0.0, 2.0])
 def test_resampling_is_that_of_the_definition(first, limit, successes, scale):
     oracle = town(4)
     total = oracle.objective()
@@ -339,8 +340,8 @@ def test_decisions_may_be_answered_late():
         first, second = learner.decide_many([None, None])
         for decision in (second, first):
             chosen = decision.action
-            assert len(decision.weights) == len(chosen)
             learner.update(np.full(len(chosen), 0.1 + 0.02 * t), decision=decision)
+            assert len(decision.weights) == len(chosen)
     assert learner.propensities(draws=500).probabilities.sum() == pytest.approx(4.0)
 
 
@@ -366,6 +367,7 @@ def test_regret_with_full_information_falls_and_stays_under_the_bound(world):
     assert average[1] < 0.75 * average[0]
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_regret_with_semi_bandit_feedback_falls_and_stays_under_the_bound():
     oracle = town(3)
@@ -385,6 +387,7 @@ def test_regret_with_semi_bandit_feedback_falls_and_stays_under_the_bound():
     assert average[1] < 0.8 * average[0]
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_regret_is_that_of_the_paths_listed_one_by_one():
     oracle = town(4)

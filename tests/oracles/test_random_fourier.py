@@ -22,6 +22,7 @@ def test_cosines_are_a_function_of_the_seed():
     assert (FOURIER(10)(x)[2:] != FOURIER(10, seed=1)(x)[2:]).all()
 
 
+@pytest.mark.slow
 def test_linear_policies_on_cosines_learn_what_linear_ones_cannot():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))

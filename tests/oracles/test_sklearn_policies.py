@@ -251,6 +251,7 @@ def test_it_tunes_itself_in_an_open_world(make):
     assert [learner.best_policy()([v, 0.0]) for v in (-3.0, 3.0)] == [0, 1]
 
 
+@pytest.mark.slow
 def test_a_tree_learns_a_rule_with_full_and_with_bandit_feedback():
     rng = np.random.default_rng(0)
     contexts = rng.integers(0, 4, size=(120, 2)).astype(float)
@@ -414,7 +415,7 @@ def test_an_estimator_that_fails_leaves_the_totals_as_they_were():
 def test_memory_holds_distinct_contexts_only():
     objective = total(SklearnPolicies(GaussianNB(), 2), rounds(0, 2, count=500))
     assert len(objective._places) == 4
-    assert len(objective._rows) == 8
+    assert len(objective._totals) == 8
     for x in range(30):
         objective.observe(np.array([float(x)]))
     assert len(objective._places) == 30

@@ -9,6 +9,7 @@ import pytest
 import hannan as hn
 from hannan.core import HannanError, InfeasibleError
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 CONTRACT = {"SpanningTrees": hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (2, 3)])}
 
@@ -22,7 +23,7 @@ def random_graph(rng):
     return n, [edges[i] for i in order]
 
 
-@pytest.mark.parametrize("seed", range(120))
+@for_each("seed", range(120))
 def test_equals_brute_force(seed):
     rng = np.random.default_rng(seed)
     n, edges = random_graph(rng)
@@ -34,7 +35,7 @@ def test_equals_brute_force(seed):
     naive_combinatorial.agrees(oracle, sets, rng)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_equals_networkx(seed):
     graph = nx.gnm_random_graph(30, 120, seed=seed)
     if not nx.is_connected(graph):

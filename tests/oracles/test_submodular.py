@@ -89,6 +89,7 @@ def test_cuts_take_the_fast_path(monkeypatch):
         total_of([hn.losses.ConcaveOfModular([1.0, 2.0])], 2).leader()
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_cuts_does_not_grow():
     rng = np.random.default_rng(7)
     n = 12

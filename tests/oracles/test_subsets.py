@@ -9,6 +9,7 @@ from hannan.kernels.inclusion import inclusion
 from hannan.oracles.subsets import mean_of_largest
 from hannan.perturbation import seed_key
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 CONTRACT = {
     "Subsets": hn.oracles.Subsets(5, 2),
@@ -16,7 +17,7 @@ CONTRACT = {
 }
 
 
-@pytest.mark.parametrize("seed", range(150))
+@for_each("seed", range(150))
 def test_equals_brute_force(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 8))
@@ -26,7 +27,7 @@ def test_equals_brute_force(seed):
     naive_combinatorial.agrees(oracle, naive_combinatorial.subsets(n, m, exactly), rng)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_each("seed", range(100))
 def test_ties_go_to_the_smallest_item(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 60))
@@ -71,7 +72,7 @@ def propensities(totals, scale, m, below=np.inf):
     return alone
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_propensities_add_up(seed):
     """Exactly m items are chosen, whatever the totals, the scale and the ties."""
     rng = np.random.default_rng(seed)

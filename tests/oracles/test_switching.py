@@ -12,6 +12,7 @@ from hannan.oracles.switching import log_sequences
 from hannan.perturbation import seed_key
 from tests import naive_switching as naive
 from tests import problems
+from tests.for_each import for_each
 
 TABLE = np.array([[0, 1, 2], [1, 1, 0], [2, 0, 0], [0, 1, 1]])
 LISTED = hn.oracles.FinitePolicies(TABLE, n_actions=3)
@@ -84,8 +85,8 @@ METHODS = [
 
 
 @pytest.mark.parametrize(("name", "method"), METHODS)
-@pytest.mark.parametrize("switches", [0, 1, 2, 5])
-@pytest.mark.parametrize("grid", [1, 2, 3])
+@for_each("switches", [0, 1, 2, 5])
+@for_each("grid", [1, 2, 3])
 def test_the_leader_is_the_best_of_all_sequences(name, method, switches, grid):
     base, T = BASES[name], 6
     oracle = hn.oracles.Switching(base, switches, grid=grid, method=method)

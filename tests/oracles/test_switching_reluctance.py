@@ -116,7 +116,7 @@ def test_the_certificate_pays_for_preferences_and_regret_is_a_fact():
     certificate = learner.certificate()
     assert certificate.realised_regret == pytest.approx(trace.regret())
     assert certificate.realised_regret == pytest.approx(trace.regret(switches=2))
-    bare = learner.step.D + learner._account.last_scale * learner.complexity.upper
+    bare = learner.step.D + learner._account.top * learner.complexity.upper
     assert certificate.measured == pytest.approx(bare + 2 * math.log(180))
     best = sum(losses[t][learner.best_policy()((t, None))] for t in range(60))
     assert trace.losses.sum() - best == pytest.approx(certificate.realised_regret)

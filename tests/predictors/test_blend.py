@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import hannan as hn
 from hannan.core.storage import reread
+from tests.for_each import for_each
 from tests.naive_blend import NaiveBlend
 
 CONTRACT = {
@@ -92,6 +93,7 @@ def test_blend_equals_its_definition(kind):
     compare(predictor, twin, 0.5, np.random.default_rng(1).normal(3.0, 2.0, size=(3, 2)))
 
 
+@pytest.mark.slow
 def test_a_light_part_has_no_say_in_the_width():
     # Losses that no line can follow: the linear part is soon wrong.
     rng = np.random.default_rng(0)
@@ -121,6 +123,7 @@ def test_a_standardised_ridge_is_the_linear_part():
 # Advice ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_widths_looked_at_lazily_give_the_same_action(data):
@@ -299,9 +302,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("given", "error", "message"), BAD, ids=[each[2] for each in BAD])
+@for_each("shared", [True, False])
+@for_each("kind", KINDS)
+@for_each(("given", "error", "message"), BAD)
 def test_what_is_refused_changes_nothing(kind, shared, given, error, message):
     rounds = played(7, 2, "all" if shared else "one")
     one, other = ready(KINDS[kind].clone()), ready(KINDS[kind].clone())

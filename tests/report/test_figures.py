@@ -15,6 +15,7 @@ def png_size(path):
     return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
 
 
+@pytest.mark.slow
 def test_there_is_a_picture_of_each_environment_and_one_of_all(tmp_path):
     written = write_figures(*records.experiment(seeds=1), tmp_path / "new")
     names = [f"{name}.{ending}" for name in ("overview", *records.WORLDS)
@@ -27,6 +28,7 @@ def test_there_is_a_picture_of_each_environment_and_one_of_all(tmp_path):
     assert ET.parse(written[1]).getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_png_files_name_their_learners(tmp_path):
     image = pytest.importorskip("PIL.Image")
     (path, *_) = write_figures(*records.small(), tmp_path, ["png"])
@@ -34,6 +36,7 @@ def test_png_files_name_their_learners(tmp_path):
         assert json.loads(picture.info["Learners"]) == ["earned"]
 
 
+@pytest.mark.slow
 def test_pictures_are_the_same_every_time(tmp_path):
     made = records.experiment({"digits": records.WORLDS["digits"]}, seeds=2)
     first = write_figures(*made, tmp_path / "a", ["svg"])
@@ -41,6 +44,7 @@ def test_pictures_are_the_same_every_time(tmp_path):
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
 
 
+@pytest.mark.slow
 def test_odd_names_single_seeds_and_missing_regret_are_drawn(tmp_path):
     names = [path.name for path in write_figures(*records.nasty(), tmp_path, ["svg"])]
     assert names == ["overview.svg", "script-alert-x-script-quotes.svg"]
@@ -50,6 +54,7 @@ def test_odd_names_single_seeds_and_missing_regret_are_drawn(tmp_path):
     assert names == ["overview.svg", "overview-2.svg", "overview-3.svg", "x.svg"]
 
 
+@pytest.mark.slow
 def test_environments_with_different_learners_have_legends_of_their_own(tmp_path):
     first, times = records.experiment({"digits": records.WORLDS["digits"]}, records.OURS, 1)
     second, more = records.experiment({"routing": records.WORLDS["routing"]}, records.BASELINES, 1)

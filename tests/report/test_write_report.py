@@ -95,6 +95,7 @@ def test_names_are_escaped_everywhere(tmp_path):
     assert embedded(text)["sections"][0]["series"][0]["learner"] == records.NASTY
 
 
+@pytest.mark.slow
 def test_a_crowd_stays_below_three_megabytes(tmp_path):
     path = write_report(*records.crowded(), tmp_path / "r.html", "Crowd")
     size = path.stat().st_size
@@ -180,6 +181,7 @@ def test_a_single_learner_with_a_single_seed_is_read_too():
     assert "±" not in told
 
 
+@pytest.mark.slow
 def test_many_environments_are_read_in_brief():
     told = plain(reading(gather(*records.crowded())))
     assert told.count("lost by") == 1

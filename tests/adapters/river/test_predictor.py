@@ -115,6 +115,7 @@ def mean_loss(predictor, seed=0, T=800):
     return hn.play(learner, world, horizon=T, seed=seed).losses[T // 2 :].mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [BAYES, preprocessing.StandardScaler() | linear_model.LogisticRegression()], ids=str
 )
