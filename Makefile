@@ -16,7 +16,7 @@ run: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
-# What takes long: statistical samples, broken mechanisms, fuzzing, clusters, all golden traces.
+# What takes long: statistical samples, broken mechanisms, fuzzing, clusters, golden traces, docs.
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 

@@ -147,28 +147,8 @@ __all__ = [
 
 
 _HOMES = {
-    **dict.fromkeys(
-        (
-            "FTPL",
-            "AdaptiveDiscount",
-            "Anytime",
-            "Certificate",
-            "ContextFTPL",
-            "ContextSemiBanditFTPL",
-            "Discounted",
-            "PlayoutBandit",
-            "PlayoutFTPL",
-            "Pool",
-            "Resampling",
-            "Restarting",
-            "SelfTuned",
-            "StronglyAdaptive",
-            "TsallisINF",
-            "Trust",
-        ),
-        "learners",
-    ),
-    **dict.fromkeys(("Trace", "play"), "experiments"),
+    "Trace": "experiments",
+    "play": "experiments",
     "bandit": "_bandit",
     "experts": "_experts",
     "show_versions": "_show_versions",
@@ -177,11 +157,12 @@ _HOMES = {
 
 def _load(name: str) -> Any:
     """Load what is not a noun when it is first asked for, so that `import hannan` stays quick."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"hannan.{_HOMES[name]}"), name)
-    if name in __all__:
-        return importlib.import_module(f"hannan.{name}")
-    raise AttributeError(f"module 'hannan' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'hannan' has no attribute {name!r}")
+    if name in _HOMES or name[0].isupper():  # all other classes that are left are learners' own
+        home = _HOMES.get(name, "learners")
+        return getattr(importlib.import_module(f"hannan.{home}"), name)
+    return importlib.import_module(f"hannan.{name}")
 
 
 if not TYPE_CHECKING:  # a type checker would otherwise accept any attribute

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.checks._require import require
-from hannan.checks.environments import AlwaysFirst
+from hannan.checks._require import in_turn, require
+from hannan.checks.environments import played
 from hannan.core import Environment, HannanError, Learner, ParameterError, Round
 
 Rounds = list[tuple[Any, NDArray[np.float64], NDArray[np.intp]]]
@@ -27,28 +27,25 @@ def check_only_what_is_there_is_played(
         return
     quiet, asked = learner.clone(), learner.clone()
     expected = [_step(quiet, *this) for this in rounds]
-    for (context, losses, there), action in zip(rounds, expected, strict=True):
-        _require_refusals(asked, context, environment.n_actions)
+    for t, (context, losses, there) in enumerate(rounds):
+        _require_refusals(asked, context, environment.n_actions, t)
         copies = asked.would_play(context, 2, available=there)
         if not set(copies) <= set(there):
             raise AssertionError(f"Copies of {learner!r} play {copies} of {there}.")
         again = _step(asked, context, losses, there)
-        if again != action:
+        if again != expected[t]:
             raise AssertionError(f"{learner!r}: refused or idle calls changed the play.")
     _require_no_restriction(learner, rounds)
     _require_late_play(learner, rounds)
 
 
 def restricted_rounds(environment: Environment, horizon: int) -> Rounds:
-    environment.meet(AlwaysFirst())
-    coins = np.random.default_rng(0)
+    coins, K = np.random.default_rng(0), environment.n_actions
     listed: Rounds = []
-    for this_round in environment.rounds(horizon, np.random.default_rng(0)):
-        K = environment.n_actions
+    for this_round in played(environment, horizon):
         there = np.sort(coins.permutation(K)[: max(1, int(coins.integers(K)))])
         if this_round.available is not None:
             there = this_round.available
-        this_round.reveal(int(there[0]) if this_round.available is not None else 0)
         listed.append((this_round.context, np.array(this_round.losses), there))
     return listed
 
@@ -82,8 +79,9 @@ def _step(learner: Learner, context: Any, losses: Any, there: Any) -> Any:
     return action
 
 
-def _require_refusals(learner: Learner, context: Any, K: int) -> None:
-    for bad in ([], [K], [-1], [0, 0], [0.5], "all", [True] * (K + 1), [False] * K, 0):
+def _require_refusals(learner: Learner, context: Any, K: int, t: int) -> None:
+    wrong = [[], [K], [-1], [0, 0], [0.5], "all", [True] * (K + 1), [False] * K, 0]
+    for bad in in_turn(wrong, t):
         try:
             learner.act(context, available=bad)
         except HannanError:

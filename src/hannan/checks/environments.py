@@ -128,7 +128,7 @@ def check_past_rounds_are_not_changed(
 ) -> None:
     """Losses that have been revealed stay what they were."""
     kept = []
-    for this_round in _played(environment, horizon):
+    for this_round in played(environment, horizon):
         kept.append((this_round, _shown(this_round)))
     for t, (this_round, losses) in enumerate(kept):
         if not np.array_equal(_shown(this_round), losses):
@@ -156,9 +156,10 @@ class AlwaysFirst:
         return [0] * copies
 
 
-def _played(
+def played(
     environment: Environment, horizon: int, choose: Callable[[], int] = lambda: 0
 ) -> Iterator[Round]:
+    """Rounds fixed ahead: what an adaptive environment does against play that ignores it."""
     environment.meet(AlwaysFirst())
     for this_round in environment.rounds(horizon, np.random.default_rng(0)):
         action = choose()
@@ -171,7 +172,7 @@ def _played(
 def _game(
     environment: Environment, horizon: int, choose: Callable[[], int] = lambda: 0
 ) -> list[tuple[Any, NDArray[np.float64]]]:
-    return [(r.context, _shown(r)) for r in _played(environment, horizon, choose)]
+    return [(r.context, _shown(r)) for r in played(environment, horizon, choose)]
 
 
 def _shown(this_round: Round) -> NDArray[np.float64]:

@@ -45,10 +45,10 @@ def check_a_failing_oracle_changes_nothing(
 ) -> None:
     """An oracle that fails leaves the learner as it was before the call.
 
-    A short game is played again and again; in game n the n-th call that reaches the oracle, its
-    totals or its noise fails. The call of `act`, `decide` or `update` that was under way is
-    repeated. From then on play, weights, counts, certificate and bound have to be those of a game
-    in which nothing failed. Calls of one method of a total by another are its own business.
+    A short game is played again and again; in game n the n-th call fails that each call of `act`,
+    `decide` or `update` makes to the oracle, its totals or its noise. Then the call of the learner
+    is repeated. Play, weights, counts, certificate and bound have to be those of a game in which
+    nothing failed. Calls of one method of a total by another are its own business.
     """
     if learner.oracle is not None:
         totals = type(learner.oracle.objective())
@@ -152,13 +152,14 @@ def _answer(opened: int, losses: Any, available: Any) -> Step:
 def _played(
     learner: Learner, game: list[Step], first: int, watch: _Watch, failing: int
 ) -> tuple[list[Any], int]:
-    """What is seen of a clone after every step, and how many calls the first ones took."""
+    """What is seen of a clone after every step, and the most calls that one of the first took."""
     player: Any = learner.clone()
-    watch.calls, watch.failing, calls = 0, failing, 0
+    calls = 0
     returned: list[Any] = []
     seen: list[Any] = []
     for t, step in enumerate(game):
         before = _progress(player)
+        watch.calls, watch.failing = 0, failing if t < first else 0
         try:
             found = step(player, returned)
         except _Failure:
@@ -167,6 +168,7 @@ def _played(
                 f"{watch.said} and {learner!r} counts rounds and open decisions as "
                 f"{_progress(player)}, before that as {before}.",
             )
+            watch.failing = 0
             found = step(player, returned)
         returned.append(found)
         # Calls are compared when an action has been chosen: what is found only once, such as G, may
@@ -174,8 +176,8 @@ def _played(
         # before the next one.
         calls_so_far = None if found is None else player.oracle_calls
         seen.append((_plain(found), _progress(player), calls_so_far))
-        if t == first - 1:
-            calls = watch.calls
+        if t < first:
+            calls = max(calls, watch.calls)
     return [*seen, _stated(player)], calls
 
 
@@ -245,7 +247,9 @@ class _Watch:
         def call(*given: Any, **options: Any) -> Any:
             self.calls += self._inside == 0
             if self._inside == 0 and self.calls == self.failing:
-                self.said = f"{name} failed, number {self.calls} of the calls of such parts,"
+                self.said = (
+                    f"{name} failed, number {self.calls} of the calls of such parts in a step,"
+                )
                 raise _Failure(name)
             self._inside += 1
             try:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.checks._require import require
+from hannan.checks._require import in_turn, require
 from hannan.checks.availability import check_only_what_is_there_is_played
-from hannan.checks.environments import AlwaysFirst
+from hannan.checks.environments import played
 from hannan.checks.oracles import is_feasible
 from hannan.checks.parameters import PARAMETER_CHECKS, check_docstring
 from hannan.core import (
@@ -163,9 +163,9 @@ def check_bad_losses_are_refused(learner: Learner, environment: Environment, hor
     expected = _plays(learner.clone(), rounds)
     twin = learner.clone()
     found = []
-    for context, losses in rounds:
+    for t, (context, losses) in enumerate(rounds):
         action = twin.act(context)
-        for bad in _bad_feedback(_feedback(learner, action, losses)):
+        for bad in in_turn(_bad_feedback(_feedback(learner, action, losses)), t):
             _require_refusal(learner, twin, bad, HannanError, "bad")
         twin.update(_feedback(learner, action, losses))
         found.append(action)
@@ -318,13 +318,7 @@ def check_average_regret_falls(
 
 def _rounds(environment: Environment, horizon: int) -> list[tuple[Any, FloatArray]]:
     """Rounds fixed ahead: what an adaptive environment does against constant play."""
-    environment.meet(AlwaysFirst())
-    rounds: Iterator[Round] = environment.rounds(horizon, np.random.default_rng(0))
-    listed = []
-    for this_round in rounds:
-        this_round.reveal(0 if this_round.available is None else int(this_round.available[0]))
-        listed.append((this_round.context, this_round.losses.copy()))
-    return listed
+    return [(this.context, this.losses.copy()) for this in played(environment, horizon)]
 
 
 def _feedback(learner: Learner, action: Any, losses: FloatArray) -> Any:

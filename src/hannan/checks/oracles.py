@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,16 @@ class Case:
     def plays(self, policy: Policy) -> list[Any]:
         """What a policy does on every context."""
         return [policy(context) for context in self.contexts]
+
+    @cached_property
+    def members(self) -> list[Policy]:
+        """Policies of the class: those given, and the leaders of random losses."""
+        found, noise = list(self.policies), self.noise()
+        for draw in range(100, 120):
+            fakes = zip(noise.contexts, noise.unit(draw), strict=True)
+            found.append(self.total(list(fakes)).leader())
+        found += [self.total(self.rounds(salt=salt)).leader() for salt in range(10, 14)]
+        return found
 
     def __str__(self) -> str:
         return repr(self.oracle)
@@ -145,7 +156,7 @@ def check_leader_is_optimal(case: Case) -> None:
         rounds = case.rounds(salt=salt)
         total = case.total(rounds)
         best = _value(total.leader(), rounds)
-        for policy in _members(case):
+        for policy in case.members:
             other = _value(policy, rounds)
             if not best <= other + 1e-9:
                 raise AssertionError(
@@ -162,7 +173,7 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
     for draw, leader in enumerate(leaders):
         fakes = list(zip(noise.contexts, _SCALE * noise.unit(draw), strict=True))
         best = _value(leader, rounds + fakes)
-        for policy in _members(case):
+        for policy in case.members:
             other = _value(policy, rounds + fakes)
             if not best <= other + _ROUNDING:
                 raise AssertionError(
@@ -349,7 +360,7 @@ def check_losses_are_not_changed(case: Case) -> None:
 
 def check_size_is_an_upper_bound(case: Case) -> None:
     """The declared log N is not below that of the policies seen, and all contexts separate."""
-    seen = {str(case.plays(policy)) for policy in _members(case)}
+    seen = {str(case.plays(policy)) for policy in case.members}
     size = case.oracle.log_size(case.contexts)
     require(
         size is None or np.log(len(seen)) <= size + 1e-9,
@@ -396,16 +407,6 @@ def is_feasible(action: Any, n_actions: int, max_chosen: int) -> bool:
         and (chosen >= 0).all()
         and (chosen < n_actions).all()
     )
-
-
-def _members(case: Case) -> list[Policy]:
-    """Policies of the class: those given, and the leaders of random losses."""
-    found, noise = list(case.policies), case.noise()
-    for draw in range(100, 120):
-        fakes = zip(noise.contexts, noise.unit(draw), strict=True)
-        found.append(case.total(list(fakes)).leader())
-    found += [case.total(case.rounds(salt=salt)).leader() for salt in range(10, 14)]
-    return found
 
 
 def _value(policy: Policy, rounds: Sequence[tuple[Any, FloatArray]]) -> float:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +136,8 @@ def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> in
     with stderr().status(f"reading {escape(str(data))}"):
         stream = _read(data, options)
         plan = _plan(data, stream, options)
-    with _folder(output) as folder:
+    with tempfile.TemporaryDirectory() as spare:
+        folder = Path(spare) if output is None else output
         jobs = options["jobs"]
         done = play_plan(plan, folder, backend="serial" if jobs == 1 else "loky", jobs=jobs)
         report = None if output is None else write_report_of(plan, done, folder)
@@ -267,12 +267,3 @@ def _policies(name: str | None, stream: Stream) -> dict[str, Any]:
             "features: LinearPolicies, Stumps and Trees are."
         )
     return {"type": name or "LinearPolicies", "n_actions": K}
-
-
-@contextmanager
-def _folder(output: Path | None) -> Iterator[Path]:
-    if output is not None:
-        yield output
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)

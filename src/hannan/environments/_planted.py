@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Environment, Oracle, ParameterError, Policy
+from hannan.core import Environment, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
 from hannan.core.validation import FloatArray, check_probability
 from hannan.perturbation import seed_key
@@ -51,21 +51,16 @@ class PlantedWorld(DrawnContexts):
         self.n_actions = oracle.n_actions
         self._contexts = list(known)
 
-    def _plant(self, count: int, rng: np.random.Generator) -> list[NDArray[np.bool_]]:
-        """What randomly drawn policies of the class choose: leaders under noise alone.
-
-        For each policy whether it chooses element j on context i, as [d, K].
-        """
+    def _plant(self, count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """What randomly drawn policies choose, [count, d, K]: leaders under noise alone."""
         known = self.oracle.check_contexts(self._contexts)
         noise = self.oracle.noise(known, seed_key(int(rng.integers(2**63))), 0, 2**26)
         policies = self.oracle.objective().leaders(noise, 0, count, 1.0)
-        return [self._chosen(policy) for policy in policies]
-
-    def _chosen(self, policy: Policy) -> NDArray[np.bool_]:
-        table = np.zeros((len(self._contexts), self.n_actions), dtype=bool)
-        for i, context in enumerate(self._contexts):
-            table[i, policy(context)] = True
-        return table
+        tables = np.zeros((count, len(self._contexts), self.n_actions), dtype=bool)
+        for table, policy in zip(tables, policies, strict=True):
+            for row, context in zip(table, self._contexts, strict=True):
+                row[policy(context)] = True
+        return tables
 
 
 class GoodAndBad(PlantedWorld):

@@ -10,11 +10,10 @@ from hannan.core import Action, Environment, Feedback, InputTypeError, Round
 from hannan.core.validation import (
     FloatArray,
     LossRange,
+    check_bounded_range,
     check_choice,
     check_integer,
-    check_loss_range,
     check_probability,
-    refuse,
 )
 from hannan.environments._wrapper import WrappedRound, Wrapper
 
@@ -70,9 +69,7 @@ class Corrupted(Wrapper):
         self.rate = check_probability(self, "rate", rate)
         self.kind = check_choice(self, "kind", kind, ("flip", "noise", "missing"))
         self.budget = None if budget is None else check_integer(self, "budget", budget, 0)
-        if loss_range is None:
-            raise refuse(self, "loss_range", "a pair (low, high)", loss_range)
-        self.loss_range = check_loss_range(self, loss_range)
+        self.loss_range = check_bounded_range(self, loss_range)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         own_rng = rng.spawn(1)[0]

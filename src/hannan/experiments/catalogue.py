@@ -21,13 +21,14 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from hannan._options import options_of
 from hannan.core import Environment, HannanError, Learner, Oracle, ParameterError, Predictor
 
 BASES: dict[str, type] = {
@@ -71,12 +72,8 @@ _KINDS_OF_ARGUMENT = {
 }
 
 
-RECOMMENDED = {
-    "bandit": ("ContextSemiBanditFTPL", "TsallisINF", "Restarting"),
-    "experts": ("AdaptiveDiscount",),
-}
-"""Functions of the package itself that make a learner, and the learners that take their options;
-"hn.bandit" means the same as "bandit"."""
+RECOMMENDED = ("bandit", "experts")
+"""Functions of the package itself that make a learner; "hn.bandit" means the same as "bandit"."""
 
 
 _UNLISTED = frozenset(
@@ -284,64 +281,72 @@ def nearest(wrong: str, known: Iterable[str], most: int = 12) -> str:
     return "; `hannan list` shows all names."
 
 
-def build(
-    table: Mapping[str, Any],
-    place: str,
-    kinds: tuple[str, ...],
-    *,
-    names: Mapping[str, Any] | None = None,
-    supplied: Mapping[str, Any] | None = None,
-    folder: str | None = None,
-) -> Any:
-    """The object that a table describes: its `type` and the arguments of its constructor.
+@dataclass(frozen=True)
+class Workshop:
+    """Makes what tables describe."""
 
-    An argument that is a table with a type is made first; a text "$name" stands for what `names`
-    has under that name. Learners and environments, inner ones too, are given what they take of
-    `supplied` where their table does not. Errors begin with `place`, where the table stands.
-    """
-    names, supplied = names or {}, supplied or {}
-    make = _maker(table, place, kinds, folder)()
-    kind = table["type"]
-    parameters = inspect.signature(make).parameters
-    recommended = inspect.isfunction(make) and make in [e.made for e in entries("learners")]
-    accepted = _accepted(make) if recommended else list(parameters)
-    given: dict[str, Any] = {}
-    for key, value in table.items():
-        if key == "type":
-            continue
-        if key not in accepted:
-            raise ParameterError(
-                f"{place}: {kind} has no argument {key!r}{nearest(key, accepted, len(accepted))}"
-            )
-        given[key] = made(
-            value,
-            f"{place}.{key}",
-            _KINDS_OF_ARGUMENT.get(key, ()),
-            names=names,
-            supplied=supplied,
-            folder=folder,
-        )
-    owner = getattr(make, "__self__", make)
-    if recommended or (inspect.isclass(owner) and issubclass(owner, Learner | Environment)):
-        given = {k: v for k, v in supplied.items() if k in parameters} | given
-    missing = [
-        p.name
-        for p in parameters.values()
-        if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-        if p.name not in given
-    ]
-    if missing:
-        # Learners find their class in the environment's table.
-        policies = {"oracle", "actions"} & set(missing) and place.startswith("learners")
-        hint = " (or policies in the table of its environment)" if policies else ""
-        raise ParameterError(f"{place}: {kind} needs {' and '.join(missing)}{hint}.")
-    try:
-        return make(**given)
-    except HannanError as error:
-        raise type(error)(f"{place}: {error}") from None
-    except Exception as error:  # whatever a constructor makes of arguments that nobody foresaw
-        why = str(error) or type(error).__name__
-        raise ParameterError(f"{place}: {kind} cannot be made: {why}") from error
+    names: Mapping[str, Any] = field(default_factory=dict)
+    """What a text "$name" in a table stands for."""
+    supplied: Mapping[str, Any] = field(default_factory=dict)
+    """What learners and environments, inner ones too, are given where their table does not."""
+    folder: str | None = None
+    """Where the experiment is written down."""
+
+    def build(self, table: Mapping[str, Any], place: str, kinds: tuple[str, ...]) -> Any:
+        """The object that a table describes: its `type` and the arguments of its constructor.
+
+        An argument that is a table with a type is made first. Errors begin with `place`, where the
+        table stands.
+        """
+        make = _maker(table, place, kinds, self.folder)()
+        kind = table["type"]
+        parameters = inspect.signature(make).parameters
+        recommended = inspect.isfunction(make) and make in [e.made for e in entries("learners")]
+        accepted = [p.name for p in parameters.values() if p.kind != p.VAR_KEYWORD]
+        if recommended:
+            accepted = list(dict.fromkeys([*accepted, *options_of(make.__name__)]))
+        given: dict[str, Any] = {}
+        for key, value in table.items():
+            if key == "type":
+                continue
+            if key not in accepted:
+                near = nearest(key, accepted, len(accepted))
+                raise ParameterError(f"{place}: {kind} has no argument {key!r}{near}")
+            given[key] = self.made(value, f"{place}.{key}", _KINDS_OF_ARGUMENT.get(key, ()))
+        owner = getattr(make, "__self__", make)
+        if recommended or (inspect.isclass(owner) and issubclass(owner, Learner | Environment)):
+            given = {k: v for k, v in self.supplied.items() if k in parameters} | given
+        missing = [
+            p.name
+            for p in parameters.values()
+            if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+            if p.name not in given
+        ]
+        if missing:
+            # Learners find their class in the environment's table.
+            policies = {"oracle", "actions"} & set(missing) and place.startswith("learners")
+            hint = " (or policies in the table of its environment)" if policies else ""
+            raise ParameterError(f"{place}: {kind} needs {' and '.join(missing)}{hint}.")
+        try:
+            return make(**given)
+        except HannanError as error:
+            raise type(error)(f"{place}: {error}") from None
+        except Exception as error:  # whatever a constructor makes of arguments that nobody foresaw
+            why = str(error) or type(error).__name__
+            raise ParameterError(f"{place}: {kind} cannot be made: {why}") from error
+
+    def made(self, value: Any, place: str, kinds: tuple[str, ...]) -> Any:
+        """What a value in a table stands for: a thing to build, a name, a list, or itself."""
+        if isinstance(value, Mapping) and "type" in value:
+            return self.build(value, place, kinds)
+        if isinstance(value, list):
+            return [self.made(inner, f"{place}[{i}]", kinds) for i, inner in enumerate(value)]
+        if isinstance(value, str) and value.startswith("$"):
+            name, names = value[1:], self.names
+            if name not in names:
+                raise ParameterError(f"{place}: nothing is called {value}{nearest(name, names)}")
+            return names[name]
+        return value
 
 
 def check_types(value: Any, place: str, kinds: tuple[str, ...], folder: str | None = None) -> None:
@@ -377,38 +382,6 @@ def _maker(
             raise ParameterError(f"{place}: {error}") from None
 
     return loaded
-
-
-def _accepted(make: Any) -> list[str]:
-    """The arguments of a recommended function, and those that it passes on to its learners."""
-    makers = [make, *(find(name) for name in RECOMMENDED[make.__name__])]
-    parameters = [p for each in makers for p in inspect.signature(each).parameters.values()]
-    names = dict.fromkeys(p.name for p in parameters if p.kind != p.VAR_KEYWORD)
-    return [name for name in names if name not in ("oracle", "learner")]  # it makes these itself
-
-
-def made(
-    value: Any,
-    place: str,
-    kinds: tuple[str, ...],
-    *,
-    names: Mapping[str, Any],
-    supplied: Mapping[str, Any] | None = None,
-    folder: str | None = None,
-) -> Any:
-    """What a value of a table stands for: a thing to build, a name, a list of such, or itself."""
-    if isinstance(value, Mapping) and "type" in value:
-        return build(value, place, kinds, names=names, supplied=supplied, folder=folder)
-    if isinstance(value, list):
-        return [
-            made(v, f"{place}[{i}]", kinds, names=names, supplied=supplied, folder=folder)
-            for i, v in enumerate(value)
-        ]
-    if isinstance(value, str) and value.startswith("$"):
-        if value[1:] not in names:
-            raise ParameterError(f"{place}: nothing is called {value}{nearest(value[1:], names)}")
-        return names[value[1:]]
-    return value
 
 
 def _constructor(made: Any, owner: str, name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -16,11 +16,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hannan._version import __version__
-from hannan.core import Environment, Learner, Oracle, ParameterError
+from hannan.core import Environment, Learner, Oracle, ParameterError, Policy, Round
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments import FromLog
-from hannan.experiments.catalogue import build, made
+from hannan.experiments.catalogue import Workshop
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
 from hannan.experiments.search import Candidate, Sample, candidates
@@ -99,14 +99,9 @@ class Cell:
         if "n_contexts" in self.learner:  # in place of a class
             supplied.pop("policies", None)
         place = f"learners.{self.learner['name']}"
-        learner = build(
-            _without(self._located(self.learner), OF_LEARNERS),
-            place,
-            ("learners", "baselines"),
-            names=names,
-            supplied=supplied,
-            folder=self.folder,
-        )
+        table = _without(self._located(self.learner), OF_LEARNERS)
+        workshop = Workshop(names, supplied, self.folder)
+        learner = workshop.build(table, place, ("learners", "baselines"))
         for verb in ("act", "update"):
             if not callable(getattr(learner, verb, None)):
                 raise ParameterError(f"{place}: a learner needs {verb}(); got {learner!r}.")
@@ -115,26 +110,20 @@ class Cell:
     @cached_property
     def _world(self) -> tuple[Environment, dict[str, Any], Oracle | None]:
         names: dict[str, Any] = {"seed": self.seed, "horizon": self.horizon}
+        supplied: dict[str, Any] = {}
+        workshop = Workshop(names, supplied, self.folder)  # which sees what is added to both
         for name, table in self.shared.items():
-            wanted = self._located(table)
-            names[name] = build(wanted, f"shared.{name}", (), names=names, folder=self.folder)
+            names[name] = workshop.build(self._located(table), f"shared.{name}", ())
         place = f"environments.{self.environment['name']}"
         policies = None
         if self.policies is not None:
             wanted = self._located(self.policies)
-            where = f"{place}.policies"
-            policies = made(wanted, where, ("oracles",), names=names, folder=self.folder)
+            policies = workshop.made(wanted, f"{place}.policies", ("oracles",))
             if not isinstance(policies, Oracle):
                 raise ParameterError(f"{place}.policies: {policies!r} is not an oracle.")
-            names["policies"] = policies
-        environment = build(
-            _without(self._located(self.environment), OF_ENVIRONMENTS),
-            place,
-            ("environments",),
-            names=names,
-            supplied={} if policies is None else {"oracle": policies},
-            folder=self.folder,
-        )
+            names["policies"] = supplied["oracle"] = policies
+        table = _without(self._located(self.environment), OF_ENVIRONMENTS)
+        environment = workshop.build(table, place, ("environments",))
         if not isinstance(environment, Environment):
             raise ParameterError(f"{place}: {self.environment['type']} is not an environment.")
         names |= {"contexts": environment.contexts, "n_actions": environment.n_actions}
@@ -227,14 +216,12 @@ def look_back(
     """
     best, marks = Hindsight(policies), Marks(points, horizon)
     fitted = not policies.exact and policies.open_world and policies.max_chosen == 1
-    sample = Sample()
-    at: list[int] = []
-    losses: list[Any] = []
-    leaders = []
-    labels: list[str] | None
-    numbers: list[int] | None
-    rounds = 0
-    for this_round in environment.rounds(_rounds(horizon), world_rng(seed)):
+    sample, curve, rounds = Sample(), list[tuple[int, Any, Policy]](), 0
+
+    def world() -> Iterator[Round]:
+        return environment.rounds(_rounds(horizon), world_rng(seed))
+
+    for this_round in world():
         if this_round.available is not None:
             raise ParameterError(
                 f"{type(environment).__name__} says which actions are available, so what a policy "
@@ -246,30 +233,26 @@ def look_back(
             sample.add(policies.at(rounds, this_round.context), this_round.losses)
         rounds += 1
         if marks.due(rounds):
-            at.append(rounds)
-            losses.append(best.loss())
-            leaders.append(best.policy())
-            kept = marks.thin(at)
-            if len(kept) < len(at):
-                at, losses = [at[i] for i in kept], [losses[i] for i in kept]
-                leaders = [leaders[i] for i in kept]
-    if not at or at[-1] != rounds:
-        at.append(rounds)
-        losses.append(best.loss())
-        leaders.append(best.policy())
+            curve.append((rounds, best.loss(), best.policy()))
+            curve = [curve[i] for i in marks.thin([t for t, _, _ in curve])]
+    if not curve or curve[-1][0] != rounds:
+        curve.append((rounds, best.loss(), best.policy()))
+    at, losses, leaders = (list(column) for column in zip(*curve, strict=True))
+    labels: list[str] | None
+    numbers: list[int] | None
     labels, numbers = best.numbered(leaders)
     found = None
     if fitted and rounds:
         # What a log says of a policy is too noisy to choose among many models by it.
         several = not isinstance(environment, FromLog)
         choices = candidates(policies, leaders[-1], sample, other_models=several)
-        curves = _losses_of(choices, environment, policies, horizon, seed, at)
+        curves = _losses_of(choices, world(), policies, at)
         cheapest = int(curves[:, -1].argmin())
         found, losses = choices[cheapest].name, curves[cheapest].tolist()
         labels, numbers = None, None
     elif not policies.exact:
         found = type(policies).__name__
-        losses = _loss_of(leaders[-1], environment, policies, horizon, seed, at)
+        losses = _loss_of(leaders[-1], world(), policies, at)
     total = losses[-1]
     return {
         "rounds": rounds,
@@ -283,16 +266,10 @@ def look_back(
 
 
 def _losses_of(
-    choices: list[Candidate],
-    world: Environment,
-    oracle: Oracle,
-    horizon: int | None,
-    seed: int,
-    at: list[int],
+    choices: list[Candidate], rounds: Iterator[Round], oracle: Oracle, at: list[int]
 ) -> FloatArray:
     """The losses so far of each candidate [candidate, point]."""
     curves, totals = np.empty((len(choices), len(at))), np.zeros(len(choices))
-    rounds = world.rounds(_rounds(horizon), world_rng(seed))
     done = point = 0
     while point < len(at):
         rows, losses = [], []
@@ -310,17 +287,15 @@ def _losses_of(
     return curves
 
 
-def _loss_of(
-    policy: Any, world: Environment, oracle: Oracle, horizon: int | None, seed: int, at: list[int]
-) -> list[float | None]:
+def _loss_of(policy: Policy, rounds: Iterator[Round], oracle: Oracle, at: list[int]) -> list[float]:
     wanted, found, total = set(at), [], 0.0
-    for t, this_round in enumerate(world.rounds(_rounds(horizon), world_rng(seed))):
+    for t, this_round in enumerate(rounds):
         action = policy(oracle.at(t, this_round.context))
         this_round.reveal(action)
         total += loss_of(this_round.losses, action)
         if t + 1 in wanted:
             found.append(total)
-    return list(found)
+    return found
 
 
 def _used(shared: Mapping[str, Any], value: Any) -> dict[str, Any]:

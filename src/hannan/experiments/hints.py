@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Learner
+from hannan.experiments.game import at_work
 from hannan.learners.hint import Hint
 
 
@@ -81,13 +82,13 @@ class HintWatch:
 
     def __init__(self, learner: Learner) -> None:
         self._learner = learner
-        self._players = [_player(learner)]
+        self._players = [at_work(learner)]
         self._restarts = hasattr(learner, "player")
 
     def look(self) -> None:
         """Note whether another learner plays since the last round."""
         if self._restarts:
-            player = _player(self._learner)
+            player = at_work(self._learner)
             if player is not self._players[-1]:
                 self._players.append(player)
 
@@ -108,12 +109,6 @@ class HintWatch:
             "advantage": float(gains[:, 0].sum()),
             "error": float(np.linalg.norm(gains[:, 1])),
         }
-
-
-def _player(learner: Any) -> Any:
-    while hasattr(learner, "player"):
-        learner = learner.player
-    return learner
 
 
 def _budget(player: Any, hint: Hint) -> float:

@@ -26,8 +26,7 @@ class Marks:
 
     def due(self, t: int) -> bool:
         """Whether the curve has a point after round t."""
-        early = t < self.stride and t & (t - 1) == 0
-        return early or t % self.stride == 0 or t == self.horizon
+        return self.after(t - 1) == t
 
     def after(self, t: int) -> int:
         """The next round after t at which the curve has a point."""

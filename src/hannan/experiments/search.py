@@ -107,7 +107,9 @@ def candidates(
         own = Linear(own.weights, own.oracle.intercept)
         found = [Candidate("ridge regression", own)]
     else:
-        found = [Candidate(type(oracle).__name__, lambda rows: _one_by_one(leader, rows))]
+        found = [
+            Candidate(type(oracle).__name__, lambda rows: np.array([*map(own, rows)], np.intp))
+        ]
     if not other_models:
         return found
     rows, losses = sample.rows, sample.losses
@@ -128,10 +130,6 @@ def mean_loss(candidate: Candidate, sample: Sample) -> float:
 
 def _cost(actions: Actions, losses: FloatArray) -> float:
     return float(losses[np.arange(len(losses)), actions].mean())
-
-
-def _one_by_one(policy: Policy, rows: FloatArray) -> Actions:
-    return np.array([policy(row) for row in rows], dtype=np.intp)
 
 
 def _design(rows: FloatArray, intercept: bool) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from hannan.report.palette import POLICIES
@@ -18,8 +19,8 @@ def runs(record: Record) -> Runs | None:
     curve, labels = record["result"]["curve"], record["result"]["leaders"]
     if not labels or curve.get("leader") is None:
         return None
-    starts = [0, *curve["t"][:-1]]
-    stretches = [next(s) for _, s in groupby(zip(starts, curve["leader"], strict=True), _leader)]
+    led = zip([0, *curve["t"][:-1]], curve["leader"], strict=True)
+    stretches = [next(stretch) for _, stretch in groupby(led, itemgetter(1))]
     return [(t, "" if i is None else str(labels[i])) for t, i in stretches]
 
 
@@ -62,10 +63,6 @@ def strips(section: Section, most_lanes: int) -> dict[str, Any] | None:
             for row in rows.values()
         ],
     }
-
-
-def _leader(entry: tuple[int, int | None]) -> int | None:
-    return entry[1]
 
 
 def _lengths(lane: Runs, end: int) -> Counter[str]:
