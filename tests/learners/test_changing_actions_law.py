@@ -96,8 +96,10 @@ def test_weights_are_inverse_propensities_of_what_was_played(name, resampling):
     available = np.array([0, 1, 3])
     drawn = [learner.decide(context, available=available) for _ in range(4000)]
     played = np.array([decision.action for decision in drawn])
-    weights = np.array([decision.weights[0] for decision in drawn])
     q = learner.propensities(context, draws=100_000, available=available).probabilities
+    for decision in drawn:
+        learner.forget(decision)
+    weights = np.array([decision.weights[0] for decision in drawn])
     for b in available:
         if q[b] < 0.01:
             continue

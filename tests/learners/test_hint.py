@@ -296,7 +296,7 @@ def test_weights_under_a_hint_have_the_mean_of_the_definition(share, successes):
         found = np.empty(n)
         for i in range(n):
             draw = Draw(leader.noise, first, 2.0)
-            found[i], used = resampling.hinted_weight(leader, total, opened, draw, L)
+            found[i], used = resampling.mixed_weight(leader, total, opened, draw, L)
             first += used
         q = q0[action] if action == 0 else share + (1 - share) * q0[1]
         mean = (1 - (1 - q) ** L) / q / (1.0 - share if action == 0 else 1.0)

@@ -279,12 +279,13 @@ def toss_the_coin_of_a_dropped_round(patch):
     """A mixture follows the same copy again."""
     toss = StronglyAdaptive._uniform
 
-    def same(self, opened):
-        dropped, self._dropped = self._dropped, -self._ledger.replaces(opened)
+    def same(self):
+        decided = self._decided
+        self._decided -= self._ledger.dropped + (self._ledger.current is not None)
         try:
-            return toss(self, opened)
+            return toss(self)
         finally:
-            self._dropped = dropped
+            self._decided = decided
 
     patch.setattr(StronglyAdaptive, "_uniform", same)
 

@@ -519,7 +519,10 @@ class Learner(Parametrised, ABC):
         inside = [each for each in vars(self).values() if isinstance(each, Learner)]
         given = self.params
         state = {name: _copied(each) for name, each in vars(self).items() if name not in given}
-        state["_ledger"] = dataclasses.replace(self._ledger, waiting=dict(self._ledger.waiting))
+        ledger = self._ledger
+        state["_ledger"] = dataclasses.replace(
+            ledger, current=copy.copy(ledger.current), waiting=dict(ledger.waiting)
+        )
         return [(self, state), *(pair for each in inside for pair in each._marked())]
 
     def _decide(self, context: Any, some: IntArray | None) -> Decision:

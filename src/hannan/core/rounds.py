@@ -58,8 +58,8 @@ def _nobody() -> None:
 class Odds(Stored):
     """How likely the action of a decision was: shared by the decision and its round.
 
-    Drawn weights stay hidden until the round is answered. An environment that saw them could
-    choose by them which rounds it answers, and no statement about regret would hold.
+    Drawn weights stay hidden until the round is answered or forgotten. An environment that saw
+    them could choose by them which rounds it answers, and no statement about regret would hold.
     """
 
     weights: FloatArray
@@ -100,7 +100,7 @@ class Decision(Stored):
 
         Of the state at decision time: inverse propensities, unbiased up to the known truncation.
         Empty where the learner has no use for them; drawn ones are shown once the round has been
-        answered.
+        answered or forgotten.
         """
         return np.empty(0) if self.odds.hidden else self.odds.weights
 
@@ -191,7 +191,7 @@ class OpenRound(Stored):
             number=self.number is None or is_count(self.number),
             late=type(self.late) is bool,
             arrived_before=is_count(self.arrived_before),
-            odds=self.odds is None or type(self.odds) is Odds,
+            odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
             calls=is_count(self.calls),
         )
         expect(self, action=plays is None or int(plays[self.action]) == self.action)
@@ -353,7 +353,9 @@ class Ledger(Stored):
     def forget(self, opened: OpenRound) -> None:
         """A decision will never be answered."""
         assert opened.number is not None
+        assert opened.odds is not None
         del self.waiting[opened.number]
+        opened.odds.hidden = False
         self.forgotten += 1
 
     def _restored(self) -> None:

@@ -15,17 +15,17 @@ _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only
 
 
 @njit
-def share(measured, terms, top, G, n, W, reserve, waiting, answered, alone):
+def share(measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept):
     """p of round n, or -1 where the budget of hints is spent.
 
     `terms` are the numbers of a `Trust`: budget, prior, floor and share. W, what is reserved, and
-    how many rounds wait or have been answered are as in `Hint`.
+    how many rounds wait or have been answered are as in `Hint`; `kept` is what exploration leaves.
     """
     budget, _, _, largest = terms
     limit = budget * top * math.sqrt(G * n)
     if largest == 1.0:  # no theorem: nothing has to be reserved
         return wanted(measured, terms, n, W, waiting, answered) if limit >= measured[S] else -1.0
-    left = (limit - measured[S] - reserve) / top
+    left = kept * (limit - measured[S] - reserve) / top
     # At most what `largest_step` will be, for a share of one half where it depends on that.
     if left < (1.5 if alone else 1.0):
         return -1.0
@@ -71,8 +71,10 @@ def price(law, values, advice, action, share):
 
 
 @njit
-def charge(measured, law, values, advice, action, share, loss, weight, top, known):
+def charge(measured, law, values, advice, action, share, loss, weight, top, known, kept):
     """Add what a hint has cost. `known`: the law is, and `values` were the latest.
+
+    Only a part `kept` of such rounds is left by exploration, so that each counts for more.
 
     Where the law is estimated the ratio is too small on average, so that the cost is overstated:
     safe, but only if losses are not compared with estimates of them.
@@ -81,9 +83,9 @@ def charge(measured, law, values, advice, action, share, loss, weight, top, know
     surprise = loss - value
     if share > 0.0:
         if known:
-            measured[S] += share * expected + (1.0 - ratio) * surprise
+            measured[S] += (share * expected + (1.0 - ratio) * surprise) / kept
         else:
-            measured[S] += (1.0 - ratio) * loss
+            measured[S] += (1.0 - ratio) * loss / kept
     hit = weight if action == advice else 0.0
     factor = min(max(hit - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
     gap = (expected + factor * surprise) / top

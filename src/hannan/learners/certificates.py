@@ -16,6 +16,7 @@ from hannan.core.availability import Availability
 from hannan.core.kept import is_number
 from hannan.core.rounds import Ledger
 from hannan.core.stored import Stored
+from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, NoHint
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.prediction import NoPrediction
@@ -383,10 +384,12 @@ def _theorem_5(leader: PerturbedLeader, prediction: NoPrediction) -> float | Non
 # Semi-bandit feedback -----------------------------------------------------------------------
 
 
-def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiBanditCertificate:
+def semi_bandit_certificate(
+    game: Evidence, hint: NoHint, start: float, exploration: float
+) -> SemiBanditCertificate:
     """The certificate of a game in which only chosen elements' losses are shown.
 
-    `start` is what D began with.
+    `start` is what D began with, and `exploration` what that has cost.
     """
     account, step, ledger = game.account, game.step, game.ledger
     notes = game.obstacles()
@@ -401,7 +404,7 @@ def semi_bandit_certificate(game: Evidence, hint: NoHint, start: float) -> SemiB
         )
     elif game.has_theorem and hint.has_theorem:
         comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0]) + game.lost
-        extra = game.error + account.truncation + game.lost
+        extra = game.error + account.truncation + exploration + game.lost
         if isinstance(step, SelfTuned):
             stability = hint.S + step.D - start + extra
         if ledger.prompt and hint.predictor is None:
@@ -443,18 +446,19 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
     G, scale = game.leader.complexity(), step.scale
     if G.value <= 0.0:
         return 0.0
+    extra = account.truncation + plan.exploration(game.rounds + game.ledger.unanswered) + game.lost
     if isinstance(step, Anytime):
-        return account.scheduled + scale * G.upper + account.truncation + game.lost
+        return account.scheduled + scale * G.upper + extra
     terms = semi_bandit(
         game.rounds,
         **game.leader.sizes,
         loss_bound=plan.loss_bound,
-        second_moment=plan.second_moment,
+        second_moment=plan.second_moment / plan.floor.kept,
         complexity=G,
         epsilon=1.0 / scale,
         form="sharp",
     ).terms
-    return terms["stability"] + terms["error"] + account.truncation + game.lost
+    return terms["stability"] + terms["error"] + extra
 
 
 def semi_bandit_worst_case(
@@ -474,6 +478,7 @@ def semi_bandit_worst_case(
     if G.value <= 0.0:
         return lost
     rounds += unanswered  # weights are truncated, and hints have a share, in all that were decided
+    lost += plan.exploration(rounds)
     eager, sizes = step.factor * G.value, leader.sizes
     share = game.share(eager)
     late: dict[str, Any] = {
@@ -487,7 +492,7 @@ def semi_bandit_worst_case(
             **sizes,
             loss_bound=B,
             feedback="semi-bandit",
-            second_moment=plan.second_moment,
+            second_moment=plan.second_moment / plan.floor.kept,
             max_resamples=plan.limit,
             complexity=eager,
             restarts=restarts,
@@ -503,7 +508,7 @@ def semi_bandit_worst_case(
         "loss_bound": B,
         "restarts": restarts,
         "budget": trust.budget,
-        "share": trust.share,
+        "share": 1.0 - (1.0 - trust.share) * plan.floor.kept,
         "known_law": plan.second_moment == 1.0,
         "max_resamples": plan.limit,
         **late,
@@ -522,3 +527,8 @@ class SemiBanditPlan:
     second_moment: float
     limit: int | None  # L, or None where it grows with the rounds
     start: float  # what D began with
+    floor: Floor
+
+    def exploration(self, rounds: int) -> float:
+        """What exploration may cost in so many rounds."""
+        return rounds * (1.0 - self.floor.kept) * self.loss_bound

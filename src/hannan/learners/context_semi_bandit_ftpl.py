@@ -33,6 +33,7 @@ from hannan.core.validation import (
 from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence, SemiBanditCertificate, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
+from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, NoHint, Trust, check_trust
 from hannan.learners.instability import Measured, compared, measure, measure_late
 from hannan.learners.perturbed_leader import (
@@ -97,6 +98,10 @@ class ContextSemiBanditFTPL(Learner):
         are subtracted from losses where that keeps the loss estimates stable. Guarantee and
         certificate stay valid, however bad it is. "baseline": nothing it recommends is played, its
         guess is subtracted everywhere; no guarantee. Or a `Trust` with numbers of your own.
+    exploration
+        The least probability of every available action, for logs that others are to be evaluated
+        by; single actions only. It costs at most K times this a round, which bounds and certificate
+        count.
     seed, loss_range
         As in `ContextFTPL`; losses must not be negative.
 
@@ -189,6 +194,7 @@ class ContextSemiBanditFTPL(Learner):
         resampling: str | int | Resampling = "auto",
         predictor: Predictor | None = None,
         trust: str | Trust = "earned",
+        exploration: float = 0.0,
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
@@ -206,12 +212,14 @@ class ContextSemiBanditFTPL(Learner):
         self.resampling = resampling
         self.predictor = predictor
         self.trust = trust
+        self.exploration = exploration
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
 
         self._range = self._check_range()
         self._K = self._check_size()
         believed = check_trust(self, trust, predictor, oracle)
+        self._floor = Floor(self, exploration, self._K, oracle.max_chosen)
         self._resampling = check_resampling(self, resampling)
         key = seed_key(seed)
         X = ContextSet(self, oracle, contexts, separator, key)
@@ -232,7 +240,7 @@ class ContextSemiBanditFTPL(Learner):
         self._hint = NoHint()
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
-            self._hint = Hint(predictor, believed, self._K, self._range[1])
+            self._hint = Hint(predictor, believed, self._K, self._range[1], self._floor.kept)
             if self._hint.mixes and self._step.measures:
                 self._start = self._range[1]
                 self._step.after(self._leader, self._start)
@@ -250,6 +258,7 @@ class ContextSemiBanditFTPL(Learner):
             scale = step.before(leader, opened.variance)
         opened.draw = leader.draw(scale)
         opened.limit = self._limit(n)
+        self._floor.raise_to(opened)
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
             # Which late rounds are answered may depend on what was played. Then a baseline would
@@ -266,9 +275,11 @@ class ContextSemiBanditFTPL(Learner):
     def _act(self, opened: Round) -> None:
         """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
         opened.draws = 1
-        if opened.share > 0.0 and self._leader.uniform(opened.draw.number) < opened.share:
-            assert opened.advice is not None
-            opened.action = opened.advice
+        chosen = None
+        if opened.mixes:
+            chosen = opened.without_base(self._leader.uniform(opened.draw.number), self._K)
+        if chosen is not None:
+            opened.action = chosen
         else:
             opened.action = self._past(opened).action(opened.context, *opened.draw)
             opened.calls += 1
@@ -336,6 +347,7 @@ class ContextSemiBanditFTPL(Learner):
         (later or leader).advance(opened.draws + measured.draws)
         opened.calls += measured.calls
         hint.charge(opened, losses, weights)
+        self._floor.charge(opened, losses)
         if step.measures:  # D_t, ε_{t+1} = G / D_t
             (step.after_late if measured.late else step.after)(leader, measured.instability)
         self._note(opened, losses, surprise if surprised else None, weights)
@@ -349,7 +361,7 @@ class ContextSemiBanditFTPL(Learner):
         Where the law of the leader's choice is known: the mean of J_t(j).
         """
         context, action, (_, _, scale) = opened.context, opened.action, opened.draw
-        mixes = opened.advice is not None
+        mixes = opened.advice is not None or opened.explores > 0.0
         if scale == 0.0 and not mixes:
             return 1.0 if isinstance(action, int) else np.ones(len(action))
         past, J = self._past(opened), self._resampling
@@ -362,10 +374,11 @@ class ContextSemiBanditFTPL(Learner):
             raise no_law(self.oracle)
         fresh = self._leader.draw(scale, opened.draws)
         if mixes:
-            weights, used = J.hinted_weight(self._leader, past, opened, fresh, opened.limit)
-            noise, first, _ = fresh
-            opened.law = past.chosen(context, noise, first + used, _TRIALS, scale).mean(axis=0)
-            used += _TRIALS
+            weights, used = J.mixed_weight(self._leader, past, opened, fresh, opened.limit)
+            if opened.advice is not None:
+                noise, first, _ = fresh
+                opened.law = past.chosen(context, noise, first + used, _TRIALS, scale).mean(axis=0)
+                used += _TRIALS
         else:
             coins = self._leader.coins
             weights, used = J.weights(past, context, action, fresh, opened.limit, needed, coins)
@@ -425,10 +438,8 @@ class ContextSemiBanditFTPL(Learner):
         if surprise is not None and scale == 0.0:
             account.stability += _sum(surprise)
         elif surprise is not None:
-            c, worst = (
-                self._resampling.moment(opened.exact),
-                self._leader.kappa * self.oracle.max_chosen,
-            )
+            c = self._resampling.moment(opened.exact) / self._floor.kept
+            worst = self._leader.kappa * self.oracle.max_chosen
             account.stability += c * worst * _sum(weights * surprise * surprise) / scale
             if self._step.schedules and c > opened.moment:  # drawn on some contexts only
                 account.scheduled += (c - opened.moment) * worst * B**2 * self._K / scale
@@ -445,7 +456,8 @@ class ContextSemiBanditFTPL(Learner):
 
     def certificate(self) -> SemiBanditCertificate:
         """Estimates of an upper bound on expected regret so far; see `SemiBanditCertificate`."""
-        return certificates.semi_bandit_certificate(self._evidence(), self._hint, self._start)
+        given = self._evidence(), self._hint, self._start, self._floor.price
+        return certificates.semi_bandit_certificate(*given)
 
     def regret_bound(self) -> float | None:
         """What theory promises for pseudo-regret so far, for any adversary; None if nothing."""
@@ -552,11 +564,12 @@ class ContextSemiBanditFTPL(Learner):
         grows = self.max_resamples is None and self.horizon is None
         limit = None if grows else self._limit(rounds)
         moment = self._resampling.second_moment
-        return SemiBanditPlan(self._range[1], moment, limit, self._start)
+        return SemiBanditPlan(self._range[1], moment, limit, self._start, self._floor)
 
     def _schedule(self, opened: Round) -> None:
         """What the anytime schedule needs to know of a round, others being open."""
-        m, K, c = self.oracle.max_chosen, self._K, self._resampling.second_moment
+        m, K = self.oracle.max_chosen, self._K
+        c = self._resampling.second_moment / self._floor.kept
         pending = self._ledger.pending(opened)
         worst = self._leader.kappa * m * self._range[1] ** 2
         opened.variance = worst * (c * K + m * pending)

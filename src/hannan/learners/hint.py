@@ -122,7 +122,9 @@ class AdvisedRound(OpenRound):
     """A round in which a predictor may have a say."""
 
     advice: int | None = None  # what it recommends
-    share: float = 0.0  # p, with which that is played
+    share: float = 0.0  # p, with which that is played, or else what the base chooses
+    explores: float = 0.0  # with which any available action is played instead, all alike
+    explored: bool = False  # whether it was
     refused: bool = False  # whether the budget of hints is spent
     alone: bool = True  # whether its loss comes before the next decision, so that S may use V
     reserved: float = 0.0  # the most that S can grow by it
@@ -136,6 +138,7 @@ class AdvisedRound(OpenRound):
         K, kinds = n_actions, (type(self.refused), type(self.alone), type(self.exact))
         expect(
             self,
+            explores=is_number(self.explores, 0.0, 1.0 - 1e-16) and type(self.explored) is bool,
             advice=self.advice is None or is_action(self.advice, K, sets=False),
             share=is_number(self.share, 0.0, 0.0 if self.advice is None else 1.0 - 1e-16),
             exact=kinds in ((bool, bool, bool), (bool, bool, type(None))),
@@ -147,11 +150,42 @@ class AdvisedRound(OpenRound):
 
     def mixed(self, law: FloatArray) -> FloatArray:
         """The law of what is played, from that of the base's choice."""
-        if self.share == 0.0:
-            return law
-        law = (1.0 - self.share) * law
-        law[self.advice] += self.share
+        if self.share > 0.0:
+            law = (1.0 - self.share) * law
+            law[self.advice] += self.share
+        if self.explores > 0.0:
+            law = (1.0 - self.explores) * law
+            some = slice(None) if self.plays is None else self.available
+            law[some] += self.explores / self._choices(len(law))
         return law
+
+    @property
+    def mixes(self) -> bool:
+        """Whether others than the base may choose the action."""
+        return self.share > 0.0 or self.explores > 0.0
+
+    def without_base(self, u: float, n_actions: int) -> int | None:
+        """What a number in [0, 1) decides on without asking the base, if anything."""
+        if u < self.explores:
+            choices = self._choices(n_actions)
+            place = min(int(u / self.explores * choices), choices - 1)
+            self.explored = True
+            return place if self.plays is None else int(self.available[place])
+        return self.advice if u < self.explores + (1.0 - self.explores) * self.share else None
+
+    def weighing(self, action: int, n_actions: int) -> tuple[float, float]:
+        """(c, s) such that an action that the base chooses with probability x is played with
+        probability s (c + (1 - c) x)."""
+        own, base = self.share if action == self.advice else 0.0, 1.0 - self.share
+        if self.explores == 0.0:
+            return own, 1.0 if own else base
+        kept = 1.0 - self.explores
+        certain = self.explores / self._choices(n_actions) + kept * own
+        s = certain + kept * base
+        return certain / s, s
+
+    def _choices(self, n_actions: int) -> int:
+        return n_actions if self.plays is None else len(self.available)
 
 
 class NoHint(Stored):
@@ -206,11 +240,14 @@ class Hint(NoHint):
     """
 
     _derived = frozenset(
-        {"trust", "has_theorem", "signed", "mixes", "_terms", "_ungoverned", "_n_actions", "_top"}
+        {"trust", "has_theorem", "signed", "mixes", "_terms", "_ungoverned", "_n_actions", "_top",
+         "_kept"}
     )
     _varying = frozenset({"_open"})
 
-    def __init__(self, predictor: Predictor, trust: Trust, n_actions: int, top: float) -> None:
+    def __init__(
+        self, predictor: Predictor, trust: Trust, n_actions: int, top: float, kept: float = 1.0
+    ) -> None:
         self.predictor: Any = adopt(predictor)
         if hasattr(self.predictor, "prepare"):
             self.predictor.prepare(n_actions)
@@ -230,6 +267,7 @@ class Hint(NoHint):
         self._measured = np.array([0.0, 0.0, 1.0])  # see the kernel
         self._n_actions = n_actions
         self._top = top
+        self._kept = kept  # the least that exploration leaves to hint and base
 
     def _check_stored(self) -> None:
         squares = self._measured[kernel.SQUARES]
@@ -273,7 +311,7 @@ class Hint(NoHint):
         alone = opened.alone = self._ungoverned or not opened.late
         share = kernel.share(
             self._measured, self._terms, self._top, G, n,
-            self.W, self._reserve, self._open, self._answered, alone,
+            self.W, self._reserve, self._open, self._answered, alone, self._kept,
         )  # fmt: skip
         if share < 0.0:
             opened.refused = True
@@ -290,9 +328,9 @@ class Hint(NoHint):
         if share == 0.0:
             return 0.0
         if not opened.alone:
-            return self._top
+            return self._top / self._kept
         most = share / (1.0 - share)
-        return self._top * (share + (most if most > 1.0 else 1.0))
+        return self._top * (share + (most if most > 1.0 else 1.0)) / self._kept
 
     def may_cover(self, scale: float, kappa: float) -> bool:
         """Whether any action can be likely enough for a baseline under noise of this scale."""
@@ -313,7 +351,7 @@ class Hint(NoHint):
         seen = law.copy()
         seen[opened.advice] = likely[opened.advice]
         shift = math.exp(eps)
-        covered = (likely >= 2.0 * eps * shift) & (
+        covered = (self._kept * likely >= 2.0 * eps * shift) & (
             seen >= shift * math.log(n + 1.0) / (2.0 * opened.limit)
         )
         self._take(opened, np.where(covered, opened.values, 0.0))
@@ -355,10 +393,12 @@ class Hint(NoHint):
         """What the hint of a round has cost, from the law of the base at the time of decision."""
         if not self.mixes:
             return
-        kernel.charge(
-            self._measured, opened.law, opened.values, opened.advice, opened.action, opened.share,
-            float(loss), float(weight), self._top, bool(opened.exact and opened.alone),
-        )  # fmt: skip
+        if not opened.explored:  # given that, hint and base have decided alone
+            kernel.charge(
+                self._measured, opened.law, opened.values, opened.advice, opened.action,
+                opened.share, float(loss), float(weight), self._top,
+                bool(opened.exact and opened.alone), 1.0 - opened.explores,
+            )  # fmt: skip
         self.release(opened)
         self._answered += 1
 

@@ -120,42 +120,36 @@ class Resampling(Parametrised):
         weights[some], used = total.resample(context, action[some], noise, first, limit, r, scale)
         return weights, used
 
-    def hinted_weight(
+    def mixed_weight(
         self, leader: PerturbedLeader, total: Objective, opened: NoisyRound, draw: Draw, limit: int
     ) -> tuple[float, int]:
-        """The weight of an action that was played with the share of a hint, and draws used.
+        """The weight of an action that others than the leader may have chosen, and draws used.
 
-        An action that is not the hint is chosen by the leader in every 1/β-th trial, so its
-        weight is that of the leader over β = 1 - p. For the hint itself each trial is a success
-        with probability p, or else if the leader chooses it: the trials up to the first success of
-        the former kind are one random number, and the leader is asked only in these. In pairs the
-        probability of a trial takes the place of its success.
+        It is played with probability s (c + (1 - c) x), x that of the leader. So its weight is 1/s
+        times one for trials that are successes with probability c, or else if the leader chooses
+        it: the trials up to the first success of the former kind are one random number, and the
+        leader is asked only in these. In pairs the probability of a trial takes the place of its
+        success.
         """
         noise, first, scale = draw
-        context, p = opened.context, opened.share
-        assert isinstance(opened.action, int)
-        other = opened.action != opened.advice or p == 0.0
+        context, action, r = opened.context, opened.action, self.successes
+        assert isinstance(action, int)
+        certain, s = opened.weighing(action, total.n_actions)
         if self.in_pairs(total):
-            r, certain = self.successes, 0.0 if other else p
-            weight, used = total.weigh(
-                context, opened.action, noise, first, limit, r, scale, certain, leader.coins
-            )
-            return weight / (1.0 - p) if other else weight, used
-        if other:
-            weight, used = total.resample_one(
-                context, opened.action, noise, first, limit, self.successes, scale
-            )
-            return weight / (1.0 - p), used
+            given = noise, first, limit, r, scale, certain, leader.coins
+            weight, used = total.weigh(context, action, *given)
+            return weight / s, used
+        if certain == 0.0:
+            weight, used = total.resample_one(context, action, noise, first, limit, r, scale)
+            return weight / s, used
         weights, used = 0.0, 0
-        for _ in range(self.successes):
-            trials = 1.0 + math.log1p(-leader.uniform(first + used)) // math.log1p(-p)
+        for _ in range(r):
+            trials = 1.0 + math.log1p(-leader.uniform(first + used)) // math.log1p(-certain)
             most = int(min(trials, limit))
-            weight, drawn = total.resample_one(
-                context, opened.action, noise, first + used, most, 1, scale
-            )
+            weight, drawn = total.resample_one(context, action, noise, first + used, most, 1, scale)
             weights += weight
             used += max(1, drawn)  # the uniform number goes with a draw, which is not used again
-        return weights / self.successes, used
+        return weights / (r * s), used
 
 
 PRESETS = {
@@ -190,12 +184,11 @@ def no_law(oracle: object) -> ParameterError:
 
 def mean_weights(law: FloatArray, opened: NoisyRound, limit: int) -> Any:
     """The mean weights themselves, for a known law of the leader's choice."""
-    action, p = opened.action, opened.share
+    action = opened.action
     if not isinstance(action, int):
         return np.array([mean_weight(float(q), limit) for q in law[action]])
-    if action == opened.advice:
-        return mean_weight(p + (1.0 - p) * float(law[action]), limit)
-    return mean_weight(float(law[action]), limit) / (1.0 - p)
+    certain, s = opened.weighing(action, len(law))
+    return mean_weight(certain + (1.0 - certain) * float(law[action]), limit) / s
 
 
 def mean_weight(q: float, limit: int) -> float:

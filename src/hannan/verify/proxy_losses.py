@@ -35,8 +35,8 @@ def estimates(
     for row in found:
         decision = learner.decide(context)
         chosen = np.atleast_1d(decision.action)
+        learner.forget(decision)  # drawn weights are shown only then
         row[chosen] = decision.weights * losses[chosen]
-        learner.forget(decision)
     return found
 
 

@@ -1,0 +1,57 @@
+"""A least probability for every action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hannan.core import ParameterError
+from hannan.core.stored import Stored
+from hannan.core.validation import refuse
+from hannan.learners.hint import AdvisedRound
+
+
+class Floor(Stored):
+    r"""Every available action is played with at least a given probability, by mixing.
+
+    In a share η of the rounds, that probability times the number of available actions, all of these
+    are equally likely; in the others the learner decides as it does without. What this costs in a
+    round is :math:`\eta\langle u - q, \ell\rangle`, at most η times the largest loss: u uniform, q
+    the learner's own law.
+
+    Attributes
+    ----------
+    kept
+        The least share of the rounds that is left to the learner.
+    price
+        An unbiased estimate of what exploration has cost in the rounds answered so far.
+    """
+
+    _derived = frozenset({"kept", "_least", "_n_actions"})
+
+    def __init__(self, owner: object, exploration: Any, n_actions: int, max_chosen: int) -> None:
+        known = isinstance(exploration, int | float) and not isinstance(exploration, bool)
+        if not known or not 0.0 <= exploration < 1.0 / n_actions:
+            raise refuse(
+                owner, "exploration", f"a number from 0 to less than 1/{n_actions}", exploration
+            )
+        if exploration and max_chosen > 1:
+            raise ParameterError(
+                f"exploration={exploration!r} is for single actions: which sets of elements are "
+                "feasible is known to the oracle alone."
+            )
+        self._least = float(exploration)
+        self._n_actions = n_actions
+        self.kept = 1.0 - n_actions * self._least
+        self.price = 0.0
+
+    def raise_to(self, opened: AdvisedRound) -> None:
+        """Give a round its share of exploration."""
+        if self._least:
+            some = self._n_actions if opened.plays is None else len(opened.available)
+            opened.explores = some * self._least
+
+    def charge(self, opened: AdvisedRound, loss: Any) -> None:
+        """A round has cost so much; whether it explored does not depend on anything else."""
+        share = opened.explores
+        if share:
+            self.price += loss if opened.explored else -share / (1.0 - share) * loss
