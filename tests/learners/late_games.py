@@ -66,6 +66,18 @@ SETTINGS = {
     "hints, four": lambda: bandit(FOUR, predictor=Told()),
     "hints, four, gullible": lambda: bandit(FOUR, predictor=Told(), trust=GULLIBLE, resampling=1),
     "hints, table, gullible": lambda: bandit(TABLE, predictor=Told(), trust=GULLIBLE),
+    "bandit, explores": lambda: bandit(TABLE, exploration=0.1),
+    "bandit, four, explores": lambda: bandit(FOUR, exploration=0.2, resampling=1),
+    "hints, table, explores": lambda: bandit(TABLE, predictor=Told(), exploration=0.2),
+    "hints, four, explores": lambda: bandit(FOUR, predictor=Told(), trust=GULLIBLE, exploration=0.1),
+    "Tsallis": lambda: hn.TsallisINF(TABLE, seed=0),
+    "Tsallis, two contexts": lambda: hn.TsallisINF(TABLES, seed=0),
+    "Tsallis, explores": lambda: hn.TsallisINF(TABLE, exploration=0.2, seed=0),
+    "hints, Tsallis": lambda: hn.TsallisINF(TABLE, predictor=Told(), seed=0),
+    "hints, Tsallis, two": lambda: hn.TsallisINF(TABLES, predictor=Told(), seed=0),
+    "hints, Tsallis, explores": lambda: hn.TsallisINF(
+        TABLE, predictor=Told(), trust=GULLIBLE, exploration=0.1, seed=0
+    ),
     "hints, no baseline": lambda: bandit(TABLE, predictor=Told(), trust=UNCOVERED),
 }
 
@@ -88,7 +100,8 @@ class Result(NamedTuple):
 def judge(setting, game, seeds, first=0, few=FEW):
     """Play a game with up to so many seeds; fewer if after `few` all is clear."""
     model = SETTINGS[setting]()
-    _ = model.complexity
+    if hasattr(model, "complexity"):
+        _ = model.complexity
     rows = policies(model.oracle)
     found, stated, over, withheld = [], [], -np.inf, 0
     for seed in range(first, first + seeds):

@@ -72,9 +72,10 @@ def scale_the_learning_rate(monkeypatch, factor):
     law, capped = kernel.law, kernel.capped_law
     spoiled = SimpleNamespace(
         law=lambda totals, eta, out: law(totals, factor * eta, out),
-        capped_law=lambda totals, values, advice, share, eta, *out: capped(
-            totals, values, advice, share, factor * eta, *out
+        capped_law=lambda totals, values, advice, share, kept, eta, *out: capped(
+            totals, values, advice, share, kept, factor * eta, *out
         ),
+        moved=kernel.moved,
         choose=kernel.choose,
         play=kernel.play,
     )

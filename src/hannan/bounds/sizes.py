@@ -243,9 +243,11 @@ def check_log_size(owner: str, log_size: Any) -> float:
 
 
 def check_second_moment(owner: str, value: Any) -> float:
-    """Between 1, for exact weights, and 2, for one success."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 1.0 <= float(value) <= 2.0:
-        raise refuse(owner, "second_moment", "a number from 1 (exact weights) to 2", value)
+    """1 for exact weights, 2 for one success; more where others than the leader choose too."""
+    known = isinstance(value, Real) and not isinstance(value, bool)
+    if not known or not 1.0 <= float(value) < math.inf:
+        accepted = "a number: 1 for exact weights, 2 for one success, more with exploration"
+        raise refuse(owner, "second_moment", accepted, value)
     return float(value)
 
 

@@ -38,10 +38,10 @@ def law(totals, eta, out):
 
 
 @njit
-def capped_law(totals, values, advice, share, eta, top, baseline, out):
+def capped_law(totals, values, advice, share, kept, eta, top, baseline, out):
     """The law with `values` as a baseline, as large as the guarantee allows; both are written.
 
-    Losses are at most `top`.
+    Losses are at most `top`; `kept` is what exploration leaves to the law and its advice.
 
     A baseline that was too high then moves the law no more than a loss would: with the weight
     1/q of an action the step is at most half of what the entropy withstands.
@@ -58,9 +58,17 @@ def capped_law(totals, values, advice, share, eta, top, baseline, out):
             cap = base / (2.0 * eta * (1.0 / np.sqrt(out[k]) + 0.5 * eta * top))
         if k == advice:
             cap = max(cap, np.sqrt(share * base) / eta)
-        baseline[k] = min(values[k], cap)
+        baseline[k] = min(values[k], kept * cap)
         tilted[k] = totals[k] + baseline[k]
     law(tilted, eta, out)
+
+
+@njit
+def moved(totals, eta, before, action):
+    """How much more likely an action was under the law `before` than it is by these totals."""
+    after = np.empty(totals.size)
+    law(totals, eta, after)
+    return before[action] - after[action]
 
 
 @njit

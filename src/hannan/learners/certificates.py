@@ -28,6 +28,10 @@ _OPTIMUM_UNKNOWN = (
 )
 _UNKNOWN = "contexts were not known in advance: no theorem applies"
 _INEXACT = "the oracle is inexact: no theorem applies, true regret may be larger"
+SELECTED = (
+    "a round of act() has no loss, and losses were compared with estimates of a predictor: if the "
+    "environment chooses what it answers, nothing holds"
+)
 
 
 def _said(certificate: Any, caveat: str, *sentences: tuple[str, str]) -> str:
@@ -398,10 +402,7 @@ def semi_bandit_certificate(
     notes += [*hint.notes, *availability_notes(game.sets), *late_notes(ledger)]
     stability = variance = comparator = None
     if game.has_theorem and hint.has_theorem and selected(ledger, hint):
-        notes.append(
-            "a round of act() has no loss, and losses were compared with estimates of a predictor: "
-            "if the environment chooses what it answers, nothing holds"
-        )
+        notes.append(SELECTED)
     elif game.has_theorem and hint.has_theorem:
         comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0]) + game.lost
         extra = game.error + account.truncation + exploration + game.lost

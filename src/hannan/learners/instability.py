@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,10 +94,11 @@ def measure_late(
     leader.get_ready()
     after = compared(leader, opened, residual if baseline is None else baseline + residual)
     if opened.exact and opened.law is not None:
-        law = after.law(context, leader.noise if top else None, top) if top else None
-        if law is None:
-            law = after.chosen(context, None, 0, 1, 0.0)[0]
-        return Measured(float(residual @ (opened.law - law)), 1, late=True)
+        found, calls = float(residual @ (opened.law - _law(leader, after, context, top))), 1
+        if baseline is not None:  # it counts as the leader sees it now
+            before = _law(leader, compared(leader, opened, baseline), context, top)
+            found, calls = found + float(baseline @ (opened.law - before)), 2
+        return Measured(found, calls, late=True)
     if opened.shadow is None:  # a decision was made while it was alone: count the most
         return Measured(float(np.abs(residual).sum()))
     at_first = loss_of(residual, opened.shadow_choice)
@@ -105,6 +106,12 @@ def measure_late(
         return Measured()
     choice = after.action(context, *leader.shadow(opened.shadow, top))
     return Measured(at_first - loss_of(residual, choice), 1, late=True)
+
+
+def _law(leader: PerturbedLeader, total: Objective, context: Any, scale: float) -> FloatArray:
+    """Of the choice of a total's leader under noise of this scale, which may be none."""
+    law = total.law(context, leader.noise, scale) if scale else None
+    return total.chosen(context, None, 0, 1, 0.0)[0] if law is None else law
 
 
 def compared(

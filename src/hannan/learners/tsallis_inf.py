@@ -25,11 +25,15 @@ from hannan.core.validation import (
     check_seed,
 )
 from hannan.kernels import tsallis as kernel
+from hannan.kernels.noise import uniform
 from hannan.learners.certificates import (
+    SELECTED,
     SemiBanditCertificate,
     availability_notes,
-    feedback_notes,
+    late_notes,
+    selected,
 )
+from hannan.learners.floor import Floor
 from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust
 from hannan.perturbation import seed_key
 
@@ -59,6 +63,8 @@ class TsallisINF(Learner):
         Recommends actions and estimates losses, as in `ContextSemiBanditFTPL`.
     trust
         "earned", or a `Trust`.
+    exploration
+        The least probability of every available action, as in `ContextSemiBanditFTPL`.
     seed, loss_range
         As in `ContextSemiBanditFTPL`.
 
@@ -67,8 +73,8 @@ class TsallisINF(Learner):
     Losses in [0, 1], immediate feedback, adaptive adversaries: pseudo-regret at most
     :math:`4\sqrt{dKT}`; with a predictor, however bad, at most
     :math:`S_T + 4.67\sqrt{dKW_T}` with :math:`S_T \le 3\sqrt{GT}` what its hints have measurably
-    cost and :math:`W_T \le 10T` (`Trust.share`). Nothing is proved for late feedback.
-    [zimmert2021]
+    cost and :math:`W_T \le 10T` (`Trust.share`). With late feedback, whatever delays depend on, the
+    certificate stays valid: what instability cost is measured. [zimmert2021]
 
     Examples
     --------
@@ -96,6 +102,7 @@ class TsallisINF(Learner):
         law: FloatArray
         weight: float = 1.0
         cost: float = 1.0  # 1/β, by which the variance of estimates grows
+        scale: float = 1.0  # 1/η
 
         def check(self, n_actions: int | None, sets: bool) -> None:
             super().check(n_actions, sets)
@@ -104,6 +111,7 @@ class TsallisINF(Learner):
                 law=is_array(self.law, n_actions, low=0.0),
                 weight=is_number(self.weight, low=0.0),
                 cost=is_number(self.cost, low=0.0),
+                scale=is_number(self.scale, low=0.0) and self.scale > 0.0,
             )
 
         @property
@@ -117,6 +125,7 @@ class TsallisINF(Learner):
         *,
         predictor: Predictor | None = None,
         trust: str | Trust = "earned",
+        exploration: float = 0.0,
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
@@ -129,6 +138,7 @@ class TsallisINF(Learner):
         self.oracle = oracle
         self.predictor = predictor
         self.trust = trust
+        self.exploration = exploration
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         low, high = self._range = check_loss_range(self, loss_range)
@@ -147,13 +157,16 @@ class TsallisINF(Learner):
                 f"TsallisINF needs trust='earned', or a Trust with hints; got {trust!r}."
             )
         self.hint = NoHint()
+        self._floor = Floor(self, exploration, self.oracle.n_actions, 1)
         if predictor is not None:
             trust = believed.filled(_EARNED)
-            self.hint = Hint(predictor, trust, self.oracle.n_actions, high)
+            self.hint = Hint(predictor, trust, self.oracle.n_actions, high, self._floor.kept)
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
         self._W = np.zeros(len(oracle.contexts or ()))
+        self._tops = np.zeros(len(self._W))  # largest 1/η at which an answered round was decided
+        self._D = 0.0  # what instability has cost
         self._number = 0
         self._loss = 0.0
 
@@ -161,7 +174,12 @@ class TsallisINF(Learner):
         super()._check_stored()
         # Among totals that are too large the entropy would be lost in rounding.
         moderate = np.abs(self._past.totals).max() <= _LARGEST * self._range[1]
-        expect(self, _W=is_array(self._W, None, low=0.0), _past=bool(moderate))
+        expect(
+            self,
+            _W=is_array(self._W, None, low=0.0),
+            _tops=is_array(self._tops, len(self._W), low=0.0),
+            _past=bool(moderate),
+        )
 
     def check_round(self, opened: Round) -> None:
         super().check_round(opened)
@@ -175,23 +193,36 @@ class TsallisINF(Learner):
             row = np.where(opened.plays == np.arange(len(row)), row, np.inf)
         if hint.predictor is not None:
             hint.advise(opened, self._G, self._number + 1)
-        share = opened.share
-        cost = opened.cost = 1.0 / (1.0 - share)
+        self._floor.raise_to(opened)
+        share, kept = opened.share, 1.0 - opened.explores
+        cost = opened.cost = 1.0 / ((1.0 - share) * kept)
         eta = 2.0 / (top * math.sqrt(self._W.item(x) + cost))
+        opened.scale = 1.0 / eta
         law = opened.law = np.empty(len(row))
         opened.exact = True
-        if opened.values is None or not hint.signed:
+        # Which late rounds are answered may depend on what was played. Then a baseline would bias
+        # what is known of the others.
+        if opened.values is None or not hint.signed or opened.late:
             kernel.law(row, eta, law)
             return
         Q = opened.baseline = np.empty(len(row))
-        kernel.capped_law(row, opened.values, _known(opened.advice), share, eta, top, Q, law)
+        advice = _known(opened.advice)
+        kernel.capped_law(row, opened.values, advice, share, kept, eta, top, Q, law)
 
     def _act(self, opened: Round) -> None:
-        """The hint, or a draw from the law of the base."""
-        advice, share = _known(opened.advice), opened.share
-        opened.action, opened.weight = kernel.play(
-            opened.law, advice, share, self._key, _STREAM, self._number
-        )
+        """The hint, a draw from the law of the base, or any action to explore."""
+        law, explores = opened.law, opened.explores
+        if explores == 0.0:
+            given = law, _known(opened.advice), opened.share, self._key, _STREAM, self._number
+            opened.action, opened.weight = kernel.play(*given)
+            return
+        u = float(uniform(self._key, _STREAM, self._number))
+        chosen = opened.without_base(u, len(law))
+        if chosen is None:
+            left = explores + (1.0 - explores) * opened.share
+            chosen = int(kernel.choose(law, (u - left) / (1.0 - left)))
+        opened.action = chosen
+        opened.weight = 1.0 / float(opened.mixed(law)[chosen])
 
     def _played(self, opened: Round) -> None:
         self._number += 1
@@ -203,14 +234,26 @@ class TsallisINF(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂ = Q + (ℓ - Q)/q on the action, Q elsewhere."""
-        one = self._one(loss)
+        one, x = self._one(loss), opened.context
         baseline, alike = self._availability.shared(opened, opened.baseline, self._range)
         estimate = np.zeros(self.oracle.n_actions) if baseline is None else baseline.copy()
-        estimate[alike] += opened.weight * (one - estimate[opened.action])
+        surprise = opened.weight * (one - estimate.item(opened.action))
+        estimate[alike] += surprise
         self.hint.learn(opened, one)
         # From here on nothing can fail.
-        self._past.add(opened.context, estimate)
+        self._tops[x] = top = max(self._tops.item(x), opened.scale)
+        if opened.late and baseline is not None:  # decided on before others that came first
+            before = np.empty(len(estimate))
+            kernel.law(self._past.totals[x] + baseline, 1.0 / top, before)
+            self._D += float(baseline @ (opened.law - before))
+        self._past.add(x, estimate)
+        if surprise != 0.0:
+            # How much less likely the action is, now that its loss is known and all that has been
+            # learned since its decision: of any sign.
+            row = self._past.totals[x]
+            self._D += surprise * kernel.moved(row, 1.0 / top, opened.law, opened.action)
         self.hint.charge(opened, one, opened.weight)
+        self._floor.charge(opened, one)
         self._loss += one
 
     # What is said -----------------------------------------------------------------------------
@@ -223,15 +266,24 @@ class TsallisINF(Learner):
     def certificate(self) -> SemiBanditCertificate:
         """Estimates of an upper bound on expected regret so far."""
         notes = [*self.hint.notes, *availability_notes(self._availability)]
-        comparator = variance = None
-        notes += feedback_notes(self._ledger)
-        if self._ledger.prompt and not self._availability.by_score:
+        notes += late_notes(self._ledger)
+        stability = comparator = variance = None
+        if selected(self._ledger, self.hint):
+            notes.append(SELECTED)
+        elif not self._availability.by_score:
+            K, B = self.oracle.n_actions, self._range[1]
+            paid = self.hint.S + self._floor.price + self._ledger.unanswered * B
+            # Entropy of a table at most, and nothing at its corners.
+            stability = paid + self._D + 4.0 * (math.sqrt(K) - 1.0) * float(self._tops.sum())
             comparator = self._loss - float(self._past.minima(None, 0, 1, 0.0)[0])
-            roots = float(np.sqrt(self._W).sum()) * math.sqrt(self.oracle.n_actions)
-            variance = self.hint.S + self._constant * self._range[1] * roots
+            comparator += self._ledger.unanswered * B
+            if self._ledger.prompt:
+                roots = float(np.sqrt(self._W).sum()) * math.sqrt(K)
+                variance = paid + self._constant * B * roots
         return SemiBanditCertificate(
             rounds=self.rounds,
             loss=self._loss,
+            stability_estimate=stability,
             variance_estimate=variance,
             comparator_estimate=comparator,
             notes=tuple(notes),
@@ -250,9 +302,11 @@ class TsallisINF(Learner):
         if total_delay:
             return None
         rounds += unanswered
-        size = self._past.totals.size * rounds * (restarts + 1)
+        kept, B = self._floor.kept, self._range[1]
+        size = self._past.totals.size * rounds * (restarts + 1) / kept
+        explored = (1.0 - kept) * rounds
         if not isinstance(self.hint, Hint):
-            return self._range[1] * self._constant * math.sqrt(size)
+            return B * (self._constant * math.sqrt(size) + explored)
         trust = self.hint.trust
         assert trust.budget is not None
         assert trust.share is not None
@@ -260,7 +314,7 @@ class TsallisINF(Learner):
             return None
         hints = trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
         base = self._constant * math.sqrt(size / (1.0 - trust.share))
-        return self._range[1] * (base + hints)
+        return B * (base + hints + explored)
 
     @property
     def predictor_(self) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hannan.core import Feedback, Learner, Oracle
+from hannan.learners import TsallisINF
 from hannan.oracles import AllPolicies, FinitePolicies
 
 Chosen = int | tuple[int, ...]
@@ -272,7 +273,7 @@ class LateGame:
     def play(self, model: Any, rows: list[Any], seed: int) -> Played:
         """The game with a learner like the model and a world, both of this seed."""
         learner = model.fresh(seed)
-        contexts = list(learner.leader.X.points)
+        contexts = list(_points(learner))
         rng = np.random.default_rng([seed, 9])
         world = Table(rows, contexts, learner.oracle.n_actions, self.T, rng)
         over = -math.inf
@@ -345,5 +346,11 @@ def overdrawn(learner: Any, n: int) -> float:
     hint = getattr(learner, "hint", None)
     if hint is None or not hint.mixes:
         return -math.inf
-    limit = hint.trust.budget * math.sqrt(learner.leader.G * n)
-    return float(hint.S - limit)
+    table = isinstance(learner, TsallisINF)
+    G = learner.oracle.complexity(_points(learner)) if table else learner.leader.G
+    return float(hint.S - hint.trust.budget * math.sqrt(G * n))
+
+
+def _points(learner: Any) -> Any:
+    """The contexts that may arrive."""
+    return learner.oracle.contexts if isinstance(learner, TsallisINF) else learner.leader.X.points
