@@ -46,6 +46,7 @@ STUDIES = (
     "storage",
     "classifier",
     "coverage",
+    "late",
     "watch",
     "runner",
     "peers",

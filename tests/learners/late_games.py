@@ -69,7 +69,9 @@ SETTINGS = {
     "bandit, explores": lambda: bandit(TABLE, exploration=0.1),
     "bandit, four, explores": lambda: bandit(FOUR, exploration=0.2, resampling=1),
     "hints, table, explores": lambda: bandit(TABLE, predictor=Told(), exploration=0.2),
-    "hints, four, explores": lambda: bandit(FOUR, predictor=Told(), trust=GULLIBLE, exploration=0.1),
+    "hints, four, explores": lambda: bandit(
+        FOUR, predictor=Told(), trust=GULLIBLE, exploration=0.1
+    ),
     "Tsallis": lambda: hn.TsallisINF(TABLE, seed=0),
     "Tsallis, two contexts": lambda: hn.TsallisINF(TABLES, seed=0),
     "Tsallis, explores": lambda: hn.TsallisINF(TABLE, exploration=0.2, seed=0),

@@ -2,10 +2,14 @@
 
 import math
 
+import numpy as np
+
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
 from hannan.core.rounds import Draw
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
+from hannan.kernels import tsallis
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, TsallisINF
 from hannan.learners.certificates import Evidence
+from hannan.learners.floor import Floor
 from hannan.learners.instability import compared
 from hannan.learners.perturbed_leader import PerturbedLeader
 
@@ -99,3 +103,22 @@ def show_weights_at_once(patch):
         return found
 
     patch.setattr(ContextSemiBanditFTPL, "_odds", shown)
+
+
+def measure_tsallis_at_arrival(monkeypatch):
+    """Compare the law of the totals at arrival with that after the loss."""
+    update = TsallisINF._update
+
+    def late(learner, opened, loss):
+        x, law = opened.context, np.empty(len(opened.law))
+        top = max(learner._tops[x], opened.scale)
+        tsallis.law(learner._past.totals[x], 1.0 / top, law)
+        opened.law = law
+        update(learner, opened, loss)
+
+    monkeypatch.setattr(TsallisINF, "_update", late)
+
+
+def forget_the_price_of_exploration(monkeypatch):
+    """Leave what exploration cost out of certificates."""
+    monkeypatch.setattr(Floor, "charge", lambda floor, opened, loss: None)

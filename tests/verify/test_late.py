@@ -6,7 +6,7 @@ from hannan.verify import late
 from tests.verify import bandit_breaks, late_breaks
 from tests.verify.breaks import failures, refuted, says_something, tried
 
-CLAIMS = {"late-certificate": 44, "late-bound": 72, "late-hints": 33}
+CLAIMS = {"late-certificate": 59, "late-bound": 72, "late-hints": 33}
 
 
 @pytest.mark.slow
@@ -37,6 +37,16 @@ BREAKS = {
         "late-certificate",
         "full: hits the known leader, end",
         "full, four policies: hits the known leader, end",
+    ),
+    late_breaks.measure_tsallis_at_arrival: (
+        "late-certificate",
+        "Tsallis-INF: hits the known leader, end",
+        "Tsallis-INF, hints: hits the known leader, end",
+    ),
+    late_breaks.forget_the_price_of_exploration: (
+        "late-certificate",
+        "ContextSemiBanditFTPL explores",
+        "TsallisINF explores",
     ),
     late_breaks.show_weights_at_once: ("late-certificate", "by their weights"),
     bandit_breaks.reserve_nothing: ("late-hints", "law known", "drawn"),

@@ -185,8 +185,8 @@ def forget_what_hints_cost(patch):
     """Leave S out of certificates."""
     certify = certificates.semi_bandit_certificate
 
-    def bold(game, hint, start):
-        return certify(game, hint, start + hint.S)
+    def bold(game, hint, start, *given):
+        return certify(game, hint, start + hint.S, *given)
 
     patch.setattr(certificates, "semi_bandit_certificate", bold)
 

@@ -47,8 +47,7 @@ class Floor(Stored):
     def raise_to(self, opened: AdvisedRound) -> None:
         """Give a round its share of exploration."""
         if self._least:
-            some = self._n_actions if opened.plays is None else len(opened.available)
-            opened.explores = some * self._least
+            opened.explores = len(opened.choices(self._n_actions)) * self._least
 
     def charge(self, opened: AdvisedRound, loss: Any) -> None:
         """A round has cost so much; whether it explored does not depend on anything else."""

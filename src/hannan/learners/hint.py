@@ -17,7 +17,7 @@ import numpy as np
 from hannan.core import Oracle, ParameterError, Predictor
 from hannan.core.kept import expect, is_action, is_array, is_count, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess
-from hannan.core.rounds import OpenRound
+from hannan.core.rounds import IntArray, OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels import hints as kernel
@@ -155,8 +155,8 @@ class AdvisedRound(OpenRound):
             law[self.advice] += self.share
         if self.explores > 0.0:
             law = (1.0 - self.explores) * law
-            some = slice(None) if self.plays is None else self.available
-            law[some] += self.explores / self._choices(len(law))
+            some = self.choices(len(law))
+            law[some] += self.explores / len(some)
         return law
 
     @property
@@ -167,10 +167,9 @@ class AdvisedRound(OpenRound):
     def without_base(self, u: float, n_actions: int) -> int | None:
         """What a number in [0, 1) decides on without asking the base, if anything."""
         if u < self.explores:
-            choices = self._choices(n_actions)
-            place = min(int(u / self.explores * choices), choices - 1)
+            some = self.choices(n_actions)
             self.explored = True
-            return place if self.plays is None else int(self.available[place])
+            return int(some[min(int(u / self.explores * len(some)), len(some) - 1)])
         return self.advice if u < self.explores + (1.0 - self.explores) * self.share else None
 
     def weighing(self, action: int, n_actions: int) -> tuple[float, float]:
@@ -180,12 +179,14 @@ class AdvisedRound(OpenRound):
         if self.explores == 0.0:
             return own, 1.0 if own else base
         kept = 1.0 - self.explores
-        certain = self.explores / self._choices(n_actions) + kept * own
+        certain = self.explores / len(self.choices(n_actions)) + kept * own
         s = certain + kept * base
         return certain / s, s
 
-    def _choices(self, n_actions: int) -> int:
-        return n_actions if self.plays is None else len(self.available)
+    def choices(self, n_actions: int) -> IntArray:
+        """The actions that are available."""
+        some = self.available
+        return np.arange(n_actions) if some is None else some
 
 
 class NoHint(Stored):
@@ -240,8 +241,17 @@ class Hint(NoHint):
     """
 
     _derived = frozenset(
-        {"trust", "has_theorem", "signed", "mixes", "_terms", "_ungoverned", "_n_actions", "_top",
-         "_kept"}
+        {
+            "trust",
+            "has_theorem",
+            "signed",
+            "mixes",
+            "_terms",
+            "_ungoverned",
+            "_n_actions",
+            "_top",
+            "_kept",
+        }
     )
     _varying = frozenset({"_open"})
 
