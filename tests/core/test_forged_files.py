@@ -237,7 +237,7 @@ def test_two_rounds_do_not_wait_for_the_same_answer():
     head, arrays = opened(learner)
     assert load(head, arrays).open_decisions == [0, 1]
     first, second = head["learner"]["learned"]["_ledger"]["learned"]["waiting"]["dict"]
-    second[1]["given"]["inner"]["given"]["id"] = first[1]["given"]["inner"]["given"]["id"]
+    second[1]["given"]["inner"] = first[1]["given"]["inner"]
     with pytest.raises(hn.DamagedFileError, match="Restarting"):
         load(head, arrays)
 

@@ -224,13 +224,13 @@ class Learner(Parametrised, ABC):
         """Ids of the decisions not answered yet."""
         return list(self._ledger.waiting)
 
-    def expected(self, decision: Decision | None = None) -> FloatArray | None:
+    def expected(self, decision: int | None = None) -> FloatArray | None:
         """What a predictor inside expected each action of an open round to cost, if it was asked.
 
-        Without a decision: of the round that `act` opened.
+        Without the number of a decision: of the round that `act` opened.
         """
         ledger = self._ledger
-        opened = ledger.current if decision is None else ledger.waiting[decision.id]
+        opened = ledger.current if decision is None else ledger.waiting[decision]
         found: FloatArray | None = getattr(opened, "values", None)
         return found
 

@@ -55,7 +55,7 @@ def _nobody() -> None:
 
 
 @dataclass(slots=True, eq=False)
-class Odds(Stored):
+class Odds:
     """How likely the action of a decision was: shared by the decision and its round.
 
     Drawn weights stay hidden until the round is answered or forgotten. An environment that saw
@@ -68,19 +68,30 @@ class Odds(Stored):
     exact: bool = True  # whether there is a formula for the propensity; else the weights are its
     hidden: bool = False
 
-    def _check_stored(self) -> None:
-        expect(
-            self,
-            weights=is_array(self.weights, None, low=0.0),
-            propensity=all(
-                isinstance(each, float) or is_array(each, None)
-                for each in (self.propensity, self.error)
-            ),
-        )
+    def kept(self) -> list[Any]:
+        """As files have it: few bytes, since many rounds may be open."""
+        numbers = self.weights, self.propensity, self.error
+        return [*(_plain(each) for each in numbers), self.exact, self.hidden]
+
+    @classmethod
+    def of(cls, kept: Any) -> Odds:
+        """From a file."""
+        whole = type(kept) is list and len(kept) == 5 and type(kept[0]) is list
+        numbers, flags = (kept[:3], kept[3:]) if whole else ([], [])
+        single = [one for each in numbers for one in (each if type(each) is list else [each])]
+        sound = all(type(one) is float for one in single) and all(type(it) is bool for it in flags)
+        if not whole or not sound or any(weight < 0.0 for weight in kept[0]):
+            raise DamagedFileError("The propensity of an open decision is none.")
+        weights, *rest = (np.array(each) if type(each) is list else each for each in numbers)
+        return cls(weights, rest[0], rest[1], *flags)
+
+
+def _plain(numbers: Any) -> Any:
+    return numbers.tolist() if isinstance(numbers, np.ndarray) else float(numbers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision(Stored):
+class Decision:
     """What was decided for a context, under an id that feedback refers to later."""
 
     id: int
@@ -90,9 +101,7 @@ class Decision(Stored):
     available: IntArray | None = None
     """The actions that were available, sorted; None where all were."""
     maker: Maker | None = field(default=None, repr=False)
-    """Whose decision it is; None once it was in a file."""
-
-    _derived = frozenset({"maker"})
+    """Whose decision it is; None once it was pickled."""
 
     @property
     def weights(self) -> FloatArray:
@@ -120,11 +129,6 @@ class Decision(Stored):
         """The standard error of the propensity: 0 where it is exact."""
         odds = self.odds
         return odds.error if odds.exact or not odds.hidden else math.nan
-
-    def _params_to_store(self) -> dict[str, Any]:
-        shown = Stored._params_to_store(self)  # `super()` does not know classes made with slots
-        del shown["maker"]
-        return shown
 
 
 class OpenRound(Stored):
@@ -198,7 +202,8 @@ class OpenRound(Stored):
 
     def _params_to_store(self) -> dict[str, Any]:
         left_out = self._derived_names()
-        return {name: value for name, value in sorted(vars(self).items()) if name not in left_out}
+        kept = {name: value for name, value in sorted(vars(self).items()) if name not in left_out}
+        return kept if self.odds is None else kept | {"odds": self.odds.kept()}
 
     def _state(self) -> dict[str, Any]:
         return {}
@@ -211,7 +216,7 @@ class OpenRound(Stored):
             fixed = callable(default) or isinstance(default, property)
             if fixed or name.startswith("_") or not hasattr(cls, name):
                 raise DamagedFileError(f"A {cls.__qualname__} has no {name!r:.100}.")
-            setattr(opened, name, value)
+            setattr(opened, name, Odds.of(value) if name == "odds" else value)
         return opened
 
 

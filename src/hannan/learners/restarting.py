@@ -82,22 +82,14 @@ class Restarting(Learner):
 
     class Round(OpenRound):
         segment: int = 0  # how many restarts had come
-        inner: Decision | None = None  # that of the learner at work, where this is one too
+        inner: int | None = None  # the decision of the learner at work, where this is one too
 
         def check(self, n_actions: int | None, sets: bool) -> None:
             super().check(n_actions, sets)
-            inner = self.inner
             expect(
                 self,
                 segment=is_count(self.segment),
-                inner=inner is None
-                or (
-                    type(inner) is Decision
-                    and is_count(inner.id)
-                    and same(inner.context, self.context)
-                    and same(inner.action, self.action)
-                    and inner.odds is self.odds
-                ),
+                inner=self.inner is None or is_count(self.inner),
             )
 
     _derived = frozenset({"_timed"})
@@ -162,7 +154,7 @@ class Restarting(Learner):
         )
         super()._check_stored()
         rounds: Any = self._ledger.waiting.values()
-        inner = [opened.inner.id for opened in rounds if opened.segment == len(self.restarts)]
+        inner = [opened.inner for opened in rounds if opened.segment == len(self.restarts)]
         expect(self, _ledger=len(set(inner)) == len(inner))  # no two wait for the same answer
 
     def _left(self, said: Any, size: int) -> bool:
@@ -175,7 +167,7 @@ class Restarting(Learner):
         super().check_round(opened)
         expect(self, round=opened.segment <= len(self.restarts))
         if opened.segment == len(self.restarts):
-            waits = opened.inner is not None and opened.inner.id in self.player.open_decisions
+            waits = opened.inner in self.player.open_decisions
             expect(self, round=waits if opened.number is not None else opened.inner is None)
 
     @property
@@ -220,8 +212,8 @@ class Restarting(Learner):
             opened.action = player.act(asked, some)
             made: Any = player.current
         else:
-            made = opened.inner = player.decide(asked, some)
-            opened.action = made.action
+            made = player.decide(asked, some)
+            opened.action, opened.inner, opened.odds = made.action, made.id, made.odds
         opened.context = made.context  # checked once, by the learner at work
         self.oracle_calls = self._past_calls + player.oracle_calls
 
@@ -292,8 +284,10 @@ class Restarting(Learner):
         return self.learner.late
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        """Left to the learner at work, unless it matters how many rounds came before it."""
-        return super().check_context(context, ahead) if self._timed else context
+        """By the learner at work, unless it matters how many rounds came before it."""
+        if self._timed:
+            return super().check_context(context, ahead)
+        return self.player.check_context(context, ahead)
 
     # What is to come --------------------------------------------------------------------------
 
@@ -313,8 +307,8 @@ class Restarting(Learner):
         return self.player.propensities(context, draws, available, decide=decide)
 
     def _odds(self, opened: Round) -> Odds:
-        assert opened.inner is not None
-        return opened.inner.odds
+        assert opened.odds is not None  # those of the learner at work
+        return opened.odds
 
     # What is said -----------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ class Beside(Learner):
     class Round(OpenRound):
         """A round of the learner, and the law of its action."""
 
-        inner: Decision | None = None  # of the learner; None for the round that its `act` opened
+        inner: int | None = None  # its decision; None for the round that its `act` opened
         known: Propensities = _NOTHING  # before the action was drawn
         place: int = 0  # in the order of decisions
 
@@ -49,8 +49,7 @@ class Beside(Learner):
             known, inner = self.known, self.inner
             expect(
                 self,
-                inner=inner is None
-                or (type(inner) is Decision and is_count(inner.id) and inner.odds is self.odds),
+                inner=inner is None or is_count(inner),
                 known=type(known) is Propensities
                 and is_array(known.probabilities, n_actions, low=0.0, high=1.0 + 1e-9)
                 and is_array(known.standard_errors, n_actions, low=0.0)
@@ -63,7 +62,7 @@ class Beside(Learner):
     def check_round(self, opened: Any) -> None:
         super().check_round(opened)
         inner = opened.inner
-        expect(self, round=inner is None or inner.id in self.learner.open_decisions)
+        expect(self, round=inner is None or inner in self.learner.open_decisions)
 
     def __init__(self, learner: Learner, draws: int) -> None:
         super().__init__()
@@ -92,8 +91,9 @@ class Beside(Learner):
         if opened.number is None:
             opened.play(_single(learner.act(opened.context, some)))
         else:
-            opened.inner = learner.decide(opened.context, some)
-            opened.play(_single(opened.inner.action))
+            made = learner.decide(opened.context, some)
+            opened.inner, opened.odds = made.id, made.odds
+            opened.play(_single(made.action))
         opened.known = known
         opened.place, self._opened = self._opened, self._opened + 1
         opened.calls = learner.oracle_calls - self.oracle_calls
@@ -174,8 +174,7 @@ class Beside(Learner):
         return self.learner.clock
 
     def _odds(self, opened: Any) -> Odds:
-        assert opened.inner is not None
-        return opened.inner.odds  # type: ignore[no-any-return]
+        return opened.odds  # type: ignore[no-any-return]
 
     @property
     def action_count(self) -> int | None:
