@@ -18,6 +18,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import as_floats
 from hannan.core.availability import PassedOn
+from hannan.core.interrupts import interrupts
 from hannan.core.kept import expect, is_array, is_count
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Odds
@@ -116,12 +117,16 @@ class Beside(Learner):
                 self.learner.forget(number)
             raise
 
+    @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        opened: Any = self._ledger.find(decision, self._context_key)
-        self.learner.forget(opened.inner)
-        self._ledger.forget(opened)
-        self._abandoned(opened)
+        try:
+            opened: Any = self._ledger.find(decision, self._context_key)
+            self.learner.forget(opened.inner)
+            self._ledger.forget(opened)
+            self._abandoned(opened)
+        finally:
+            interrupts.deliver()
 
     @property
     def late(self) -> str | None:
