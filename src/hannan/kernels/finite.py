@@ -60,10 +60,10 @@ def _tables(entry, first_entry, group_start, row_start, out):
 def fill_tables(key, stream, first, n_cells, plan, out):
     """Projected noise of draws first..first+15 for every table row; see `_tables`."""
     starts, cells, first_entry, group_start, row_start = plan
-    raw = np.empty(((n_cells + 3) // 4 * 4, WIDTH), np.float32)
-    fill_laplace(key, stream, first, raw)
-    entry = np.empty((starts.size - 1) * WIDTH, np.float32)
-    _entries(raw.reshape(raw.size), starts, cells, entry)
+    raw = lanes.aligned((n_cells + 3) // 4 * 4 * WIDTH)
+    fill_laplace(key, stream, first, raw.reshape(-1, WIDTH))
+    entry = lanes.aligned((starts.size - 1) * WIDTH)
+    _entries(raw, starts, cells, entry)
     _tables(entry, first_entry, group_start, row_start, out)
 
 
@@ -107,8 +107,8 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
     Both are multiples of sixteen; `away` as for `transpose`.
     """
     draws, policies = block.shape
-    tables = np.empty(n_rows * WIDTH, np.float32)
-    tile = np.empty(min(CHUNK, end - begin) * WIDTH, np.float32)
+    tables = lanes.aligned(n_rows * WIDTH)
+    tile = lanes.aligned(min(CHUNK, end - begin) * WIDTH)
     spare = np.empty((WIDTH, CHUNK if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
         fill_tables(key, stream, first + i, n_cells, plan, tables)
