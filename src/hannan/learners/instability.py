@@ -28,6 +28,9 @@ class Measured(NamedTuple):
     """Whether others have overtaken the round, so that it may have cost less than nothing."""
 
 
+NOTHING = Measured()
+
+
 def measure(
     leader: PerturbedLeader,
     resampling: Resampling,

@@ -54,6 +54,8 @@ class AllPolicies(Oracle):
         return range(self.n_contexts)
 
     def check_context(self, context: Any) -> int:
+        if type(context) is int and 0 <= context < self.n_contexts:
+            return context
         return check_table_context(self, context, self.n_contexts)
 
     def objective(self) -> TableObjective:
