@@ -224,7 +224,7 @@ class ContextFTPL(Learner):
         past = self.leader.total
         if opened.guess is not None:
             past = past.tilted(opened.context, opened.guess)
-        return restricted(past, opened) if past.scored else past
+        return past if opened.plays is None or not past.scored else restricted(past, opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""

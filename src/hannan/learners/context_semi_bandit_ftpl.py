@@ -310,7 +310,7 @@ class ContextSemiBanditFTPL(Learner):
         past = self._leader.total
         if opened.baseline is not None:
             past = past.tilted(opened.context, opened.baseline)
-        return restricted(past, opened)
+        return past if opened.plays is None else restricted(past, opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(j) = J_t(j) ℓ_t(j) for j in a_t, 0 otherwise; then ε_{t+1}."""

@@ -45,8 +45,17 @@ class ContextSet(Stored):
     """All contexts that may arrive, a separator, a pool, or in an open world those seen so far."""
 
     _derived = frozenset(
-        {"points", "setting", "open_world", "has_theorem", "_allowed", "_oracle", "timed", "_keyed",
-         "_numbers"}
+        {
+            "points",
+            "setting",
+            "open_world",
+            "has_theorem",
+            "_allowed",
+            "_oracle",
+            "timed",
+            "_keyed",
+            "_numbers",
+        }
     )
 
     def __init__(

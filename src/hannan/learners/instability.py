@@ -122,4 +122,4 @@ def compared(
     seen = leader.total
     if estimate is not None:
         seen = seen.tilted(opened.context, estimate)
-    return restricted(seen, opened) if seen.scored else seen
+    return seen if opened.plays is None or not seen.scored else restricted(seen, opened)

@@ -378,10 +378,8 @@ class FiniteObjective(BlockObjective):
 
     @property
     def _losses(self) -> FloatArray:
-        """Of the round that waits."""
-        losses: FloatArray = self._note[
-            self._losses_in
-        ]  # not kept: copies would part from the note
+        """Of the round that waits; a view that is not kept, for copies of it would part from it."""
+        losses: FloatArray = self._note[self._losses_in]
         return losses
 
     def _put_off(self, column: NDArray[Any], losses: FloatArray) -> None:
