@@ -129,7 +129,7 @@ class TableObjective(Objective):
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
         key, stream, place = _address(noise, context)
         x = self._row(context)
-        return kernel.act(self.totals, x, key, stream, draw, place, scale)  # type: ignore[no-any-return]
+        return int(kernel.act(self.totals, x, key, stream, draw, place, scale))
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
@@ -137,7 +137,7 @@ class TableObjective(Objective):
         """Add and lead in one compiled call."""
         key, stream, place = _address(noise, context)
         x = self._row(context)
-        return kernel.settle(self.totals, x, key, stream, draw, place, scale, losses)  # type: ignore[no-any-return]
+        return int(kernel.settle(self.totals, x, key, stream, draw, place, scale, losses))
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedRow:
         """One row with one more round: O(K), whatever d is."""

@@ -257,11 +257,20 @@ class FiniteObjective(BlockObjective):
 
     def add(self, context: int, losses: FloatArray) -> None:
         """The round waits for the next pass over the scores."""
-        self._put_off(self._views[context], losses)
+        if self._waiting is not None:
+            _ = self.scores
+        self._note[self._losses_in] = losses
+        self._waiting, self._seen = self._views[context], _NOTHING
 
     def tilted(self, context: int, losses: FloatArray) -> Self:
         """The scores with one more round, in a buffer that is reused; made when they are needed."""
-        return self._with(self._views[context], losses)
+        twin = self._tilted
+        if twin is None:
+            twin = self._tilted = type(self)(self.oracle)
+            twin._base = self
+        twin._note[self._losses_in] = losses
+        twin._waiting, twin._seen = self._views[context], _NOTHING
+        return twin
 
     def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> Self:
         """Each policy's fake losses added to its score, in one compiled call."""
@@ -282,7 +291,7 @@ class FiniteObjective(BlockObjective):
         column = self._views[context]
         code = self._foresee(column, losses, noise, draw, scale)
         if code < 0:
-            self._put_off(column, losses)
+            FiniteObjective.add(self, context, losses)
             return self._lead(column, noise, draw, scale)
         self._waiting, self._seen = column, _NOTHING  # the losses have been copied
         return code
@@ -294,7 +303,8 @@ class FiniteObjective(BlockObjective):
         column = self._views[context]
         code = self._foresee(column, losses, noise, draw, scale)
         if code < 0:
-            return self._with(column, losses)._lead(column, noise, draw, scale)
+            after = FiniteObjective.tilted(self, context, losses)
+            return after._lead(column, noise, draw, scale)
         return code
 
     def chances(
@@ -382,23 +392,6 @@ class FiniteObjective(BlockObjective):
         losses: FloatArray = self._note[self._losses_in]
         return losses
 
-    def _put_off(self, column: NDArray[Any], losses: FloatArray) -> None:
-        """Let a round wait whose losses are given by code."""
-        if self._waiting is not None:
-            _ = self.scores
-        self._note[self._losses_in] = losses
-        self._waiting, self._seen = column, _NOTHING
-
-    def _with(self, column: NDArray[Any], losses: FloatArray) -> Self:
-        """A total in which such a round waits as well."""
-        twin = self._tilted
-        if twin is None:
-            twin = self._tilted = type(self)(self.oracle)
-            twin._base = self
-        twin._note[self._losses_in] = losses
-        twin._waiting, twin._seen = column, _NOTHING
-        return twin
-
     def _lead(self, column: NDArray[Any], noise: Noise | None, draw: int, scale: float) -> int:
         """The code of the leader's action on a context."""
         if scale == 0.0 or not isinstance(noise, FiniteNoise):
@@ -417,7 +410,7 @@ class FiniteObjective(BlockObjective):
         adds, waits = (False, column) if waiting is None else (True, waiting)
         code = kernel.sweep(self._scores, waits, adds, blocks.block, row, scale, column, self._note)
         self._waiting, self._seen = None, (column, noise, draw, scale)
-        return code  # type: ignore[no-any-return]
+        return int(code)
 
     def _foresee(
         self, column: NDArray[Any], losses: FloatArray, noise: Any, draw: int, scale: float
@@ -429,7 +422,7 @@ class FiniteObjective(BlockObjective):
         seen, noted, number, size = self._seen
         if seen is not column or noted is not noise or number != draw or size != scale:
             return -1
-        return kernel.foresee(self._note, losses, noise.largest * abs(scale))  # type: ignore[no-any-return]
+        return int(kernel.foresee(self._note, losses, noise.largest * abs(scale)))
 
     @property
     def _statistic(self) -> tuple[FloatArray]:
