@@ -260,7 +260,7 @@ class PairedBandit(SlowBandit):
         W, used = paired_weight(
             lambda i: self._chance(self.scores, first + i, self.action),
             lambda i: self.coin(first + i),
-            self.r,
+            self.r - 0.5,
             L,
         )
         self.draw += used

@@ -60,10 +60,10 @@ def _tables(entry, first_entry, group_start, row_start, out):
 def fill_tables(key, stream, first, n_cells, plan, out):
     """Projected noise of draws first..first+15 for every table row; see `_tables`."""
     starts, cells, first_entry, group_start, row_start = plan
-    raw = np.empty(((n_cells + 3) // 4 * 4, WIDTH), np.float32)
-    fill_laplace(key, stream, first, raw)
-    entry = np.empty((starts.size - 1) * WIDTH, np.float32)
-    _entries(raw.reshape(raw.size), starts, cells, entry)
+    raw = lanes.aligned((n_cells + 3) // 4 * 4 * WIDTH)
+    fill_laplace(key, stream, first, raw.reshape(-1, WIDTH))
+    entry = lanes.aligned((starts.size - 1) * WIDTH)
+    _entries(raw, starts, cells, entry)
     _tables(entry, first_entry, group_start, row_start, out)
 
 
@@ -107,8 +107,8 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
     Both are multiples of sixteen; `away` as for `transpose`.
     """
     draws, policies = block.shape
-    tables = np.empty(n_rows * WIDTH, np.float32)
-    tile = np.empty(min(CHUNK, end - begin) * WIDTH, np.float32)
+    tables = lanes.aligned(n_rows * WIDTH)
+    tile = lanes.aligned(min(CHUNK, end - begin) * WIDTH)
     spare = np.empty((WIDTH, CHUNK if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
         fill_tables(key, stream, first + i, n_cells, plan, tables)
@@ -169,20 +169,21 @@ def act(scores, block, row, scale, column):
 
 
 @njit(nogil=True)
-def sweep(scores, waiting, waits, adds, block, row, scale, column, note):
+def sweep(scores, waits, adds, block, row, scale, column, note):
     """Add a round that waits, find the leader under one draw, and note who is near it.
 
-    One pass: a round with losses `waiting` by the actions `waits` is added where `adds` says so.
-    Returns the leader's action on a context with the actions `column`. `note` is left as
+    One pass: a round whose losses wait in the note is added by the actions `waits`, where `adds`
+    says so. Returns the leader's action on a context with the actions `column`. `note` is left as
 
         best, reach, limit, how many actions are noted, smallest perturbed score of each action,
-        the actions that are noted, smallest perturbed score of each block of policies
+        the actions that are noted, losses that wait, smallest perturbed score of each block of
+        policies, number of actions
 
-    An action is noted if a policy that plays it is below the limit, best + reach.
+    An action is noted if a policy that plays it is below the limit, best + reach. All of this is
+    one array, for calls take longer with every one.
     """
     z = block[row]
-    n_actions = waiting.size
-    minima, noted, lows = _parts(note, n_actions)
+    minima, noted, waiting, lows = _parts(note)
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
     best = np.inf
@@ -220,30 +221,36 @@ def sweep(scores, waiting, waits, adds, block, row, scale, column, note):
 
 
 @njit
-def _parts(note, n_actions):
+def _parts(note):
     """The arrays in a note."""
-    first = 4 + n_actions
-    return note[4:first], note[first : first + n_actions], note[first + n_actions :]
+    K = int(note[-1])
+    a, b, c = 4 + K, 4 + 2 * K, 4 + 3 * K
+    return note[4:a], note[a:b], note[b:c], note[c:-1]
 
 
 def new_note(n_policies: int, n_actions: int) -> NDArray[np.float64]:
     """A note in which nothing has been written; see `sweep`."""
-    note = np.full(4 + 2 * n_actions + -(-n_policies // _BLOCK), np.inf)
-    note[1], note[3] = 0.0, 0.0
+    note = np.full(5 + 3 * n_actions + -(-n_policies // _BLOCK), np.inf)
+    note[1], note[3], note[-1] = 0.0, 0.0, n_actions
     return note
 
 
+def losses_in(n_actions: int) -> slice:
+    """Where a note has the losses that wait."""
+    return slice(4 + 2 * n_actions, 4 + 3 * n_actions)
+
+
 @njit(nogil=True)
-def foresee(note, losses, largest, waiting):
+def foresee(note, losses, largest):
     """Action of the leader after one more round on the context of a note, -1 if that is close.
 
     The leader's value is the smallest of minimum plus loss over actions. Adding in another order
     changes it by a few units in the last place of the numbers involved: the losses, the value, and
     noise of at most `largest`. An action that is not noted is not below the limit. So if none
-    comes closer than that, the leader of the new scores plays this action. The losses are copied to
-    `waiting`, and the reach of the next note follows their spread.
+    comes closer than that, the leader of the new scores plays this action. The losses are kept as
+    those that wait, and the reach of the next note follows their spread.
     """
-    minima, noted, _ = _parts(note, losses.size)
+    minima, noted, waiting, _ = _parts(note)
     low, high = np.inf, -np.inf
     for a in range(losses.size):
         waiting[a] = losses[a]

@@ -16,9 +16,9 @@ _FAR = 1e9
 def argmin_law(values, scale, out):
     r"""out[j] = probability that j minimises values[j] + scale * unit Laplace noise.
 
-    With g = values/scale and v the value of the minimum,
-    :math:`q_j = \int f(v - g_j) \prod_{i \ne j} (1 - F(v - g_i))\,dv`. The integrand is smooth
-    between the kinks v = g_i, and negligible beyond a reach of the smallest g.
+    Values may be infinite, but not all of them. With g = values/scale and v the value of the
+    minimum, :math:`q_j = \int f(v - g_j) \prod_{i \ne j} (1 - F(v - g_i))\,dv`. The integrand is
+    smooth between the kinks v = g_i, and negligible beyond a reach of the smallest g.
     """
     K = values.size
     least = values.min()

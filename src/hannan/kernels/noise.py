@@ -104,8 +104,8 @@ def fill_laplace(key, stream, first, out):
     The number of cells must be a multiple of four.
     """
     chunk = 16  # quadruples of cells whose intermediate results stay in the first-level cache
-    words = np.empty((chunk, 4, WIDTH), np.uint32)
-    exponent = np.empty(chunk * 4 * WIDTH, np.float32)
+    words = lanes.aligned(chunk * 4 * WIDTH).view(np.uint32).reshape(chunk, 4, WIDTH)
+    exponent = lanes.aligned(chunk * 4 * WIDTH)
     flat = out.reshape(out.size)
     as_bits = flat.view(np.int32)
     quads = out.shape[0] // 4
@@ -181,8 +181,7 @@ def transpose(tile, policies, out, width, column, away=False):
 
     `away`: past the caches, where rows of `out` and the column begin with a cache line.
     """
-    s = np.empty(WIDTH * WIDTH, np.float32)
-    t = np.empty(WIDTH * WIDTH, np.float32)
+    s, t = lanes.aligned(WIDTH * WIDTH), lanes.aligned(WIDTH * WIDTH)
     for n in range(0, policies, WIDTH):
         _shuffle(tile, WIDTH, n * WIDTH, s, WIDTH, 0)
         _shuffle(s, WIDTH, 0, t, WIDTH, 0)
@@ -200,8 +199,8 @@ def fill_rows(key, stream, first, block):
     The width must be a multiple of sixteen; cells beyond the last element are not used.
     """
     draws, width = block.shape
-    raw = np.empty((width, WIDTH), np.float32)
-    tile = raw.reshape(raw.size)
+    tile = lanes.aligned(width * WIDTH)
+    raw = tile.reshape(width, WIDTH)
     spare = np.empty((WIDTH, width if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
         fill_laplace(key, stream, first + i, raw)

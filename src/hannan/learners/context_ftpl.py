@@ -224,7 +224,7 @@ class ContextFTPL(Learner):
         past = self.leader.total
         if opened.guess is not None:
             past = past.tilted(opened.context, opened.guess)
-        return restricted(past, opened) if past.scored else past
+        return past if opened.plays is None or not past.scored else restricted(past, opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""
@@ -250,7 +250,8 @@ class ContextFTPL(Learner):
             z = opened.draw if opened.draw.noise is not None else leader.again(opened.draw)
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
             foreseeing = (leader.foresee if last else leader.settle)(opened, f, z)
-            instability = surprise - Q.surprise(opened, f, foreseeing)
+            if foreseeing is not opened.chosen:  # as it mostly is, where actions are integers
+                instability = surprise - Q.surprise(opened, f, foreseeing)
             opened.calls += 1
         if last:
             step.prepare(later or leader, instability)
@@ -368,8 +369,8 @@ class ContextFTPL(Learner):
         account, scale = self._account, opened.draw.scale
         account.loss += suffered
         account.arrived(scale)
-        since = account.ranges - opened.ranges
-        if opened.late and since > 0.0:
+        since = account.ranges - opened.ranges if opened.late else 0.0
+        if since > 0.0:
             moved = self.leader.late_stability(width, since + width, account.top, scale)
             account.stability += moved
         else:

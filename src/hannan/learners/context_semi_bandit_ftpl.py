@@ -35,7 +35,7 @@ from hannan.learners.certificates import Account, Evidence, SemiBanditCertificat
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, NoHint, Trust, check_trust
-from hannan.learners.instability import Measured, compared, measure, measure_late
+from hannan.learners.instability import NOTHING, Measured, compared, measure, measure_late
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
@@ -258,7 +258,8 @@ class ContextSemiBanditFTPL(Learner):
             scale = step.before(leader, opened.variance)
         opened.draw = leader.draw(scale)
         opened.limit = self._limit(n)
-        self._floor.raise_to(opened)
+        if self.exploration:
+            self._floor.raise_to(opened)
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
             # Which late rounds are answered may depend on what was played. Then a baseline would
@@ -276,7 +277,7 @@ class ContextSemiBanditFTPL(Learner):
         """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
         opened.draws = 1
         chosen = None
-        if opened.mixes:
+        if opened.share or opened.explores:
             chosen = opened.without_base(self._leader.uniform(opened.draw.number), self._K)
         if chosen is not None:
             opened.action = chosen
@@ -288,13 +289,14 @@ class ContextSemiBanditFTPL(Learner):
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
-        leader, scale = self._leader, opened.draw.scale
+        leader, scale, exact = self._leader, opened.draw.scale, opened.exact
         leader.advance(opened.draws)
         self._hint.played(opened)
         if self._step.schedules:
             self._step.played(leader, scale, opened.variance)
             self._account.scheduled += opened.allowance / scale if scale else 0.0
-        self._resampling.note(opened.exact)
+        if exact is not None:
+            self._resampling.note(exact)
         self._account.truncation += self._range[1] * self._K / (math.e * opened.limit)
         self._decided += 1
         if leader.owed:
@@ -308,7 +310,7 @@ class ContextSemiBanditFTPL(Learner):
         past = self._leader.total
         if opened.baseline is not None:
             past = past.tilted(opened.context, opened.baseline)
-        return restricted(past, opened)
+        return past if opened.plays is None else restricted(past, opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(j) = J_t(j) ℓ_t(j) for j in a_t, 0 otherwise; then ε_{t+1}."""
@@ -318,13 +320,16 @@ class ContextSemiBanditFTPL(Learner):
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
         others = self._overtaken(opened) if opened.late else ()  # decided before this is learned
-        surprise = hint.surprise(opened, losses)  # ℓ_t - Q_t on a_t; ℓ_t without a baseline
-        span = self._range if self._scores_actions else None
-        baseline, alike = self._availability.shared(opened, opened.baseline, span)
+        surprise, baseline, alike = losses, opened.baseline, opened.action
+        if baseline is not None:
+            surprise = hint.surprise(opened, losses)  # ℓ_t - Q_t on a_t
+        if opened.plays is not None:
+            span = self._range if self._scores_actions else None
+            baseline, alike = self._availability.shared(opened, baseline, span)
         X = leader.X
         later = leader.seeing(opened.context) if X.open_world else None  # on a renewed X, if due
         last = later is not None or hint.predictor is not None  # something may fail after this
-        estimate, measured, weights = baseline, Measured(), opened.weights
+        estimate, measured, weights = baseline, NOTHING, opened.weights
         surprised = _any(surprise)
         if weights is None and (surprised or hint.mixes):
             weights = self._weigh(opened, surprise)
@@ -347,13 +352,15 @@ class ContextSemiBanditFTPL(Learner):
         (later or leader).advance(opened.draws + measured.draws)
         opened.calls += measured.calls
         hint.charge(opened, losses, weights)
-        self._floor.charge(opened, losses)
+        if opened.explores:
+            self._floor.charge(opened, losses)
         if step.measures:  # D_t, ε_{t+1} = G / D_t
             (step.after_late if measured.late else step.after)(leader, measured.instability)
         self._note(opened, losses, surprise if surprised else None, weights)
         if X.open_world:
             self._see(opened.context, later)
-        opened.calls += leader.collect()
+        if leader.owed:
+            opened.calls += leader.collect()
 
     def _weigh(self, opened: Round, needed: Any = None) -> Any:
         """J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, L times at most.
@@ -419,7 +426,7 @@ class ContextSemiBanditFTPL(Learner):
     ) -> Measured:
         """What instability cost in this round, where somebody asks."""
         if not self._step.measures:
-            return Measured()
+            return NOTHING
         leader, scale = self._leader, opened.draw.scale
         if opened.late and opened.arrived_before < self._ledger.closed:
             top = max(self._account.top, scale)
@@ -434,7 +441,8 @@ class ContextSemiBanditFTPL(Learner):
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
         account, scale, B = self._account, opened.draw.scale, self._range[1]
-        self._resampling.note(opened.exact)
+        if opened.exact is not None:
+            self._resampling.note(opened.exact)
         if surprise is not None and scale == 0.0:
             account.stability += _sum(surprise)
         elif surprise is not None:

@@ -28,6 +28,9 @@ class Measured(NamedTuple):
     """Whether others have overtaken the round, so that it may have cost less than nothing."""
 
 
+NOTHING = Measured()
+
+
 def measure(
     leader: PerturbedLeader,
     resampling: Resampling,
@@ -126,4 +129,4 @@ def compared(
     seen = leader.total
     if estimate is not None:
         seen = seen.tilted(opened.context, estimate)
-    return restricted(seen, opened) if seen.scored else seen
+    return seen if opened.plays is None or not seen.scored else restricted(seen, opened)

@@ -241,16 +241,17 @@ class PerturbedLeader(Stored):
     @property
     def G(self) -> float:
         """The Laplace complexity of the class on X; 0 while X is empty. Its calls are owed."""
-        if not self.X.points:
-            return 0.0
-        if self.found is None:
-            self.found = self.complexity()
-            self.owed += self.found.oracle_calls
-        return self.found.value
+        found = self.found
+        if found is None:
+            if not self.X.points:
+                return 0.0
+            found = self.found = self.complexity()
+            self.owed += found.oracle_calls
+        return found.value
 
     def get_ready(self) -> None:
         """Ask the oracle for G and for noise, so that nothing can fail when ε is set from them."""
-        if self.G > 0.0:
+        if (self.noise is None or self.found is None) and self.G > 0.0:
             self.put_noise()
 
     def complexity(self) -> Complexity:

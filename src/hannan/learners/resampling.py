@@ -18,6 +18,9 @@ from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
 # It bounds q^2 E[W^2] too (there 2, 1.5, 1.36, 1.32, 1.31, then 1.3 would do).
 # Probabilities in place of successes: at most this, and for a known part of the draw much less.
 _SECOND_MOMENT = {1: 2.0, 2: 1.51, 3: 1.38}
+# Less than r in the sum of probabilities spares draws. Up to a half of that leaves those that are
+# 0 or 1 as they were, and these are the worst case.
+_HALF = 0.5
 _MOST_IN_PAIRS = 10  # what the integral in `kernels.weights` is exact for
 
 
@@ -29,8 +32,8 @@ class Resampling(Parametrised):
 
     With `pairs` a draw serves as itself and as its negative, which has the same law, and counts for
     the probability that the element is chosen, given as much of the draw as is easily computed, in
-    place of a success or none. Draws stop once these probabilities add up to r. The mean is the
-    same, to the last digit; the variance is smaller.
+    place of a success or none. Draws stop once these probabilities add up to r - 1/2, which takes r
+    of them where they are 0 or 1. The mean is the same, to the last digit; the variance is smaller.
 
     Parameters
     ----------
@@ -113,7 +116,8 @@ class Resampling(Parametrised):
         r = self.successes
         if isinstance(action, int):
             if self.in_pairs(total):
-                return total.weigh(context, action, noise, first, limit, r, scale, 0.0, coins)
+                enough = r - _HALF
+                return total.weigh(context, action, noise, first, limit, enough, scale, 0.0, coins)
             return total.resample_one(context, action, noise, first, limit, r, scale)
         some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
         weights = np.zeros(len(action))
@@ -136,7 +140,7 @@ class Resampling(Parametrised):
         assert isinstance(action, int)
         certain, s = opened.weighing(action, total.n_actions)
         if self.in_pairs(total):
-            given = noise, first, limit, r, scale, certain, leader.coins
+            given = noise, first, limit, r - _HALF, scale, certain, leader.coins
             weight, used = total.weigh(context, action, *given)
             return weight / s, used
         if certain == 0.0:

@@ -154,7 +154,8 @@ class SelfTuned(StepSize):
         self.D += instability
         if self.D > self.M:
             G = leader.G
-            leader.put_noise()
+            if leader.noise is None:
+                leader.put_noise()
             self.M = self.D
             self.scale = self.M / (self.factor * G) if G > 0.0 else 0.0
 

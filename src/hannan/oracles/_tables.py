@@ -35,13 +35,10 @@ def check_table_context(owner: object, context: Any, n_contexts: int) -> int:
 
 
 def law_of_argmin(values: FloatArray, scale: float) -> FloatArray:
-    """Probability of each finite entry to be the smallest under noise of this scale."""
+    """Probability of each entry to be the smallest under noise of this scale; inf has 0."""
     q = np.zeros(len(values))
     if scale == 0.0:
         q[np.argmin(values)] = 1.0
-        return q
-    finite = np.isfinite(values)
-    inside = np.empty(int(finite.sum()))
-    argmin_law(values[finite], scale, inside)
-    q[finite] = inside
+    else:
+        argmin_law(values, scale, q)
     return q

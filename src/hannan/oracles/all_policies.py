@@ -54,6 +54,8 @@ class AllPolicies(Oracle):
         return range(self.n_contexts)
 
     def check_context(self, context: Any) -> int:
+        if type(context) is int and 0 <= context < self.n_contexts:
+            return context
         return check_table_context(self, context, self.n_contexts)
 
     def objective(self) -> TableObjective:
@@ -176,8 +178,8 @@ class TableObjective(Objective):
 
     def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray:
         """A one-dimensional integral: contexts decouple."""
-        row = self.totals[self._row(context)]
-        return law_of_argmin(row, scale if _address(noise, context)[2] >= 0 else 0.0)
+        noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
+        return law_of_argmin(self.totals[self._row(context)], scale if noisy else 0.0)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         draws = range(first, first + count)
@@ -229,5 +231,5 @@ class TiltedRow(TableObjective):
 
 def _address(noise: Noise | None, context: int) -> tuple[np.uint64, np.uint64, int]:
     if isinstance(noise, TableNoise):
-        return noise.key, noise.stream, int(noise.places[context])
+        return noise.key, noise.stream, noise.places.item(context)
     return _NO_KEY, _NO_KEY, -1

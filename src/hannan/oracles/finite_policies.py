@@ -130,6 +130,8 @@ class FinitePolicies(Oracle):
         return super().supplies | {"actions": self}
 
     def check_context(self, context: Any) -> int:
+        if type(context) is int and 0 <= context < len(self._columns):
+            return context
         return check_table_context(self, context, len(self._columns))
 
     def objective(self) -> FiniteObjective:
@@ -204,7 +206,16 @@ class FiniteObjective(BlockObjective):
     _kernel = kernel
     _code_width = 1
     _derived = frozenset(
-        {"_views", "_scores", "_waiting", "_losses", "_note", "_seen", "_base", "_state_of_weight"}
+        {
+            "_views",
+            "_scores",
+            "_waiting",
+            "_losses_in",
+            "_note",
+            "_seen",
+            "_base",
+            "_state_of_weight",
+        }
     )
 
     def __init__(self, oracle: FinitePolicies) -> None:
@@ -212,9 +223,10 @@ class FiniteObjective(BlockObjective):
         self._views = oracle._views
         self._scores = np.zeros(oracle._columns.shape[1])
         self._scores[oracle.n_policies :] = np.inf
-        self._losses = oracle.losses_by_code(np.zeros(oracle.n_actions))
         self._waiting: NDArray[Any] | None = None  # actions of a round whose losses are to be added
-        self._note = kernel.new_note(len(self._scores), len(self._losses))
+        codes = oracle.n_actions if oracle.sets is None else len(oracle.sets)
+        self._note = kernel.new_note(len(self._scores), codes)
+        self._losses_in = kernel.losses_in(codes)
         self._seen: tuple[Any, ...] = _NOTHING  # column, noise, draw and scale behind the note
         self._state_of_weight = np.empty(SIZE)
         self._tilted: Self | None = None
@@ -245,19 +257,19 @@ class FiniteObjective(BlockObjective):
 
     def add(self, context: int, losses: FloatArray) -> None:
         """The round waits for the next pass over the scores."""
-        _ = self.scores
-        self._losses[:] = self.oracle.losses_by_code(losses)
-        self._waiting = self._views[context]
+        if self._waiting is not None:
+            _ = self.scores
+        self._note[self._losses_in] = losses
+        self._waiting, self._seen = self._views[context], _NOTHING
 
     def tilted(self, context: int, losses: FloatArray) -> Self:
         """The scores with one more round, in a buffer that is reused; made when they are needed."""
-        if self._tilted is None:
-            self._tilted = type(self)(self.oracle)
-            self._tilted._base = self
         twin = self._tilted
-        twin.scores = twin._scores
-        twin._losses[:] = self.oracle.losses_by_code(losses)
-        twin._waiting = self._views[context]
+        if twin is None:
+            twin = self._tilted = type(self)(self.oracle)
+            twin._base = self
+        twin._note[self._losses_in] = losses
+        twin._waiting, twin._seen = self._views[context], _NOTHING
         return twin
 
     def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> Self:
@@ -268,33 +280,32 @@ class FiniteObjective(BlockObjective):
         kernel.add_rows(twin.scores, by_code, columns, np.asarray(contexts, dtype=np.intp))
         return twin
 
-    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
+    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Any:
         """In the same pass a round that waits is added, and the best of each action noted."""
-        code = self._lead(self._views[context], noise, draw, scale)
-        return self.oracle.action(code)
+        return self._lead(self._views[context], noise, draw, scale)
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    ) -> Any:
         """From what `action` has noted, where it was asked the same."""
-        column, by_code = self._views[context], self.oracle.losses_by_code(losses)
-        code = self._foresee(column, by_code, noise, draw, scale)
+        column = self._views[context]
+        code = self._foresee(column, losses, noise, draw, scale)
         if code < 0:
-            self.add(context, losses)
-            code = self._lead(column, noise, draw, scale)
-        else:  # which has copied the losses
-            self._waiting, self._seen = column, _NOTHING
-        return self.oracle.action(code)
+            FiniteObjective.add(self, context, losses)
+            return self._lead(column, noise, draw, scale)
+        self._waiting, self._seen = column, _NOTHING  # the losses have been copied
+        return code
 
     def foresee(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    ) -> Any:
         """From what `action` has noted, where it was asked the same."""
-        column, by_code = self._views[context], self.oracle.losses_by_code(losses)
-        code = self._foresee(column, by_code, noise, draw, scale)
+        column = self._views[context]
+        code = self._foresee(column, losses, noise, draw, scale)
         if code < 0:
-            code = self.tilted(context, losses)._lead(column, noise, draw, scale)
-        return self.oracle.action(code)
+            after = FiniteObjective.tilted(self, context, losses)
+            return after._lead(column, noise, draw, scale)
+        return code
 
     def chances(
         self, context: Any, element: int, noise: Noise | None, first: int, count: int, scale: float
@@ -375,42 +386,43 @@ class FiniteObjective(BlockObjective):
         kernel.best_by_action(self.scores, self._views[context], best)
         return law_of_argmin(best, scale)
 
+    @property
+    def _losses(self) -> FloatArray:
+        """Of the round that waits; a view that is not kept, for copies of it would part from it."""
+        losses: FloatArray = self._note[self._losses_in]
+        return losses
+
     def _lead(self, column: NDArray[Any], noise: Noise | None, draw: int, scale: float) -> int:
         """The code of the leader's action on a context."""
-        blocks = self._blocks(noise)
-        if blocks is None or scale == 0.0:
+        if scale == 0.0 or not isinstance(noise, FiniteNoise):
             return int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
-        base = self._base
+        base, waiting, blocks = self._base, self._waiting, noise.blocks
         if base is not None:
-            if self._waiting is column:
-                if not base._has_seen(column, noise, draw, scale):
-                    base._lead(column, noise, draw, scale)
+            if waiting is column:
                 code = base._foresee(column, self._losses, noise, draw, scale)
+                if code < 0:
+                    base._lead(column, noise, draw, scale)
+                    code = base._foresee(column, self._losses, noise, draw, scale)
                 if code >= 0:
                     return code
-            _ = self.scores
-        row, waiting = blocks.locate(draw), self._waiting
+            _, waiting = self.scores, None
+        row = blocks.locate(draw)
         adds, waits = (False, column) if waiting is None else (True, waiting)
-        code = kernel.sweep(
-            self._scores, self._losses, waits, adds, blocks.block, row, scale, column, self._note
-        )
+        code = kernel.sweep(self._scores, waits, adds, blocks.block, row, scale, column, self._note)
         self._waiting, self._seen = None, (column, noise, draw, scale)
-        return code  # type: ignore[no-any-return]
+        return int(code)
 
     def _foresee(
-        self, column: NDArray[Any], losses: FloatArray, noise: Noise | None, draw: int, scale: float
+        self, column: NDArray[Any], losses: FloatArray, noise: Any, draw: int, scale: float
     ) -> int:
-        """What `_lead` would return with one more round; -1 where only that can tell."""
-        if not self._has_seen(column, noise, draw, scale):
-            return -1
-        assert noise is not None
-        largest = LARGEST * len(noise.contexts) * self.oracle.max_chosen * abs(scale)
-        return kernel.foresee(self._note, losses, largest, self._losses)  # type: ignore[no-any-return]
+        """What `_lead` would return with one more round; -1 where only that can tell.
 
-    def _has_seen(self, column: NDArray[Any], noise: Noise | None, draw: int, scale: float) -> bool:
-        """Whether the note is of this context and draw."""
-        seen = self._seen
-        return seen[0] is column and seen[1] is noise and seen[2] == draw and seen[3] == scale
+        From the note, if that is of this context and draw.
+        """
+        seen, noted, number, size = self._seen
+        if seen is not column or noted is not noise or number != draw or size != scale:
+            return -1
+        return int(kernel.foresee(self._note, losses, noise.largest * abs(scale)))
 
     @property
     def _statistic(self) -> tuple[FloatArray]:
@@ -438,6 +450,27 @@ class FiniteSetObjective(FiniteObjective):
     chances = Objective.chances
     weigh = Objective.weigh
     unrest = Objective.unrest
+
+    def add(self, context: int, losses: FloatArray) -> None:
+        super().add(context, self.oracle.losses_by_code(losses))
+
+    def tilted(self, context: int, losses: FloatArray) -> Self:
+        return super().tilted(context, self.oracle.losses_by_code(losses))
+
+    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
+        return self.oracle.action(super().action(context, noise, draw, scale))
+
+    def settle(
+        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        by_code = self.oracle.losses_by_code(losses)
+        return self.oracle.action(super().settle(context, by_code, noise, draw, scale))
+
+    def foresee(
+        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        by_code = self.oracle.losses_by_code(losses)
+        return self.oracle.action(super().foresee(context, by_code, noise, draw, scale))
 
     def chosen(
         self, context: int, noise: Noise | None, first: int, count: int, scale: float
@@ -600,6 +633,8 @@ class FiniteNoise(LaplaceNoise):
     ) -> None:
         super().__init__(contexts, oracle.n_actions, key, stream)
         self._oracle = oracle
+        self.largest = LARGEST * len(contexts) * oracle.max_chosen
+        """No projected draw holds a larger number."""
         self.blocks = Blocks(self._fill, oracle._columns.shape[1], memory, _PIECE)
 
     @cached_property
@@ -607,13 +642,13 @@ class FiniteNoise(LaplaceNoise):
         return self._oracle._plan(tuple(self.contexts))
 
     @cached_property
-    def _places(self) -> dict[Hashable, int]:
-        return {self._oracle.key(x): i for i, x in enumerate(self.contexts)}
+    def _cells(self) -> dict[Hashable, int]:
+        return {self._oracle.key(x): i * self.n_actions for i, x in enumerate(self.contexts)}
 
     def cell(self, context: Any, element: int) -> int:
         """The coordinate that belongs to an element on a context; -1 if the context has none."""
-        place = self._places.get(self._oracle.key(context), -1)
-        return -1 if place < 0 else place * self.n_actions + element
+        first = self._cells.get(self._oracle.key(context))
+        return -1 if first is None else first + element
 
     def _fill(self, first: int, block: NDArray[np.float32], start: int, stop: int) -> None:
         plan = self._plan

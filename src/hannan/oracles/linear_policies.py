@@ -218,7 +218,7 @@ class LinearNoise:
         """g [p, K] of one draw."""
         K = self.oracle.n_actions
         if self._blocks is None:
-            self._blocks = Blocks(self._fill, p * K, self._memory)
+            self._blocks = Blocks(self._fill, p * K, self._memory, least=1)
         row = self._blocks.locate(draw)
         return np.asarray(self._blocks.block[row].reshape(p, K))
 

@@ -23,9 +23,10 @@ Block = NDArray[np.float32]
 class Blocks:
     """Consecutive draws, each projected to `width` float32 numbers.
 
-    Blocks start small and double, so that a short game pays for few draws and a long one fills
-    large blocks. Once they are large, and if the budget allows two, the next one is filled by a
-    second thread while this one is used. Wide blocks are filled in pieces: whoever needs a block
+    Blocks start small and double while draws follow one another, so that a short game pays for few
+    draws and a long one fills large blocks; where draws are left out they start small again. Once
+    they are large, and if the budget allows two, the next one is filled by a second thread while
+    this one is used. Wide blocks are filled in pieces: whoever needs a block
     helps with those that are left, so that two threads are at work also where the budget allows
     only one block. The values of a draw do not depend on any of this.
 
@@ -41,6 +42,8 @@ class Blocks:
     piece
         Where `fill(first, block, start, stop)` can be asked for some columns: how many are worth
         a call.
+    least
+        How many draws are made in about the time of one.
 
     Examples
     --------
@@ -53,11 +56,17 @@ class Blocks:
     """
 
     def __init__(
-        self, fill: Callable[..., None], width: int, memory: int, piece: int | None = None
+        self,
+        fill: Callable[..., None],
+        width: int,
+        memory: int,
+        piece: int | None = None,
+        least: int = LANES,
     ) -> None:
         self._fill = fill
         self._width = width
         self._piece = piece
+        self._least = least
         row = 4 * width
         most = max(1, memory // row)
         self._ahead = most >= 2 * LANES
@@ -75,13 +84,14 @@ class Blocks:
         row = draw - self._first
         if 0 <= row < len(self.block):
             return row
-        if draw != self._first + len(self.block):
+        follows = draw == self._first + len(self.block)
+        if not follows:
             self._left.clear()  # nobody needs the block that was begun
         ready = self._collect()
-        if ready and draw == self._first + len(self.block):
+        if ready and follows:
             self.block, self._spare = self._spare, self.block
         else:
-            size = min(max(LANES, 2 * len(self.block)), self._limit)
+            size = min(max(self._least, 2 * len(self.block) if follows else 0), self._limit)
             if size != len(self.block):
                 self.block = self._empty(size)
             self._begin(draw, self.block, share=len(self._pieces) > 1)
