@@ -442,7 +442,7 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
         return semi_bandit_worst_case(game, hint, plan, game.rounds, 0, *late)
     if isinstance(hint, Hint) or game.ledger.gaps:
         return None
-    if game.ledger.delayed and not isinstance(step, Anytime):
+    if game.ledger.delayed and not (isinstance(step, Anytime) and plan.proved_late):
         return None
     G, scale = game.leader.complexity(), step.scale
     if G.value <= 0.0:
@@ -473,7 +473,7 @@ def semi_bandit_worst_case(
 ) -> float | None:
     """That of self-tuning, with hints or without."""
     leader, step, B = game.leader, game.step, plan.loss_bound
-    if not isinstance(step, SelfTuned):
+    if not isinstance(step, SelfTuned) or (total_delay and not plan.proved_late):
         return None
     G, lost = leader.complexity(), game.charge(unanswered)
     if G.value <= 0.0:
@@ -524,11 +524,12 @@ def semi_bandit_worst_case(
 class SemiBanditPlan:
     """What a semi-bandit learner has fixed in advance."""
 
-    loss_bound: float  # of an element
+    loss_bound: float  # of an element, beyond the lowest where that is negative
     second_moment: float
     limit: int | None  # L, or None where it grows with the rounds
     start: float  # what D began with
     floor: Floor
+    proved_late: bool = True  # whether bounds are known for losses that come late
 
     def exploration(self, rounds: int) -> float:
         """What exploration may cost in so many rounds."""

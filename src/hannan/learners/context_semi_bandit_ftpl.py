@@ -36,6 +36,7 @@ from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, NoHint, Trust, check_trust
 from hannan.learners.instability import Measured, compared, measure, measure_late
+from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
@@ -137,7 +138,7 @@ class ContextSemiBanditFTPL(Learner):
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
-    _derived = frozenset({"_theorem", "_K"})
+    _derived = frozenset({"_theorem", "_K", "_offset"})
     _varying = frozenset({"_resampling"})
 
     class Round(NoisyRound):
@@ -218,6 +219,7 @@ class ContextSemiBanditFTPL(Learner):
 
         self._range = self._check_range()
         self._K = self._check_size()
+        self._offset = Offset(self._range, oracle)
         believed = check_trust(self, trust, predictor, oracle)
         self._floor = Floor(self, exploration, self._K, oracle.max_chosen)
         self._resampling = check_resampling(self, resampling)
@@ -240,9 +242,9 @@ class ContextSemiBanditFTPL(Learner):
         self._hint = NoHint()
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
-            self._hint = Hint(predictor, believed, self._K, self._range[1], self._floor.kept)
+            self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
             if self._hint.mixes and self._step.measures:
-                self._start = self._range[1]
+                self._start = self._offset.top
                 self._step.after(self._leader, self._start)
                 self.oracle_calls += self._leader.collect()
 
@@ -259,6 +261,8 @@ class ContextSemiBanditFTPL(Learner):
         opened.draw = leader.draw(scale)
         opened.limit = self._limit(n)
         self._floor.raise_to(opened)
+        if self._offset.low < 0.0:
+            opened.baseline = self._offset.guess()
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
             # Which late rounds are answered may depend on what was played. Then a baseline would
@@ -295,7 +299,7 @@ class ContextSemiBanditFTPL(Learner):
             self._step.played(leader, scale, opened.variance)
             self._account.scheduled += opened.allowance / scale if scale else 0.0
         self._resampling.note(opened.exact)
-        self._account.truncation += self._range[1] * self._K / (math.e * opened.limit)
+        self._account.truncation += self._offset.top * self._K / (math.e * opened.limit)
         self._decided += 1
         if leader.owed:
             opened.calls += leader.collect()
@@ -398,7 +402,7 @@ class ContextSemiBanditFTPL(Learner):
             if seen.weights is None:
                 seen.weights = self._weigh(seen)
             if self._step.measures and not seen.exact:
-                past = compared(self._leader, seen)
+                past = compared(self._leader, seen, seen.baseline if self._offset.varies else None)
                 seen.calls += self._leader.cast_shadow(seen, past, ahead=len(found))
             opened.draws = seen.draws
             opened.calls += seen.calls
@@ -423,7 +427,7 @@ class ContextSemiBanditFTPL(Learner):
         leader, scale = self._leader, opened.draw.scale
         if opened.late and opened.arrived_before < self._ledger.closed:
             top = max(self._account.top, scale)
-            return measure_late(leader, opened, top, baseline, residual)
+            return measure_late(leader, opened, top, baseline, residual, self._offset.varies)
         draw = leader.draw(self._step.scale, opened.draws)
         law = opened.law if opened.exact and opened.plays is None and scale > 0.0 else None
         return measure(
@@ -433,7 +437,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
-        account, scale, B = self._account, opened.draw.scale, self._range[1]
+        account, scale, B = self._account, opened.draw.scale, self._offset.top
         self._resampling.note(opened.exact)
         if surprise is not None and scale == 0.0:
             account.stability += _sum(surprise)
@@ -445,7 +449,8 @@ class ContextSemiBanditFTPL(Learner):
                 account.scheduled += (c - opened.moment) * worst * B**2 * self._K / scale
         account.loss += _sum(losses)
         account.arrived(scale)
-        if opened.baseline is not None:  # what `Hint.cover` lets it hide of a good action
+        covered = self._hint.predictor is not None and opened.baseline is not None
+        if covered:  # what `Hint.cover` lets it hide of a good action
             account.truncation += B if opened.late else B / math.sqrt(self.rounds + 1.0)
 
     # What is said -----------------------------------------------------------------------------
@@ -556,22 +561,23 @@ class ContextSemiBanditFTPL(Learner):
             self._step,
             self._ledger,
             self._availability,
-            self._range[1],
-            self._range[1] * self.oracle.max_chosen,
+            self._offset.top,
+            self._offset.unanswered,
         )
 
     def _plan(self, rounds: int) -> SemiBanditPlan:
         grows = self.max_resamples is None and self.horizon is None
         limit = None if grows else self._limit(rounds)
         moment = self._resampling.second_moment
-        return SemiBanditPlan(self._range[1], moment, limit, self._start, self._floor)
+        given = self._offset.top, moment, limit, self._start, self._floor
+        return SemiBanditPlan(*given, proved_late=not self._offset.varies)
 
     def _schedule(self, opened: Round) -> None:
         """What the anytime schedule needs to know of a round, others being open."""
         m, K = self.oracle.max_chosen, self._K
         c = self._resampling.second_moment / self._floor.kept
         pending = self._ledger.pending(opened)
-        worst = self._leader.kappa * m * self._range[1] ** 2
+        worst = self._leader.kappa * m * self._offset.top**2
         opened.variance = worst * (c * K + m * pending)
         opened.allowance = worst * K * (c + pending)
         opened.moment = c
@@ -604,11 +610,11 @@ class ContextSemiBanditFTPL(Learner):
 
     def _check_range(self) -> tuple[float, float]:
         low, high = check_loss_range(self, self.loss_range)
-        if low < 0.0 or not math.isfinite(high):
+        if not math.isfinite(high - low):
             raise ParameterError(
-                f"ContextSemiBanditFTPL needs losses in a range (low, high) with 0 <= low; got "
-                f"loss_range={self.loss_range}. The theorem needs non-negative losses: add a "
-                "constant to each element's loss so that none is negative."
+                "ContextSemiBanditFTPL needs losses in a known range; got "
+                f"loss_range={self.loss_range}. Say which losses an element can have, (low, high); "
+                "rewards up to R are losses in (-R, 0)."
             )
         return low, high
 
@@ -636,7 +642,7 @@ class ContextSemiBanditFTPL(Learner):
             d=len(X.points),
             n_actions=self._K,
             m=self.oracle.max_chosen,
-            loss_bound=self._range[1],
+            loss_bound=self._offset.top,
             max_resamples=self.max_resamples,
             setting=X.setting,
         )
