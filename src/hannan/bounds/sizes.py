@@ -191,8 +191,8 @@ class Checked:
         if self.nonnegative and low < 0.0 and self.setting == "transductive":
             raise ParameterError(
                 f"{self.owner}: this claim needs losses that are never negative; got "
-                f"loss_range={(low, high)}. Use the claim for any losses with nonnegative=False; or, "
-                "where all actions choose equally many elements, add a constant to each loss."
+                f"loss_range={(low, high)}. Use the claim for any losses with nonnegative=False; "
+                "or add a constant to each loss, if all actions choose equally many elements."
             )
         spread = high - low if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
         return m * max(abs(low), abs(high)), spread

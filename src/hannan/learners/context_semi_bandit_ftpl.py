@@ -103,12 +103,18 @@ class ContextSemiBanditFTPL(Learner):
         The least probability of every available action, for logs that others are to be evaluated
         by; single actions only. It costs at most K times this a round, which bounds and certificate
         count.
-    seed, loss_range
-        As in `ContextFTPL`; losses must not be negative.
+    seed
+        As in `ContextFTPL`.
+    loss_range
+        Range (low, high) of each element's loss. Rewards up to R are losses in (-R, 0): every
+        element is then expected to earn R until it is tried, so that sets of any size can be
+        learned. With losses that are never negative choosing nothing is best wherever it is
+        allowed.
 
     Guarantee
     ---------
-    With an exact oracle, losses in [0, 1] and immediate feedback, against adaptive adversaries,
+    With an exact oracle, losses in [0, 1] or in [-1, 0] and immediate feedback, against adaptive
+    adversaries,
     pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned, and
     `bounds.semi_bandit` with epsilon="theorem". Where actions are not always available, as for
     `ContextFTPL`. [syrgkanis2016, Theorem 3]
@@ -122,6 +128,17 @@ class ContextSemiBanditFTPL(Learner):
     ...     learner.update(0.1 if action == 2 else 0.9)
     >>> learner.best_policy()(0)
     2
+
+    Rewards up to 2, for any two items at most:
+
+    >>> shop = hn.ContextSemiBanditFTPL(
+    ...     hn.oracles.Subsets(4, 2, exactly=False), loss_range=(-2, 0), seed=0
+    ... )
+    >>> for t in range(300):
+    ...     shown = shop.act()
+    ...     shop.update(-np.array([0.1, 1.5, 0.2, 1.0])[shown])
+    >>> shop.best_policy()()
+    array([1, 3])
 
     Feedback that comes later, out of order or never:
 
@@ -182,6 +199,13 @@ class ContextSemiBanditFTPL(Learner):
     def check_round(self, opened: Round) -> None:
         super().check_round(opened)
         self._hint.check(opened, weighed=opened.weights is not None)
+        Q, low = opened.baseline, self._offset.low
+        expect(
+            opened,
+            baseline=low == 0.0
+            if Q is None
+            else (self._hint.predictor is not None or low < 0.0) and bool(Q.min() >= low),
+        )
 
     def __init__(
         self,

@@ -107,8 +107,8 @@ def measure_late(
         z = leader.shadow(opened.shadow, top)
         loss = loss_of(baseline + residual, opened.shadow_choice)
         loss -= loss_of(residual, after.action(context, *z))
-        before = compared(leader, opened, baseline)  # it counts as the leader sees it now
-        return Measured(loss - loss_of(baseline, before.action(context, *z)), 2, late=True)
+        now = compared(leader, opened, baseline)  # it counts as the leader sees it now
+        return Measured(loss - loss_of(baseline, now.action(context, *z)), 2, late=True)
     at_first = loss_of(residual, opened.shadow_choice)
     if at_first == 0.0:  # less what the leader now suffers: at most this
         return Measured()
