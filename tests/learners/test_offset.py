@@ -249,3 +249,22 @@ def test_predictors_guess_in_the_units_of_the_losses():
     )
     play(sets, -rng.random((200, 4)) * [0.1, 0.9, 0.2, 0.9])
     assert sets.best_policy()().tolist() == [1, 3]
+
+
+def test_a_late_round_without_a_surprise_is_measured_where_sizes_differ():
+    # All that comes in between is bad news, so that the leader at arrival gains less than the one
+    # at the decision was expected to; that round itself gains the most.
+    moved = []
+    for seed in range(40):
+        learner = hn.ContextSemiBanditFTPL(
+            hn.oracles.Subsets(3, 2, exactly=False), loss_range=(-1.0, 1.0), seed=seed
+        )
+        play(learner, np.zeros((10, 3)))
+        first = learner.decide()
+        for _ in range(20):
+            between = learner.decide()
+            learner.update(np.ones(len(between.action)), decision=between)
+        before = learner.step.D
+        learner.update(np.full(len(first.action), -1.0), decision=first)
+        moved.append(learner.step.D - before)
+    assert np.min(moved) < 0.0 or np.max(moved) > 0.0

@@ -356,9 +356,10 @@ class ContextSemiBanditFTPL(Learner):
         surprised = _any(surprise)
         if weights is None and (surprised or hint.mixes):
             weights = self._weigh(opened, surprise)
-        if surprised:
+        if surprised or (opened.late and self._offset.varies):  # the guess may have moved a leader
             residual = np.zeros(self._K)
-            residual[alike] = weights * surprise
+            if surprised:
+                residual[alike] = weights * surprise
             estimate = residual if baseline is None else baseline + residual
             measured = self._measure(opened, baseline, residual, add=not last)
         if later is not None:
