@@ -1,7 +1,8 @@
 """Action sets that change: which actions are available, and what is played for the others.
 
 A restricted round has one array, r: r[b] is the action played where b is chosen. So r[b] = b for
-the available actions, and all others share one substitute.
+the available actions, and all others share one substitute. Sets are chosen among the available
+elements in the first place: there r[b] = -1 for the others.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ _MEMORY = 2**26  # the most bytes that inverses of regressions may take
 
 
 def check_available(
-    owner: object, available: Any, n_actions: int, name: str = "available"
+    owner: object, available: Any, n_actions: int, name: str = "available", sets: bool = False
 ) -> IntArray | None:
     """Distinct integers below K, or K booleans, as sorted actions; None where all are available.
+
+    For `sets` they are elements, and there may be none.
 
     Examples
     --------
@@ -46,9 +49,9 @@ def check_available(
     except (TypeError, ValueError):
         found = np.empty((), dtype=object)
     mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
+    what, least = ("elements", "") if sets else ("actions", ", at least one of them true")
     accepted = (
-        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
-        "one of them true"
+        f"distinct {what}, integers from 0 to {n_actions - 1}, or {n_actions} booleans{least}"
     )
     if found.shape == (n_actions,) and found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all():
         accepted += " (for a mask use booleans, True and False: 0 and 1 are actions)"
@@ -57,11 +60,11 @@ def check_available(
             f"{name}= takes {accepted}, or None for all actions; got {available!r}."
         )
     if found.dtype.kind == "b":
-        valid = found.size == n_actions and bool(found.any())
+        valid = found.size == n_actions and (sets or bool(found.any()))
         some = np.flatnonzero(found)
     else:
         some = np.sort(found).astype(np.intp)
-        valid = some.size > 0 and some[0] >= 0 and some[-1] < n_actions
+        valid = bool(sets) if some.size == 0 else some[0] >= 0 and some[-1] < n_actions
         valid = valid and not (some[1:] == some[:-1]).any()
     if not valid:
         raise refuse(owner, name, accepted, available)
@@ -76,7 +79,10 @@ def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArr
 
 
 def complete(losses: Any, plays: IntArray) -> Any:
-    """The losses of what is played for each choice; what cannot be indexed so is left as it is."""
+    """The losses of what is played for each choice; what cannot be indexed so is left as it is.
+
+    An element that is in no set gets the least loss of those that may be.
+    """
     try:
         found = as_array(losses)
     except (TypeError, ValueError):
@@ -91,6 +97,8 @@ def complete(losses: Any, plays: IntArray) -> Any:
             f"losses must be finite; that of action {available[bad]}, which was available, is "
             f"{shown[bad]}. Leave out or mend the row."
         )
+    if (plays < 0).any():
+        return np.where(plays < 0, shown.min() if shown.size else 0.0, found)
     return found[plays]
 
 
@@ -229,7 +237,12 @@ class Availability(Stored):
 
         The substitute is the available action with the smallest mean loss on this context. If one
         was not seen yet: that of the best score, or of the best policy whose action is available.
+        Where sets are chosen there is none.
         """
+        if past is not None and past.oracle.chooses_sets:
+            opened.plays = np.full(n_actions, -1, dtype=np.intp)
+            opened.plays[some] = some
+            return
         found, known = int(some[0]), False
         if self.costs is not None:
             found, known = self.costs.cheapest(opened.context, some)
@@ -283,6 +296,8 @@ class Availability(Stored):
                 base = np.zeros(len(plays)) if baseline is None else baseline
                 baseline = np.where(charged, guesses, base)
                 plays = np.where(charged, -1, plays)
+        if not isinstance(opened.action, int):
+            return baseline, opened.action
         return baseline, np.flatnonzero(plays == opened.action)
 
     def count(self, by_score: bool) -> None:
@@ -298,7 +313,9 @@ class Availability(Stored):
             self.costs = AvailableCosts(len(opened.plays))
         shown = as_array(losses)
         if not full:
-            self.costs.learn(opened.context, opened.action, float(shown.ravel()[0]))
+            seen = np.atleast_1d(opened.action)
+            if seen.size:
+                self.costs.learn(opened.context, seen, shown.ravel().astype(np.float64))
             return
         seen = np.arange(len(shown)) if opened.plays is None else opened.available
         self.costs.learn(opened.context, seen, shown[seen])

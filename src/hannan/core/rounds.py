@@ -147,7 +147,9 @@ class OpenRound(Stored):
     (0, 1, array([1, 2]))
     """
 
-    plays: IntArray | None = None  # r[b] is played where b is chosen; None: all are available
+    plays: IntArray | None = None
+    """r[b] is played where b is chosen; of sets, -1 for the elements that are not available. None
+    where all are."""
     chosen: Action = -1
     action: Action = -1  # what is played where `chosen` was chosen
     number: int | None = None  # the id of its decision; None for the round that `act` opened
@@ -163,7 +165,13 @@ class OpenRound(Stored):
     def play(self, choice: Action) -> None:
         """Play a choice, or its substitute where it is not available."""
         self.chosen = choice
-        self.action = choice if self.plays is None else int(self.plays[choice])
+        replaced = self.plays is not None and isinstance(choice, int)  # sets are chosen among these
+        self.action = int(self.plays[choice]) if replaced else choice  # type: ignore[index]
+
+    def replaced(self, values: FloatArray) -> FloatArray:
+        """For each choice the value of what is played for it; of sets none is replaced."""
+        plays = self.plays
+        return values if plays is None or plays.min() < 0 else values[plays]
 
     @property
     def available(self) -> IntArray | None:
@@ -183,8 +191,9 @@ class OpenRound(Stored):
             plays=plays is None
             or (
                 K is not None
-                and is_array(plays, K, dtype=np.intp, low=0, high=K - 1)
-                and bool((plays[plays] == plays).all())
+                and is_array(plays, K, dtype=np.intp, low=-1 if sets else 0, high=K - 1)
+                and bool((plays[plays[plays >= 0]] == plays[plays >= 0]).all())
+                and (not sets or bool((plays == np.where(plays < 0, -1, np.arange(K))).all()))
             ),
             action=is_action(self.action, K, sets),
             chosen=self.chosen is OpenRound.chosen or is_action(self.chosen, K, sets),
@@ -194,7 +203,7 @@ class OpenRound(Stored):
             odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
             calls=is_count(self.calls),
         )
-        expect(self, action=plays is None or int(plays[self.action]) == self.action)
+        expect(self, action=plays is None or bool(np.all(plays[self.action] == self.action)))
 
     def _params_to_store(self) -> dict[str, Any]:
         left_out = self._derived_names()

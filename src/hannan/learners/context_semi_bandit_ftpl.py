@@ -152,6 +152,7 @@ class ContextSemiBanditFTPL(Learner):
     """
 
     feedback = Feedback.SEMI
+    restricts_sets = True
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""

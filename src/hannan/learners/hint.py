@@ -375,7 +375,7 @@ class Hint(NoHint):
 
     def _take(self, opened: Any, baseline: FloatArray) -> None:
         if baseline.any():
-            opened.baseline = baseline if opened.plays is None else baseline[opened.plays]
+            opened.baseline = opened.replaced(baseline)
 
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""

@@ -114,16 +114,20 @@ class LinearProgram(SetOracle):
 
     def solve(self, costs: FloatArray) -> Solution:
         """The best point for these costs."""
-        size = float(np.abs(costs).max())
-        scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
-        relaxed = self._highs(scaled, integral=False)
+        closed = np.isinf(costs)
+        open_costs = np.where(closed, 0.0, costs)
+        size = float(np.abs(open_costs).max())
+        scaled = open_costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else open_costs
+        relaxed = self._highs(scaled, integral=False, closed=closed)
         if relaxed.x is not None and relaxed.status == 0:
             rounded = np.round(relaxed.x)
             if np.abs(relaxed.x - rounded).max() <= _INTEGRAL and self._feasible(rounded):
                 return Solution(np.flatnonzero(rounded), 0.0)
-        found = self._highs(scaled, integral=True)
+        found = self._highs(scaled, integral=True, closed=closed)
         if found.x is None:
-            if self.time_limit is None:
+            if closed.any() and found.status != 1:
+                self.check_open(np.flatnonzero(closed), closed)
+            if self.time_limit is None or closed[self._known].any():
                 raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
             # Nothing was found in time: fall back to the feasible point found at the start.
             return Solution(self._known, math.inf)
@@ -133,7 +137,7 @@ class LinearProgram(SetOracle):
     def _solve(self, costs: FloatArray) -> Elements:
         return self.solve(costs).chosen
 
-    def _highs(self, costs: FloatArray, integral: bool) -> Any:
+    def _highs(self, costs: FloatArray, integral: bool, closed: Any = False) -> Any:
         from scipy.optimize import Bounds, milp
 
         options: dict[str, Any] = {"mip_rel_gap": self.gap}
@@ -142,7 +146,7 @@ class LinearProgram(SetOracle):
         return milp(
             costs,
             integrality=np.full(len(costs), int(integral)),
-            bounds=Bounds(0.0, 1.0),
+            bounds=Bounds(0.0, np.where(closed, 0.0, 1.0)),
             constraints=self._rows,
             options=options,
         )
