@@ -78,10 +78,10 @@ def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArr
     return plays
 
 
-def complete(losses: Any, plays: IntArray) -> Any:
+def complete(losses: Any, plays: IntArray, least: float = 0.0) -> Any:
     """The losses of what is played for each choice; what cannot be indexed so is left as it is.
 
-    An element that is in no set gets the least loss of those that may be.
+    An element that is in no set gets the least loss of those that may be, or `least` if none may.
     """
     try:
         found = as_array(losses)
@@ -98,7 +98,7 @@ def complete(losses: Any, plays: IntArray) -> Any:
             f"{shown[bad]}. Leave out or mend the row."
         )
     if (plays < 0).any():
-        return np.where(plays < 0, shown.min() if shown.size else 0.0, found)
+        return np.where(plays < 0, shown.min() if shown.size else least, found)
     return found[plays]
 
 
@@ -262,7 +262,8 @@ class Availability(Stored):
         charged what it costs when it is available, if that is known.
         """
         assert opened.plays is not None
-        losses = complete(losses, opened.plays)
+        low, high = span or (0.0, 0.0)
+        losses = complete(losses, opened.plays, min(max(low, 0.0), high))
         if span is None or np.shape(losses) != opened.plays.shape:
             return losses
         charged, guesses = self.charges(opened, span)
@@ -317,8 +318,9 @@ class Availability(Stored):
             if seen.size:
                 self.costs.learn(opened.context, seen, shown.ravel().astype(np.float64))
             return
-        seen = np.arange(len(shown)) if opened.plays is None else opened.available
-        self.costs.learn(opened.context, seen, shown[seen])
+        seen = np.arange(len(shown)) if opened.plays is None else available_in(opened.plays)
+        if seen.size:
+            self.costs.learn(opened.context, seen, shown[seen])
 
 
 class PassedOn(Availability):

@@ -115,15 +115,14 @@ class LinearProgram(SetOracle):
     def solve(self, costs: FloatArray) -> Solution:
         """The best point for these costs."""
         closed = np.isinf(costs)
-        open_costs = np.where(closed, 0.0, costs)
-        size = float(np.abs(open_costs).max())
-        scaled = open_costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else open_costs
-        relaxed = self._highs(scaled, integral=False, closed=closed)
+        size = float(np.abs(np.where(closed, 0.0, costs)).max())
+        scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
+        relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
             rounded = np.round(relaxed.x)
             if np.abs(relaxed.x - rounded).max() <= _INTEGRAL and self._feasible(rounded):
                 return Solution(np.flatnonzero(rounded), 0.0)
-        found = self._highs(scaled, integral=True, closed=closed)
+        found = self._highs(scaled, integral=True)
         if found.x is None:
             if closed.any() and found.status != 1:
                 self.check_open(np.flatnonzero(closed), closed)
@@ -137,14 +136,15 @@ class LinearProgram(SetOracle):
     def _solve(self, costs: FloatArray) -> Elements:
         return self.solve(costs).chosen
 
-    def _highs(self, costs: FloatArray, integral: bool, closed: Any = False) -> Any:
+    def _highs(self, costs: FloatArray, integral: bool) -> Any:
         from scipy.optimize import Bounds, milp
 
         options: dict[str, Any] = {"mip_rel_gap": self.gap}
         if self.time_limit is not None:
             options["time_limit"] = self.time_limit
+        closed = np.isinf(costs)
         return milp(
-            costs,
+            np.where(closed, 0.0, costs),
             integrality=np.full(len(costs), int(integral)),
             bounds=Bounds(0.0, np.where(closed, 0.0, 1.0)),
             constraints=self._rows,

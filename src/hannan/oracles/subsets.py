@@ -140,7 +140,7 @@ class SubsetObjective(SetObjective):
             q = np.empty(len(elements))
             m = oracle.m
             if self._closed is not None:  # the kernel needs m finite totals
-                m = min(m, np.count_nonzero(~self._closed))
+                m = min(m, int(np.count_nonzero(~self._closed)))
             if len(elements):
                 kernel_law.inclusion(
                     self.totals, oracle._no_noise, scale, m, oracle._below, elements, q
