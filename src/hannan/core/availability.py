@@ -20,6 +20,7 @@ from hannan.core.oracle import Objective
 from hannan.core.rounds import IntArray, OpenRound, available_in, context_key
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, refuse
+from hannan.kernels import closed
 from hannan.kernels import ridge as kernel
 
 # More than any total, in units of the largest loss; the second where rounds weigh more than 1.
@@ -43,6 +44,14 @@ def check_available(
     >>> check_available("act", range(3), 3) is None
     True
     """
+    if (
+        type(available) is np.ndarray
+        and available.dtype == bool
+        and available.shape == (n_actions,)
+    ):
+        some = available.nonzero()[0]
+        if some.size or sets:
+            return None if some.size == n_actions else some
     given = list(available) if isinstance(available, set | frozenset) else available
     try:
         found = as_array(given)
@@ -78,11 +87,8 @@ def substitution(available: IntArray, substitute: int, n_actions: int) -> IntArr
     return plays
 
 
-def complete(losses: Any, plays: IntArray, least: float = 0.0) -> Any:
-    """The losses of what is played for each choice; what cannot be indexed so is left as it is.
-
-    An element that is in no set gets the least loss of those that may be, or `least` if none may.
-    """
+def complete(losses: Any, plays: IntArray) -> Any:
+    """The losses of what is played for each choice; what cannot be indexed so is left as it is."""
     try:
         found = as_array(losses)
     except (TypeError, ValueError):
@@ -97,8 +103,6 @@ def complete(losses: Any, plays: IntArray, least: float = 0.0) -> Any:
             f"losses must be finite; that of action {available[bad]}, which was available, is "
             f"{shown[bad]}. Leave out or mend the row."
         )
-    if (plays < 0).any():
-        return np.where(plays < 0, shown.min() if shown.size else least, found)
     return found[plays]
 
 
@@ -197,6 +201,10 @@ class AvailableCosts(Stored):
         best = (sums / np.maximum(counts, 1.0))[known].min()
         return np.asarray((sums + best) / (counts + 1.0)), known
 
+    def sums(self, context: Any) -> FloatArray | None:
+        """Sums and counts of losses on a context, [2, K], where there are some."""
+        return self._means.get(context_key(context))
+
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
         inverse = self._inverse[seen, 0]
         product = inverse * x
@@ -242,6 +250,7 @@ class Availability(Stored):
         if past is not None and past.oracle.chooses_sets:
             opened.plays = np.full(n_actions, -1, dtype=np.intp)
             opened.plays[some] = some
+            opened.some = some
             return
         found, known = int(some[0]), False
         if self.costs is not None:
@@ -262,12 +271,38 @@ class Availability(Stored):
         charged what it costs when it is available, if that is known.
         """
         assert opened.plays is not None
-        low, high = span or (0.0, 0.0)
-        losses = complete(losses, opened.plays, min(max(low, 0.0), high))
+        if not isinstance(opened.action, int) and span is not None:
+            return self._complete_set(opened, losses, span)
+        losses = complete(losses, opened.plays)
         if span is None or np.shape(losses) != opened.plays.shape:
             return losses
         charged, guesses = self.charges(opened, span)
         return losses if charged is None else np.where(charged, guesses, losses)
+
+    def _complete_set(self, opened: OpenRound, losses: Any, span: LossRange) -> Any:
+        """A closed element that was never seen is charged the least loss of those there are."""
+        try:
+            found = as_array(losses).astype(np.float64)
+        except (TypeError, ValueError):
+            return losses
+        plays = opened.plays
+        assert plays is not None
+        if found.shape != plays.shape:
+            return losses
+        if (bad := closed.missing(plays, found)) >= 0:
+            raise LossError(
+                f"losses must be finite; that of action {bad}, which was available, is "
+                f"{found[bad]}. Leave out or mend the row."
+            )
+        least = closed.smallest(plays, found, min(max(span[0], 0.0), span[1]))
+        return self._charged(opened, closed.fill(plays, found, least), span)
+
+    def _charged(self, opened: OpenRound, losses: FloatArray, span: LossRange) -> FloatArray:
+        """Charge closed elements what they cost when they are open, where that is known."""
+        known = None if self.costs is None else self.costs.sums(opened.context)
+        if known is not None:
+            closed.charge(opened.plays, known[0], known[1], *span, losses)
+        return losses
 
     def charges(
         self, opened: OpenRound, span: LossRange
@@ -291,14 +326,17 @@ class Availability(Stored):
         plays = opened.plays
         if plays is None:
             return baseline, opened.action
+        if not isinstance(opened.action, int):
+            if self.costs is None or span is None:
+                return baseline, opened.action
+            base = np.zeros(len(plays)) if baseline is None else baseline.copy()
+            return self._charged(opened, base, span), opened.action
         if span is not None:
             charged, guesses = self.charges(opened, span)
             if charged is not None:
                 base = np.zeros(len(plays)) if baseline is None else baseline
                 baseline = np.where(charged, guesses, base)
                 plays = np.where(charged, -1, plays)
-        if not isinstance(opened.action, int):
-            return baseline, opened.action
         return baseline, np.flatnonzero(plays == opened.action)
 
     def count(self, by_score: bool) -> None:

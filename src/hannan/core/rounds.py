@@ -150,6 +150,7 @@ class OpenRound(Stored):
     plays: IntArray | None = None
     """r[b] is played where b is chosen; of sets, -1 for the elements that are not available. None
     where all are."""
+    some: IntArray | None = None  # the available ones, once they are known; not to be changed
     chosen: Action = -1
     action: Action = -1  # what is played where `chosen` was chosen
     number: int | None = None  # the id of its decision; None for the round that `act` opened
@@ -157,7 +158,7 @@ class OpenRound(Stored):
     arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
     odds: Odds | None = None  # of its decision
     calls: int = 0  # oracle calls of the present call of the learner
-    _derived = frozenset({"calls"})
+    _derived = frozenset({"calls", "some"})
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -177,6 +178,14 @@ class OpenRound(Stored):
     def available(self) -> IntArray | None:
         """The available actions, or None where all are."""
         return None if self.plays is None else available_in(self.plays)
+
+    @property
+    def there(self) -> IntArray:
+        """The same where not all are, found once; not to be changed."""
+        assert self.plays is not None
+        if self.some is None:
+            self.some = available_in(self.plays)
+        return self.some
 
     @property
     def inverse(self) -> FloatArray:

@@ -45,8 +45,8 @@ class SetOracle(NoContexts):
     A subclass calls `_set_size` in its constructor and writes `_solve`. Where one element is
     always chosen, actions are ints; else they are sorted arrays, the empty one included.
 
-    An infinite cost closes an element. A solver may leave it to `check_open` to find out that no
-    set is left: it then chooses a closed element, or too few.
+    An infinite cost closes an element, which is never chosen. Where all sets have one size a
+    solver may choose too few to say that no set is left; else it raises an `InfeasibleError`.
     """
 
     n_actions: int
@@ -83,14 +83,12 @@ class SetOracle(NoContexts):
         """The chosen elements in the form in which learners play them."""
         return int(chosen[0]) if self._single else chosen.copy()
 
-    def check_open(self, chosen: Elements, closed: NDArray[np.bool_]) -> None:
-        """Refuse a best set that has closed elements, or too few: there is no feasible one."""
-        short = self.antichain and len(chosen) < self.rank
-        if short or closed[chosen].any():
-            raise InfeasibleError(
-                f"{type(self).__name__} has no feasible action without the elements "
-                f"{_listed(np.flatnonzero(closed))}, which are not available."
-            )
+    def infeasible(self, costs: FloatArray) -> InfeasibleError:
+        """What to say where too much is closed."""
+        return InfeasibleError(
+            f"{type(self).__name__} has no feasible action without the elements "
+            f"{_listed(np.flatnonzero(np.isinf(costs)))}, which are not available."
+        )
 
     @abstractmethod
     def _solve(self, costs: FloatArray) -> Elements:
@@ -154,7 +152,7 @@ class SetObjective(Objective):
         self.totals = np.zeros(oracle.n_actions)
         self._tilted: SetObjective | None = None
         self._few: SetObjective | None = None
-        self._closed: NDArray[np.bool_] | None = None
+        self._closed = False
 
     @property
     def scored(self) -> bool:  # type: ignore[override]
@@ -168,7 +166,7 @@ class SetObjective(Objective):
         few = self._few
         few.totals.fill(np.inf)
         few.totals[available] = self.totals[available]
-        few._closed = np.isinf(few.totals)
+        few._closed = True
         return few
 
     def copy(self) -> SetObjective:
@@ -211,7 +209,7 @@ class SetObjective(Objective):
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
-        if self._closed is not None:  # whether there is a feasible set does not depend on noise
+        if self._closed:  # whether there is a feasible set does not depend on noise
             self.action(context, noise, first, scale)
         if scale == 0.0:
             return np.repeat(self.oracle._solve_many(self.totals[None, :]), count, axis=0)
@@ -227,10 +225,11 @@ class SetObjective(Objective):
         return inclusion
 
     def _open(self, chosen: Elements) -> Action:
-        """The action, if nothing in it is closed."""
-        if self._closed is not None:
-            self.oracle.check_open(chosen, self._closed)
-        return self.oracle.action(chosen)
+        """The action, if enough is open for one."""
+        oracle = self.oracle
+        if self._closed and oracle.antichain and len(chosen) < oracle.rank:
+            raise oracle.infeasible(self.totals)
+        return oracle.action(chosen)
 
     def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
         return _perturbed(self.totals, noise, draw, scale)

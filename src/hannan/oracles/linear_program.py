@@ -125,7 +125,7 @@ class LinearProgram(SetOracle):
         found = self._highs(scaled, integral=True)
         if found.x is None:
             if closed.any() and found.status != 1:
-                self.check_open(np.flatnonzero(closed), closed)
+                raise self.infeasible(costs)
             if self.time_limit is None or closed[self._known].any():
                 raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
             # Nothing was found in time: fall back to the feasible point found at the start.

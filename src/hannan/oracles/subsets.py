@@ -109,7 +109,7 @@ class SubsetObjective(SetObjective):
         """The best items under many draws, one compiled call for each block of noise."""
         if scale == 0.0:
             return super().chosen(context, noise, first, count, scale)
-        if self._closed is not None:
+        if self._closed:
             self.action(context, noise, first, scale)
         assert isinstance(noise, SetNoise)
         oracle = self.oracle
@@ -139,8 +139,8 @@ class SubsetObjective(SetObjective):
         if oracle.m <= _MOST_COMPUTED:
             q = np.empty(len(elements))
             m = oracle.m
-            if self._closed is not None:  # the kernel needs m finite totals
-                m = min(m, int(np.count_nonzero(~self._closed)))
+            if self._closed:  # the kernel needs m finite totals
+                m = min(m, int(np.count_nonzero(self.totals < np.inf)))
             if len(elements):
                 kernel_law.inclusion(
                     self.totals, oracle._no_noise, scale, m, oracle._below, elements, q
