@@ -281,21 +281,22 @@ class Availability(Stored):
 
     def _complete_set(self, opened: OpenRound, losses: Any, span: LossRange) -> Any:
         """A closed element that was never seen is charged the least loss of those there are."""
-        try:
-            found = as_array(losses).astype(np.float64)
-        except (TypeError, ValueError):
-            return losses
-        plays = opened.plays
+        plays, found = opened.plays, losses
         assert plays is not None
+        if type(losses) is not np.ndarray or losses.dtype != np.float64:
+            try:
+                found = as_array(losses).astype(np.float64)
+            except (TypeError, ValueError):
+                return losses
         if found.shape != plays.shape:
             return losses
-        if (bad := closed.missing(plays, found)) >= 0:
+        out = np.empty(len(plays))
+        if (bad := closed.complete(plays, found, min(max(span[0], 0.0), span[1]), out)) >= 0:
             raise LossError(
                 f"losses must be finite; that of action {bad}, which was available, is "
                 f"{found[bad]}. Leave out or mend the row."
             )
-        least = closed.smallest(plays, found, min(max(span[0], 0.0), span[1]))
-        return self._charged(opened, closed.fill(plays, found, least), span)
+        return self._charged(opened, out, span)
 
     def _charged(self, opened: OpenRound, losses: FloatArray, span: LossRange) -> FloatArray:
         """Charge closed elements what they cost when they are open, where that is known."""
@@ -356,7 +357,11 @@ class Availability(Stored):
             if seen.size:
                 self.costs.learn(opened.context, seen, shown.ravel().astype(np.float64))
             return
-        seen = np.arange(len(shown)) if opened.plays is None else available_in(opened.plays)
+        known = None if opened.plays is None else self.costs.sums(opened.context)
+        if known is not None and not isinstance(opened.action, int):
+            closed.note(opened.plays, shown, known[0], known[1])
+            return
+        seen = np.arange(len(shown)) if opened.plays is None else opened.there
         if seen.size:
             self.costs.learn(opened.context, seen, shown[seen])
 

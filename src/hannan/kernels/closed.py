@@ -9,32 +9,23 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def missing(plays, losses):
-    """The first open element whose loss is not a finite number, or -1."""
-    for k in range(plays.size):
-        if plays[k] >= 0 and not np.isfinite(losses[k]):
-            return k
-    return -1
+def complete(plays, losses, least, out):
+    """Write the losses, and for closed elements the least of open ones (`least` if none is open).
 
-
-@njit
-def smallest(plays, losses, least):
-    """The least loss of an open element, or `least` where none is open."""
+    Returns the first open element whose loss is not a finite number, or -1.
+    """
     found = np.inf
     for k in range(plays.size):
         if plays[k] >= 0:
+            if not np.isfinite(losses[k]):
+                return k
             found = min(found, losses[k])
-    return found if found < np.inf else least
-
-
-@njit
-def fill(plays, losses, value):
-    """A copy of the losses with this value for the closed elements."""
-    out = losses.copy()
+            out[k] = losses[k]
+    value = found if found < np.inf else least
     for k in range(plays.size):
         if plays[k] < 0:
             out[k] = value
-    return out
+    return -1
 
 
 @njit

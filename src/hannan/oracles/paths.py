@@ -239,7 +239,7 @@ class PathObjective(Objective):
         self.totals = np.zeros(len(oracle._ids))
         self._tilted: PathObjective | None = None
         self._few: PathObjective | None = None
-        self._closed: NDArray[np.bool_] | None = None
+        self._closed = False
 
     @property
     def scored(self) -> bool:  # type: ignore[override]
@@ -250,24 +250,21 @@ class PathObjective(Objective):
         """The totals with the other edges closed, in a buffer that is reused."""
         if self._few is None:
             self._few = PathObjective(self.oracle)
-        few, places = self._few, self.oracle._place[available]
-        places = places[places >= 0]
-        few.totals.fill(np.inf)
-        few.totals[places] = self.totals[places]
-        few._closed = np.ones(self.oracle.n_actions, dtype=bool)
-        few._closed[available] = False
+        few = self._few
+        kernel.close(self.totals, available, self.oracle._place, few.totals)
+        few._closed = True
         return few
 
     def _open(self, path: NDArray[np.int64]) -> Action:
         """The action, if no edge of it is closed."""
-        if self._closed is not None and self._closed[path].any():
-            oracle = self.oracle
-            shut = ", ".join(str(oracle.edges[e]) for e in np.flatnonzero(self._closed)[:8])
+        oracle = self.oracle
+        if self._closed and not kernel.is_open(self.totals, path, oracle._place):
+            shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(self.totals)]]
             raise InfeasibleError(
                 f"No path leads from {oracle.source!r} to {oracle.target!r} without the "
-                f"{np.count_nonzero(self._closed)} edges that are not available, {shut} among them."
+                f"{len(shut)} edges that are not available, such as {', '.join(shut[:8])}."
             )
-        return _as_action(self.oracle, path)
+        return _as_action(oracle, path)
 
     def copy(self) -> PathObjective:
         twin = PathObjective(self.oracle)
@@ -332,7 +329,7 @@ class PathObjective(Objective):
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
-        if self._closed is not None:  # whether there is a path does not depend on noise
+        if self._closed:  # whether there is a path does not depend on noise
             self.action(context, noise, first, scale)
         if scale == 0.0:
             inclusion[:, self.action(None, None, 0, 0.0)] = True
