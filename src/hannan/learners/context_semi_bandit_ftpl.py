@@ -13,6 +13,7 @@ from hannan.core import (
     Action,
     Feedback,
     Learner,
+    LossError,
     Objective,
     Oracle,
     ParameterError,
@@ -628,6 +629,12 @@ class ContextSemiBanditFTPL(Learner):
 
     def _check_loss(self, action: Action, loss: Any) -> Any:
         if not isinstance(action, int):
+            if isinstance(loss, int | float | np.number):
+                raise LossError(
+                    f"losses must be {len(action)} numbers, one for each chosen element; got "
+                    f"{loss!r}. Of their sum alone nothing is learned here: what is known of that "
+                    "is in docs/paper-notes.md, section 3.4."
+                )
             return check_losses(loss, len(action), self._range, "one for each chosen element")[0]
         low, high = self._range
         if isinstance(loss, float) and low <= loss <= high:
