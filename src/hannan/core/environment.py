@@ -85,7 +85,7 @@ class Round:
         if self.available is not None and not isinstance(action, int | np.integer):
             raise ParameterError(
                 "A round that says what is available is for single actions: what a set with closed "
-                "elements would have lost is not known. Play act(available=...) and update yourself."
+                "elements would have lost is not known. Call act(available=...) and update alone."
             )
         if self.available is not None and not (self.available == action).any():
             raise ParameterError(
