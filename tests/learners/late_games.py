@@ -28,6 +28,8 @@ FOUR = hn.oracles.FinitePolicies([[0, 0, 1], [1, 0, 1], [1, 1, 0], [0, 1, 0]])
 TABLE = hn.oracles.AllPolicies(1, 2)
 TABLES = hn.oracles.AllPolicies(2, 3)
 PAIRS = hn.oracles.Subsets(3, 2)
+UP_TO_TWO = hn.oracles.Subsets(3, 2, exactly=False)
+REWARDS = (-1.0, 0.0)
 GULLIBLE = hn.Trust(budget=1.0, prior=10.0, share=0.5)
 UNCOVERED = hn.Trust(prior=10.0, baseline=None)
 
@@ -61,6 +63,14 @@ SETTINGS = {
     "bandit, small cap": lambda: bandit(FOUR, resampling=1, max_resamples=2),
     "bandit, three, small cap": lambda: bandit(THREE, max_resamples=2),
     "bandit, sets": lambda: bandit(PAIRS),
+    "rewards, pairs": lambda: bandit(PAIRS, loss_range=REWARDS),
+    "rewards, any size": lambda: bandit(UP_TO_TWO, loss_range=REWARDS),
+    "rewards, any size, eager": lambda: bandit(
+        UP_TO_TWO, loss_range=REWARDS, epsilon=hn.SelfTuned(8.0)
+    ),
+    "gains and losses, any size": lambda: bandit(UP_TO_TWO, loss_range=(-0.5, 0.5)),
+    "rewards, table": lambda: bandit(TABLE, loss_range=REWARDS),
+    "hints, rewards, four": lambda: bandit(FOUR, loss_range=REWARDS, predictor=Told()),
     "bandit, timid": lambda: bandit(TABLE, epsilon=hn.SelfTuned(1.0)),
     "hints, table": lambda: bandit(TABLE, predictor=Told()),
     "hints, four": lambda: bandit(FOUR, predictor=Told()),

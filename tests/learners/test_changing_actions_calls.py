@@ -122,8 +122,6 @@ def test_files_keep_what_was_available(learner):
 @pytest.mark.parametrize(
     "oracle",
     [
-        hn.oracles.Subsets(4, 2),
-        hn.oracles.Paths([(0, 1), (1, 2), (0, 2)], 0, 2),
         hn.oracles.Submodular(3),
         hn.oracles.FinitePolicies([[[0, 1]], [[1, 2]]]),
         hn.oracles.FinitePolicies([[[0]], [[1]]]),
@@ -133,9 +131,26 @@ def test_files_keep_what_was_available(learner):
 def test_sets_refuse_available(oracle):
     learner = hn.ContextFTPL(oracle, seed=0)
     context = oracle.contexts[0]
-    with pytest.raises(hn.ParameterError, match="constraints of their own"):
-        learner.act(context, available=[0])
+    for ask in (learner.act, learner.decide, learner.would_play, learner.propensities):
+        with pytest.raises(hn.ParameterError, match=f"not by {type(oracle).__name__}"):
+            ask(context, available=[0])
     learner.act(context)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        hn.Restarting(hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0)),
+        hn.StronglyAdaptive(hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0), seed=0),
+        hn.Discounted(hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0), 0.9),
+        hn.AdaptiveDiscount(hn.oracles.Subsets(4, 2), seed=0),
+        hn.baselines.FollowTheLeader(hn.oracles.Subsets(4, 2)),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_other_learners_of_sets_refuse_available_by_name(learner):
+    with pytest.raises(hn.ParameterError, match=f"not by {type(learner).__name__}"):
+        learner.act(available=[0, 1])
 
 
 @pytest.mark.parametrize(

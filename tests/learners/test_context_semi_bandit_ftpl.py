@@ -395,7 +395,7 @@ def test_the_law_may_be_known_on_some_contexts_only():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss_range": (-1, 1)}, "add a constant"),
+        ({"loss_range": None}, "known range"),
         ({"resampling": "often"}, "resampling"),
         ({"resampling": "separate"}, "resampling"),
         ({"resampling": None}, "resampling"),

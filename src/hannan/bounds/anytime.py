@@ -140,8 +140,14 @@ def variance(
         return sizes.instability("sharp") * (T + delay), 0.0, None
     if not sizes.nonnegative:
         raise ParameterError(
-            f"{owner}: with semi-bandit feedback losses must not be negative (Theorem 3); got "
-            "nonnegative=False. Add a constant to each element's loss."
+            f"{owner}: with semi-bandit feedback losses are counted from the lowest; got "
+            "nonnegative=False. Say with loss_range=(low, high) which that is."
+        )
+    if sizes.low < 0.0 and m > 1 and delay > 0.0:
+        raise ParameterError(
+            f"{owner}: of late losses below zero nothing is proved for sets that differ in size; "
+            f"got loss_range={(sizes.low, sizes.high)} and total_delay={total_delay}. Where all "
+            "sets have the same size add a constant to each loss."
         )
     if feedback == "bandit" and m > 1:
         raise refuse(owner, "feedback", "'full' or 'semi-bandit' for sets of elements", feedback)

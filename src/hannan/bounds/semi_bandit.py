@@ -34,7 +34,8 @@ def semi_bandit(
     horizon, loss_bound
         T and B.
     loss_range
-        Smallest and largest loss of an element, in place of `loss_bound`.
+        Smallest and largest loss of an element, in place of `loss_bound`: then B is the largest
+        less the smallest where that is negative, as for rewards up to R, (-R, 0).
     max_resamples
         L; by default :math:`\lceil\sqrt{KT}\rceil`, in the printed separator bound
         :math:`\lceil T^{1/3}\rceil`. There "best" chooses it together with ε, which gives

@@ -191,20 +191,15 @@ class Checked:
         if self.nonnegative and low < 0.0 and self.setting == "transductive":
             raise ParameterError(
                 f"{self.owner}: this claim needs losses that are never negative; got "
-                f"loss_range={(low, high)}. Add a constant to each element's loss, or use the "
-                "claim for any losses with nonnegative=False."
+                f"loss_range={(low, high)}. Use the claim for any losses with nonnegative=False; "
+                "or add a constant to each loss, if all actions choose equally many elements."
             )
         spread = high - low if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
         return m * max(abs(low), abs(high)), spread
 
     def check_semi_bandit_losses(self) -> float:
-        """The largest loss of an element; none may be negative."""
-        if self.low < 0.0:
-            raise ParameterError(
-                f"{self.owner} needs losses that are never negative (Theorem 3); got "
-                f"loss_range={(self.low, self.high)}. Add a constant to each element's loss."
-            )
-        return self.high
+        """The largest loss of an element, counted from the lowest where that is negative."""
+        return self.high - min(self.low, 0.0)
 
 
 def _check_names(owner: str, given: Sizes, takes: type[Sizes]) -> None:

@@ -1,7 +1,8 @@
 """Action sets that change: which actions are available, and what is played for the others.
 
 A restricted round has one array, r: r[b] is the action played where b is chosen. So r[b] = b for
-the available actions, and all others share one substitute.
+the available actions, and all others share one substitute. Sets are chosen among the available
+elements in the first place: there r[b] = -1 for the others.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from hannan.core.oracle import Objective
 from hannan.core.rounds import IntArray, OpenRound, available_in, context_key
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, refuse
+from hannan.kernels import closed
 from hannan.kernels import ridge as kernel
 
 # More than any total, in units of the largest loss; the second where rounds weigh more than 1.
@@ -27,9 +29,11 @@ _MEMORY = 2**26  # the most bytes that inverses of regressions may take
 
 
 def check_available(
-    owner: object, available: Any, n_actions: int, name: str = "available"
+    owner: object, available: Any, n_actions: int, name: str = "available", sets: bool = False
 ) -> IntArray | None:
     """Distinct integers below K, or K booleans, as sorted actions; None where all are available.
+
+    For `sets` they are elements, and there may be none.
 
     Examples
     --------
@@ -40,15 +44,23 @@ def check_available(
     >>> check_available("act", range(3), 3) is None
     True
     """
+    if (
+        type(available) is np.ndarray
+        and available.dtype == bool
+        and available.shape == (n_actions,)
+    ):
+        some = available.nonzero()[0]
+        if some.size or sets:
+            return None if some.size == n_actions else some
     given = list(available) if isinstance(available, set | frozenset) else available
     try:
         found = as_array(given)
     except (TypeError, ValueError):
         found = np.empty((), dtype=object)
     mixed = isinstance(given, list | tuple) and len({isinstance(v, bool) for v in given}) > 1
+    what, least = ("elements", "") if sets else ("actions", ", at least one of them true")
     accepted = (
-        f"distinct actions, integers from 0 to {n_actions - 1}, or {n_actions} booleans, at least "
-        "one of them true"
+        f"distinct {what}, integers from 0 to {n_actions - 1}, or {n_actions} booleans{least}"
     )
     if found.shape == (n_actions,) and found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all():
         accepted += " (for a mask use booleans, True and False: 0 and 1 are actions)"
@@ -57,11 +69,11 @@ def check_available(
             f"{name}= takes {accepted}, or None for all actions; got {available!r}."
         )
     if found.dtype.kind == "b":
-        valid = found.size == n_actions and bool(found.any())
+        valid = found.size == n_actions and (sets or bool(found.any()))
         some = np.flatnonzero(found)
     else:
         some = np.sort(found).astype(np.intp)
-        valid = some.size > 0 and some[0] >= 0 and some[-1] < n_actions
+        valid = bool(sets) if some.size == 0 else some[0] >= 0 and some[-1] < n_actions
         valid = valid and not (some[1:] == some[:-1]).any()
     if not valid:
         raise refuse(owner, name, accepted, available)
@@ -189,6 +201,10 @@ class AvailableCosts(Stored):
         best = (sums / np.maximum(counts, 1.0))[known].min()
         return np.asarray((sums + best) / (counts + 1.0)), known
 
+    def sums(self, context: Any) -> FloatArray | None:
+        """Sums and counts of losses on a context, [2, K], where there are some."""
+        return self._means.get(context_key(context))
+
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
         inverse = self._inverse[seen, 0]
         product = inverse * x
@@ -229,7 +245,13 @@ class Availability(Stored):
 
         The substitute is the available action with the smallest mean loss on this context. If one
         was not seen yet: that of the best score, or of the best policy whose action is available.
+        Where sets are chosen there is none.
         """
+        if past is not None and past.oracle.chooses_sets:
+            opened.plays = np.full(n_actions, -1, dtype=np.intp)
+            opened.plays[some] = some
+            opened.some = some
+            return
         found, known = int(some[0]), False
         if self.costs is not None:
             found, known = self.costs.cheapest(opened.context, some)
@@ -249,11 +271,39 @@ class Availability(Stored):
         charged what it costs when it is available, if that is known.
         """
         assert opened.plays is not None
+        if not isinstance(opened.action, int) and span is not None:
+            return self._complete_set(opened, losses, span)
         losses = complete(losses, opened.plays)
         if span is None or np.shape(losses) != opened.plays.shape:
             return losses
         charged, guesses = self.charges(opened, span)
         return losses if charged is None else np.where(charged, guesses, losses)
+
+    def _complete_set(self, opened: OpenRound, losses: Any, span: LossRange) -> Any:
+        """A closed element that was never seen is charged the least loss of those there are."""
+        plays, found = opened.plays, losses
+        assert plays is not None
+        if type(losses) is not np.ndarray or losses.dtype != np.float64:
+            try:
+                found = as_array(losses).astype(np.float64)
+            except (TypeError, ValueError):
+                return losses
+        if found.shape != plays.shape:
+            return losses
+        out = np.empty(len(plays))
+        if (bad := closed.complete(plays, found, min(max(span[0], 0.0), span[1]), out)) >= 0:
+            raise LossError(
+                f"losses must be finite; that of action {bad}, which was available, is "
+                f"{found[bad]}. Leave out or mend the row."
+            )
+        return self._charged(opened, out, span)
+
+    def _charged(self, opened: OpenRound, losses: FloatArray, span: LossRange) -> FloatArray:
+        """Charge closed elements what they cost when they are open, where that is known."""
+        known = None if self.costs is None else self.costs.sums(opened.context)
+        if known is not None:
+            closed.charge(opened.plays, known[0], known[1], *span, losses)
+        return losses
 
     def charges(
         self, opened: OpenRound, span: LossRange
@@ -277,6 +327,11 @@ class Availability(Stored):
         plays = opened.plays
         if plays is None:
             return baseline, opened.action
+        if not isinstance(opened.action, int):
+            if self.costs is None or span is None:
+                return baseline, opened.action
+            base = np.zeros(len(plays)) if baseline is None else baseline.copy()
+            return self._charged(opened, base, span), opened.action
         if span is not None:
             charged, guesses = self.charges(opened, span)
             if charged is not None:
@@ -298,10 +353,17 @@ class Availability(Stored):
             self.costs = AvailableCosts(len(opened.plays))
         shown = as_array(losses)
         if not full:
-            self.costs.learn(opened.context, opened.action, float(shown.ravel()[0]))
+            seen = np.atleast_1d(opened.action)
+            if seen.size:
+                self.costs.learn(opened.context, seen, shown.ravel().astype(np.float64))
             return
-        seen = np.arange(len(shown)) if opened.plays is None else opened.available
-        self.costs.learn(opened.context, seen, shown[seen])
+        known = None if opened.plays is None else self.costs.sums(opened.context)
+        if known is not None and not isinstance(opened.action, int):
+            closed.note(opened.plays, shown, known[0], known[1])
+            return
+        seen = np.arange(len(shown)) if opened.plays is None else opened.there
+        if seen.size:
+            self.costs.learn(opened.context, seen, shown[seen])
 
 
 class PassedOn(Availability):

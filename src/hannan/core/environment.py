@@ -82,6 +82,11 @@ class Round:
         None means that nothing can be told: the learner does not learn from the round. The loss
         of an action that was not there is NaN.
         """
+        if self.available is not None and not isinstance(action, int | np.integer):
+            raise ParameterError(
+                "A round that says what is available is for single actions: what a set with closed "
+                "elements would have lost is not known. Call act(available=...) and update alone."
+            )
         if self.available is not None and not (self.available == action).any():
             raise ParameterError(
                 f"Action {action!r} was played, and only {self.available.tolist()} were available: "

@@ -76,6 +76,7 @@ class Learner(Parametrised, ABC):
     feedback: ClassVar[Feedback] = Feedback.FULL
     learns: ClassVar[bool] = True  # False: `update` takes either feedback and nothing is learned
     knows_future: ClassVar[bool] = False  # True: it was told when which context arrives
+    restricts_sets: ClassVar[bool] = False  # True: `available` may leave out elements of sets
     Round: ClassVar[type[OpenRound]] = OpenRound
     oracle: Oracle | None = None
     _derived = frozenset({"_range", "_width"})
@@ -98,8 +99,8 @@ class Learner(Parametrised, ABC):
         context
             x, as the policy class takes it.
         available
-            The actions that are available in this round, for problems of single actions: distinct
-            integers, or K booleans. None where all are.
+            The actions that are available in this round, or the elements that sets may be made of:
+            distinct integers, or K booleans. None where all are.
 
         Examples
         --------
@@ -557,19 +558,20 @@ class Learner(Parametrised, ABC):
         if available is None:
             return None
         oracle = self.oracle
-        single = oracle is None or (oracle.max_chosen == 1 and not oracle.takes_functions)
-        if not single or getattr(oracle, "sets", None) is not None:
+        sets = oracle is not None and oracle.chooses_sets
+        if sets and not (self.restricts_sets and self._scores_actions):
+            whose = type(oracle if self.restricts_sets else self).__name__
             raise ParameterError(
-                f"available= is for choices of one action, and {type(oracle).__name__} chooses "
-                "sets, which have constraints of their own: build an oracle with the elements "
-                "that are available, or give the others large losses."
+                f"available= for sets of elements is heeded by ContextFTPL and "
+                "ContextSemiBanditFTPL over Subsets, PartitionMatroid, SpanningTrees, Matchings, "
+                f"Matroid, Paths and LinearProgram, and those in PerContext; not by {whose}."
             )
         if self.action_count is None:
             raise ParameterError(
                 f"available= needs the number of actions, which {type(self).__name__} does not "
                 f"know yet: give {type(oracle).__name__} its n_actions=."
             )
-        return check_available(self, available, self.action_count)
+        return check_available(self, available, self.action_count, sets=sets)
 
     def _restrict(self, opened: OpenRound, some: IntArray | None) -> None:
         if some is not None:

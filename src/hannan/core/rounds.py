@@ -151,7 +151,10 @@ class OpenRound(Stored):
     (0, 1, array([1, 2]))
     """
 
-    plays: IntArray | None = None  # r[b] is played where b is chosen; None: all are available
+    plays: IntArray | None = None
+    """r[b] is played where b is chosen; of sets, -1 for the elements that are not available. None
+    where all are."""
+    some: IntArray | None = None  # the available ones, once they are known; not to be changed
     chosen: Action = -1
     action: Action = -1  # what is played where `chosen` was chosen
     number: int | None = None  # the id of its decision; None for the round that `act` opened
@@ -159,7 +162,7 @@ class OpenRound(Stored):
     arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
     odds: Odds | None = None  # of its decision
     calls: int = 0  # oracle calls of the present call of the learner
-    _derived = frozenset({"calls"})
+    _derived = frozenset({"calls", "some"})
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -167,12 +170,26 @@ class OpenRound(Stored):
     def play(self, choice: Action) -> None:
         """Play a choice, or its substitute where it is not available."""
         self.chosen = choice
-        self.action = choice if self.plays is None else int(self.plays[choice])
+        replaced = self.plays is not None and isinstance(choice, int)  # sets are chosen among these
+        self.action = int(self.plays[choice]) if replaced else choice  # type: ignore[index]
+
+    def replaced(self, values: FloatArray) -> FloatArray:
+        """For each choice the value of what is played for it; of sets none is replaced."""
+        plays = self.plays
+        return values if plays is None or plays.min() < 0 else values[plays]
 
     @property
     def available(self) -> IntArray | None:
         """The available actions, or None where all are."""
         return None if self.plays is None else available_in(self.plays)
+
+    @property
+    def there(self) -> IntArray:
+        """The same where not all are, found once; not to be changed."""
+        assert self.plays is not None
+        if self.some is None:
+            self.some = available_in(self.plays)
+        return self.some
 
     @property
     def inverse(self) -> FloatArray:
@@ -187,8 +204,9 @@ class OpenRound(Stored):
             plays=plays is None
             or (
                 K is not None
-                and is_array(plays, K, dtype=np.intp, low=0, high=K - 1)
-                and bool((plays[plays] == plays).all())
+                and is_array(plays, K, dtype=np.intp, low=-1 if sets else 0, high=K - 1)
+                and bool((plays[plays[plays >= 0]] == plays[plays >= 0]).all())
+                and (not sets or bool((plays == np.where(plays < 0, -1, np.arange(K))).all()))
             ),
             action=is_action(self.action, K, sets),
             chosen=self.chosen is OpenRound.chosen or is_action(self.chosen, K, sets),
@@ -198,7 +216,7 @@ class OpenRound(Stored):
             odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
             calls=is_count(self.calls),
         )
-        expect(self, action=plays is None or int(plays[self.action]) == self.action)
+        expect(self, action=plays is None or bool(np.all(plays[self.action] == self.action)))
 
     def _params_to_store(self) -> dict[str, Any]:
         left_out = self._derived_names()

@@ -120,8 +120,8 @@ def check_losses(
         raise LossError(f"losses must be finite; got {_shown(one)}. Leave out or mend the row.")
     raise LossError(
         f"losses must lie in loss_range={loss_range}; got values from {low:g} to {high:g}. "
-        "Shift and rescale them, (loss - lowest) / (highest - lowest), or pass the range they "
-        "really have as loss_range=(low, high)."
+        "Pass the range they really have as loss_range=(low, high); rewards up to R are losses in "
+        "(-R, 0). Only where all actions choose equally many elements may losses be shifted."
     )
 
 

@@ -50,6 +50,8 @@ def kruskal_rows(costs, tail, head, n_nodes, out):
             parent[v] = v
         missing = n_nodes - 1
         for k in np.argsort(costs[i], kind="mergesort"):
+            if costs[i, k] == np.inf:  # closed, and so is all that comes after it
+                break
             a = _root(parent, tail[k])
             b = _root(parent, head[k])
             if a != b:

@@ -103,6 +103,24 @@ def add(costs, losses, ids, out):
         out[i] = costs[i] + losses[ids[i]]
 
 
+@njit
+def close(costs, available, place, out):
+    """out = costs, infinite for all edges but these; place[e] is where edge e stands, or -1."""
+    out[:] = np.inf
+    for e in available:
+        if place[e] >= 0:
+            out[place[e]] = costs[place[e]]
+
+
+@njit
+def is_open(costs, path, place):
+    """Whether no edge of a path is closed."""
+    total = 0.0
+    for e in path:
+        total += costs[place[e]]
+    return total < np.inf
+
+
 @njit(nogil=True)
 def settle(costs, losses, block, row, scale, start, head, ids, longest):
     """Add the losses, then act under the same draw."""

@@ -144,8 +144,13 @@ class SemiBanditCertificate(Stored):
         )
 
 
-def availability_notes(sets: Availability) -> list[str]:
-    """What regret means where not all actions were always available."""
+def availability_notes(sets: Availability, closed: bool = False) -> list[str]:
+    """What regret means where not all actions were always available, or elements of sets closed."""
+    if closed and sets.restricted:
+        return [
+            "elements were closed in some rounds, and the best set of the others was played: no "
+            "theorem applies, and a closed element is charged what it costs when it is open"
+        ]
     by_score = (
         ", and the best-scored of those available was played: no theorem applies, and a policy "
         "whose action was not available is charged its substitute"
@@ -192,7 +197,7 @@ def realised(
     if not total.oracle.exact:
         notes += (_INEXACT,)
     regret, unknown = realised_regret(loss, total)
-    notes += (*unknown, *availability_notes(sets))
+    notes += (*unknown, *availability_notes(sets, total.oracle.chooses_sets))
     return Certificate(rounds, loss, regret, notes=notes, **others)
 
 
@@ -399,7 +404,8 @@ def semi_bandit_certificate(
     notes = game.obstacles()
     if not hint.has_theorem:
         notes.append("a baseline may over-predict, which nobody can observe: estimates void")
-    notes += [*hint.notes, *availability_notes(game.sets), *late_notes(ledger)]
+    closed = availability_notes(game.sets, game.leader.oracle.chooses_sets)
+    notes += [*hint.notes, *closed, *late_notes(ledger)]
     stability = variance = comparator = None
     if game.has_theorem and hint.has_theorem and selected(ledger, hint):
         notes.append(SELECTED)
@@ -442,7 +448,7 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
         return semi_bandit_worst_case(game, hint, plan, game.rounds, 0, *late)
     if isinstance(hint, Hint) or game.ledger.gaps:
         return None
-    if game.ledger.delayed and not isinstance(step, Anytime):
+    if game.ledger.delayed and not (isinstance(step, Anytime) and plan.proved_late):
         return None
     G, scale = game.leader.complexity(), step.scale
     if G.value <= 0.0:
@@ -473,7 +479,7 @@ def semi_bandit_worst_case(
 ) -> float | None:
     """That of self-tuning, with hints or without."""
     leader, step, B = game.leader, game.step, plan.loss_bound
-    if not isinstance(step, SelfTuned):
+    if not isinstance(step, SelfTuned) or (total_delay and not plan.proved_late):
         return None
     G, lost = leader.complexity(), game.charge(unanswered)
     if G.value <= 0.0:
@@ -524,11 +530,12 @@ def semi_bandit_worst_case(
 class SemiBanditPlan:
     """What a semi-bandit learner has fixed in advance."""
 
-    loss_bound: float  # of an element
+    loss_bound: float  # of an element, beyond the lowest where that is negative
     second_moment: float
     limit: int | None  # L, or None where it grows with the rounds
     start: float  # what D began with
     floor: Floor
+    proved_late: bool = True  # whether bounds are known for losses that come late
 
     def exploration(self, rounds: int) -> float:
         """What exploration may cost in so many rounds."""

@@ -123,6 +123,7 @@ class ContextFTPL(Learner):
     """
 
     oracle: Oracle
+    restricts_sets = True
     noise_memory: ClassVar[int] = 2**27  # bytes made ready; it never changes what is played
 
     class Round(NoisyRound):
@@ -358,10 +359,10 @@ class ContextFTPL(Learner):
         self, opened: Round, f: Any, low: float, high: float
     ) -> tuple[float, float, float]:
         """(f_t - Q_t)(π_t), and the range of f_t - Q_t over all actions."""
-        Q, plays = self._prediction, opened.plays
-        if plays is not None and self.leader.total.scored:
-            opened.offered = opened.offered[plays]
-            opened.guess = None if opened.guess is None else opened.guess[plays]
+        Q = self._prediction
+        if opened.plays is not None and self.leader.total.scored:
+            opened.offered = opened.replaced(opened.offered)
+            opened.guess = None if opened.guess is None else opened.replaced(opened.guess)
         return Q.surprise(opened, f, opened.chosen), *Q.surprises(opened, f, low, high)
 
     def _note(self, opened: Round, suffered: float, width: float) -> None:

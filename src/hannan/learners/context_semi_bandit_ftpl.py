@@ -13,6 +13,7 @@ from hannan.core import (
     Action,
     Feedback,
     Learner,
+    LossError,
     Objective,
     Oracle,
     ParameterError,
@@ -36,6 +37,7 @@ from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, NoHint, Trust, check_trust
 from hannan.learners.instability import NOTHING, Measured, compared, measure, measure_late
+from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import (
     NoisyRound,
     Outlook,
@@ -102,12 +104,18 @@ class ContextSemiBanditFTPL(Learner):
         The least probability of every available action, for logs that others are to be evaluated
         by; single actions only. It costs at most K times this a round, which bounds and certificate
         count.
-    seed, loss_range
-        As in `ContextFTPL`; losses must not be negative.
+    seed
+        As in `ContextFTPL`.
+    loss_range
+        Range (low, high) of each element's loss. Rewards up to R are losses in (-R, 0): every
+        element is then expected to earn R until it is tried, so that sets of any size can be
+        learned. With losses that are never negative choosing nothing is best wherever it is
+        allowed.
 
     Guarantee
     ---------
-    With an exact oracle, losses in [0, 1] and immediate feedback, against adaptive adversaries,
+    With an exact oracle, losses in [0, 1] or in [-1, 0] and immediate feedback, against adaptive
+    adversaries,
     pseudo-regret is at most :math:`2 E[D_T] + \sum_t K/(eL_t)` when self-tuned, and
     `bounds.semi_bandit` with epsilon="theorem". Where actions are not always available, as for
     `ContextFTPL`. [syrgkanis2016, Theorem 3]
@@ -122,6 +130,17 @@ class ContextSemiBanditFTPL(Learner):
     >>> learner.best_policy()(0)
     2
 
+    Rewards up to 2, for any two items at most:
+
+    >>> shop = hn.ContextSemiBanditFTPL(
+    ...     hn.oracles.Subsets(4, 2, exactly=False), loss_range=(-2, 0), seed=0
+    ... )
+    >>> for t in range(300):
+    ...     shown = shop.act()
+    ...     shop.update(-np.array([0.1, 1.5, 0.2, 1.0])[shown])
+    >>> shop.best_policy()()
+    array([1, 3])
+
     Feedback that comes later, out of order or never:
 
     >>> first, second = learner.decide_many([0, 1])
@@ -134,10 +153,11 @@ class ContextSemiBanditFTPL(Learner):
     """
 
     feedback = Feedback.SEMI
+    restricts_sets = True
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
-    _derived = frozenset({"_theorem", "_K"})
+    _derived = frozenset({"_theorem", "_K", "_offset"})
     _varying = frozenset({"_resampling"})
 
     class Round(NoisyRound):
@@ -181,6 +201,13 @@ class ContextSemiBanditFTPL(Learner):
     def check_round(self, opened: Round) -> None:
         super().check_round(opened)
         self._hint.check(opened, weighed=opened.weights is not None)
+        Q, low = opened.baseline, self._offset.low
+        expect(
+            opened,
+            baseline=low == 0.0
+            if Q is None
+            else (self._hint.predictor is not None or low < 0.0) and bool(Q.min() >= low),
+        )
 
     def __init__(
         self,
@@ -218,6 +245,7 @@ class ContextSemiBanditFTPL(Learner):
 
         self._range = self._check_range()
         self._K = self._check_size()
+        self._offset = Offset(self._range, oracle)
         believed = check_trust(self, trust, predictor, oracle)
         self._floor = Floor(self, exploration, self._K, oracle.max_chosen)
         self._resampling = check_resampling(self, resampling)
@@ -240,9 +268,9 @@ class ContextSemiBanditFTPL(Learner):
         self._hint = NoHint()
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
-            self._hint = Hint(predictor, believed, self._K, self._range[1], self._floor.kept)
+            self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
             if self._hint.mixes and self._step.measures:
-                self._start = self._range[1]
+                self._start = self._offset.top
                 self._step.after(self._leader, self._start)
                 self.oracle_calls += self._leader.collect()
 
@@ -260,6 +288,8 @@ class ContextSemiBanditFTPL(Learner):
         opened.limit = self._limit(n)
         if self.exploration:
             self._floor.raise_to(opened)
+        if self._offset.low < 0.0:
+            opened.baseline = self._offset.guess()
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
             # Which late rounds are answered may depend on what was played. Then a baseline would
@@ -297,7 +327,7 @@ class ContextSemiBanditFTPL(Learner):
             self._account.scheduled += opened.allowance / scale if scale else 0.0
         if exact is not None:
             self._resampling.note(exact)
-        self._account.truncation += self._range[1] * self._K / (math.e * opened.limit)
+        self._account.truncation += self._offset.top * self._K / (math.e * opened.limit)
         self._decided += 1
         if leader.owed:
             opened.calls += leader.collect()
@@ -333,9 +363,10 @@ class ContextSemiBanditFTPL(Learner):
         surprised = _any(surprise)
         if weights is None and (surprised or hint.mixes):
             weights = self._weigh(opened, surprise)
-        if surprised:
+        if surprised or (opened.late and self._offset.varies):  # the guess may have moved a leader
             residual = np.zeros(self._K)
-            residual[alike] = weights * surprise
+            if surprised:
+                residual[alike] = weights * surprise
             estimate = residual if baseline is None else baseline + residual
             measured = self._measure(opened, baseline, residual, add=not last)
         if later is not None:
@@ -405,7 +436,7 @@ class ContextSemiBanditFTPL(Learner):
             if seen.weights is None:
                 seen.weights = self._weigh(seen)
             if self._step.measures and not seen.exact:
-                past = compared(self._leader, seen)
+                past = compared(self._leader, seen, seen.baseline if self._offset.varies else None)
                 seen.calls += self._leader.cast_shadow(seen, past, ahead=len(found))
             opened.draws = seen.draws
             opened.calls += seen.calls
@@ -430,7 +461,7 @@ class ContextSemiBanditFTPL(Learner):
         leader, scale = self._leader, opened.draw.scale
         if opened.late and opened.arrived_before < self._ledger.closed:
             top = max(self._account.top, scale)
-            return measure_late(leader, opened, top, baseline, residual)
+            return measure_late(leader, opened, top, baseline, residual, self._offset.varies)
         draw = leader.draw(self._step.scale, opened.draws)
         law = opened.law if opened.exact and opened.plays is None and scale > 0.0 else None
         return measure(
@@ -440,7 +471,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
-        account, scale, B = self._account, opened.draw.scale, self._range[1]
+        account, scale, B = self._account, opened.draw.scale, self._offset.top
         if opened.exact is not None:
             self._resampling.note(opened.exact)
         if surprise is not None and scale == 0.0:
@@ -453,7 +484,8 @@ class ContextSemiBanditFTPL(Learner):
                 account.scheduled += (c - opened.moment) * worst * B**2 * self._K / scale
         account.loss += _sum(losses)
         account.arrived(scale)
-        if opened.baseline is not None:  # what `Hint.cover` lets it hide of a good action
+        covered = self._hint.predictor is not None and opened.baseline is not None
+        if covered:  # what `Hint.cover` lets it hide of a good action
             account.truncation += B if opened.late else B / math.sqrt(self.rounds + 1.0)
 
     # What is said -----------------------------------------------------------------------------
@@ -564,22 +596,23 @@ class ContextSemiBanditFTPL(Learner):
             self._step,
             self._ledger,
             self._availability,
-            self._range[1],
-            self._range[1] * self.oracle.max_chosen,
+            self._offset.top,
+            self._offset.unanswered,
         )
 
     def _plan(self, rounds: int) -> SemiBanditPlan:
         grows = self.max_resamples is None and self.horizon is None
         limit = None if grows else self._limit(rounds)
         moment = self._resampling.second_moment
-        return SemiBanditPlan(self._range[1], moment, limit, self._start, self._floor)
+        given = self._offset.top, moment, limit, self._start, self._floor
+        return SemiBanditPlan(*given, proved_late=not self._offset.varies)
 
     def _schedule(self, opened: Round) -> None:
         """What the anytime schedule needs to know of a round, others being open."""
         m, K = self.oracle.max_chosen, self._K
         c = self._resampling.second_moment / self._floor.kept
         pending = self._ledger.pending(opened)
-        worst = self._leader.kappa * m * self._range[1] ** 2
+        worst = self._leader.kappa * m * self._offset.top**2
         opened.variance = worst * (c * K + m * pending)
         opened.allowance = worst * K * (c + pending)
         opened.moment = c
@@ -604,6 +637,12 @@ class ContextSemiBanditFTPL(Learner):
 
     def _check_loss(self, action: Action, loss: Any) -> Any:
         if not isinstance(action, int):
+            if isinstance(loss, int | float | np.number):
+                raise LossError(
+                    f"losses must be {len(action)} numbers, one for each chosen element; got "
+                    f"{loss!r}. Of their sum alone nothing is learned here: what is known of that "
+                    "is in docs/paper-notes.md, section 3.4."
+                )
             return check_losses(loss, len(action), self._range, "one for each chosen element")[0]
         low, high = self._range
         if isinstance(loss, float) and low <= loss <= high:
@@ -612,11 +651,11 @@ class ContextSemiBanditFTPL(Learner):
 
     def _check_range(self) -> tuple[float, float]:
         low, high = check_loss_range(self, self.loss_range)
-        if low < 0.0 or not math.isfinite(high):
+        if not math.isfinite(high - low):
             raise ParameterError(
-                f"ContextSemiBanditFTPL needs losses in a range (low, high) with 0 <= low; got "
-                f"loss_range={self.loss_range}. The theorem needs non-negative losses: add a "
-                "constant to each element's loss so that none is negative."
+                "ContextSemiBanditFTPL needs losses in a known range; got "
+                f"loss_range={self.loss_range}. Say which losses an element can have, (low, high); "
+                "rewards up to R are losses in (-R, 0)."
             )
         return low, high
 
@@ -644,7 +683,7 @@ class ContextSemiBanditFTPL(Learner):
             d=len(X.points),
             n_actions=self._K,
             m=self.oracle.max_chosen,
-            loss_bound=self._range[1],
+            loss_bound=self._offset.top,
             max_resamples=self.max_resamples,
             setting=X.setting,
         )

@@ -19,7 +19,7 @@ from hannan.core.kept import expect, is_action, is_array, is_count, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess
 from hannan.core.rounds import IntArray, OpenRound
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, check_positive, refuse
+from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
 from hannan.kernels import hints as kernel
 
 
@@ -208,7 +208,7 @@ class NoHint(Stored):
 
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""
-        return losses
+        return losses if opened.baseline is None else losses - opened.baseline[opened.action]
 
     def played(self, opened: Any) -> None:
         """A round has been played."""
@@ -249,6 +249,7 @@ class Hint(NoHint):
             "_terms",
             "_ungoverned",
             "_n_actions",
+            "_low",
             "_top",
             "_kept",
         }
@@ -256,7 +257,12 @@ class Hint(NoHint):
     _varying = frozenset({"_open"})
 
     def __init__(
-        self, predictor: Predictor, trust: Trust, n_actions: int, top: float, kept: float = 1.0
+        self,
+        predictor: Predictor,
+        trust: Trust,
+        n_actions: int,
+        loss_range: LossRange,
+        kept: float = 1.0,
     ) -> None:
         self.predictor: Any = adopt(predictor)
         if hasattr(self.predictor, "prepare"):
@@ -276,7 +282,8 @@ class Hint(NoHint):
         self._answered = 0
         self._measured = np.array([0.0, 0.0, 1.0])  # see the kernel
         self._n_actions = n_actions
-        self._top = top
+        self._low = min(loss_range[0], 0.0)  # what costs nothing
+        self._top = loss_range[1] - self._low
         self._kept = kept  # the least that exploration leaves to hint and base
 
     def _check_stored(self) -> None:
@@ -317,7 +324,7 @@ class Hint(NoHint):
             guess = self._checked(predictor.predict(context))
             some = np.arange(self._n_actions) if available is None else available
             opened.advice = int(some[guess[some].argmin()])
-        opened.values = check_guess(predictor, values, self._n_actions, (0.0, self._top))
+        opened.values = self._checked(values)
         alone = opened.alone = self._ungoverned or not opened.late
         share = kernel.share(
             self._measured, self._terms, self._top, G, n,
@@ -364,11 +371,11 @@ class Hint(NoHint):
         covered = (self._kept * likely >= 2.0 * eps * shift) & (
             seen >= shift * math.log(n + 1.0) / (2.0 * opened.limit)
         )
-        self._take(opened, np.where(covered, opened.values, 0.0))
+        self._take(opened, np.where(covered, opened.values, self._low))
 
     def _take(self, opened: Any, baseline: FloatArray) -> None:
         if baseline.any():
-            opened.baseline = baseline if opened.plays is None else baseline[opened.plays]
+            opened.baseline = opened.replaced(baseline)
 
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""
@@ -404,9 +411,10 @@ class Hint(NoHint):
         if not self.mixes:
             return
         if not opened.explored:  # given that, hint and base have decided alone
+            values = opened.values if self._low == 0.0 else opened.values - self._low
             kernel.charge(
-                self._measured, opened.law, opened.values, opened.advice, opened.action,
-                opened.share, float(loss), float(weight), self._top,
+                self._measured, opened.law, values, opened.advice, opened.action,
+                opened.share, float(loss) - self._low, float(weight), self._top,
                 bool(opened.exact and opened.alone), 1.0 - opened.explores,
             )  # fmt: skip
         self.release(opened)
@@ -431,4 +439,5 @@ class Hint(NoHint):
         return said, f"hints were refused in {times}, where they could have exceeded their budget"
 
     def _checked(self, guess: Any) -> FloatArray:
-        return check_guess(self.predictor, guess, self._n_actions, (0.0, self._top))
+        span = self._low, self._low + self._top
+        return check_guess(self.predictor, guess, self._n_actions, span)

@@ -85,13 +85,14 @@ def measure_late(
     top: float,
     baseline: FloatArray | None,
     residual: FloatArray,
+    guessed: bool = False,
 ) -> Measured:
     """Compare the leader at the decision of a round with that at its arrival, at scale `top`.
 
     By the law at the decision and that now; or, where that is not known, under the shadow draw of
     the round, which was taken at the decision and is independent of all that has happened since.
     Losses learned in between may have made the choice better, so the sign is that of the
-    difference.
+    difference. `guessed`: the leader at the decision knew of the baseline, under that draw too.
     """
     context = opened.context
     leader.get_ready()
@@ -103,7 +104,14 @@ def measure_late(
             found, calls = found + float(baseline @ (opened.law - before)), 2
         return Measured(found, calls, late=True)
     if opened.shadow is None:  # a decision was made while it was alone: count the most
-        return Measured(float(np.abs(residual).sum()))
+        unseen = np.abs(baseline).sum() if guessed and baseline is not None else 0.0
+        return Measured(float(np.abs(residual).sum() + unseen))
+    if guessed and baseline is not None:
+        z = leader.shadow(opened.shadow, top)
+        loss = loss_of(baseline + residual, opened.shadow_choice)
+        loss -= loss_of(residual, after.action(context, *z))
+        now = compared(leader, opened, baseline)  # it counts as the leader sees it now
+        return Measured(loss - loss_of(baseline, now.action(context, *z)), 2, late=True)
     at_first = loss_of(residual, opened.shadow_choice)
     if at_first == 0.0:  # less what the leader now suffers: at most this
         return Measured()

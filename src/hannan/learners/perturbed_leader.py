@@ -10,7 +10,7 @@ import numpy as np
 from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
 from hannan.core.kept import expect, is_action, is_count, is_number
-from hannan.core.rounds import Draw, available_in
+from hannan.core.rounds import Draw
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels.noise import uniform
@@ -213,7 +213,7 @@ class PerturbedLeader(Stored):
         total, context = self.total, opened.context
         if opened.plays is None or not total.scored:
             return total.foresee(context, losses, *draw)
-        after = total.tilted(context, losses).among(context, available_in(opened.plays))
+        after = total.tilted(context, losses).among(context, opened.there)
         return after.action(context, *draw)
 
     def stability(self, width: float, scale: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Noise, Objective, Policy
-from hannan.core.rounds import IntArray, OpenRound, available_in
+from hannan.core.rounds import IntArray, OpenRound
 from hannan.core.validation import FloatArray
 
 
@@ -17,7 +17,7 @@ def restricted(total: Objective, opened: OpenRound) -> Objective:
     if opened.plays is None:
         return total
     if total.scored:
-        return total.among(opened.context, available_in(opened.plays))
+        return total.among(opened.context, opened.there)
     return Restricted(total, opened.plays)
 
 

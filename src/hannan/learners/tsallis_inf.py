@@ -160,7 +160,7 @@ class TsallisINF(Learner):
         self._floor = Floor(self, exploration, self.oracle.n_actions, 1)
         if predictor is not None:
             trust = believed.filled(_EARNED)
-            self.hint = Hint(predictor, trust, self.oracle.n_actions, high, self._floor.kept)
+            self.hint = Hint(predictor, trust, self.oracle.n_actions, (0.0, high), self._floor.kept)
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()

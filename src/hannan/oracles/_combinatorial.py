@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Action, ContextError, Objective, Oracle, Policy
+from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.lanes import WIDTH
@@ -44,6 +44,9 @@ class SetOracle(NoContexts):
 
     A subclass calls `_set_size` in its constructor and writes `_solve`. Where one element is
     always chosen, actions are ints; else they are sorted arrays, the empty one included.
+
+    An infinite cost closes an element, which is never chosen. Where all sets have one size a
+    solver may choose too few to say that no set is left; else it raises an `InfeasibleError`.
     """
 
     n_actions: int
@@ -79,6 +82,13 @@ class SetOracle(NoContexts):
     def action(self, chosen: Elements) -> Action:
         """The chosen elements in the form in which learners play them."""
         return int(chosen[0]) if self._single else chosen.copy()
+
+    def infeasible(self, costs: FloatArray) -> InfeasibleError:
+        """What to say where too much is closed."""
+        return InfeasibleError(
+            f"{type(self).__name__} has no feasible action without the elements "
+            f"{_listed(np.flatnonzero(np.isinf(costs)))}, which are not available."
+        )
 
     @abstractmethod
     def _solve(self, costs: FloatArray) -> Elements:
@@ -132,14 +142,32 @@ class SetNoise(LaplaceNoise):
 
 
 class SetObjective(Objective):
-    """The total loss of every element."""
+    """The total loss of every element, infinite for those that are closed."""
 
     oracle: SetOracle
+    _derived = frozenset({"_few", "_closed"})
 
     def __init__(self, oracle: SetOracle) -> None:
         self.oracle = oracle
         self.totals = np.zeros(oracle.n_actions)
         self._tilted: SetObjective | None = None
+        self._few: SetObjective | None = None
+        self._closed = False
+
+    @property
+    def scored(self) -> bool:  # type: ignore[override]
+        """Whether `among` answers: not for single actions, which have substitutes."""
+        return self.oracle.max_chosen > 1
+
+    def among(self, context: None, available: Elements) -> SetObjective:
+        """The totals with the other elements closed, in a buffer that is reused."""
+        if self._few is None:
+            self._few = type(self)(self.oracle)
+        few = self._few
+        few.totals.fill(np.inf)
+        few.totals[available] = self.totals[available]
+        few._closed = True
+        return few
 
     def copy(self) -> SetObjective:
         twin = type(self)(self.oracle)
@@ -157,7 +185,7 @@ class SetObjective(Objective):
         return self._tilted
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        return self.oracle.action(self._best(self._costs(noise, draw, scale)))
+        return self._open(self._best(self._costs(noise, draw, scale)))
 
     def settle(
         self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
@@ -181,6 +209,8 @@ class SetObjective(Objective):
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
+        if self._closed:  # whether there is a feasible set does not depend on noise
+            self.action(context, noise, first, scale)
         if scale == 0.0:
             return np.repeat(self.oracle._solve_many(self.totals[None, :]), count, axis=0)
         noise, K = _ready(noise), self.oracle.n_actions
@@ -193,6 +223,13 @@ class SetObjective(Objective):
             inclusion[done : done + len(rows)] = self.oracle._solve_many(costs)
             done += len(rows)
         return inclusion
+
+    def _open(self, chosen: Elements) -> Action:
+        """The action, if enough is open for one."""
+        oracle = self.oracle
+        if self._closed and oracle.antichain and len(chosen) < oracle.rank:
+            raise oracle.infeasible(self.totals)
+        return oracle.action(chosen)
 
     def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
         return _perturbed(self.totals, noise, draw, scale)
@@ -213,6 +250,12 @@ def _perturbed(totals: FloatArray, noise: Noise | None, draw: int, scale: float)
 def _ready(noise: Noise | None) -> SetNoise:
     assert isinstance(noise, SetNoise)
     return noise
+
+
+def _listed(elements: Elements) -> str:
+    """Some elements in words, not too many."""
+    shown = ", ".join(map(str, elements[:8].tolist()))
+    return shown if len(elements) <= 8 else f"{shown}, … ({len(elements)} of them)"
 
 
 def prefix_sums(losses: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:

@@ -114,7 +114,8 @@ class LinearProgram(SetOracle):
 
     def solve(self, costs: FloatArray) -> Solution:
         """The best point for these costs."""
-        size = float(np.abs(costs).max())
+        closed = np.isinf(costs)
+        size = float(np.abs(np.where(closed, 0.0, costs)).max())
         scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
         relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
@@ -123,7 +124,9 @@ class LinearProgram(SetOracle):
                 return Solution(np.flatnonzero(rounded), 0.0)
         found = self._highs(scaled, integral=True)
         if found.x is None:
-            if self.time_limit is None:
+            if closed.any() and found.status != 1:
+                raise self.infeasible(costs)
+            if self.time_limit is None or closed[self._known].any():
                 raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
             # Nothing was found in time: fall back to the feasible point found at the start.
             return Solution(self._known, math.inf)
@@ -139,10 +142,11 @@ class LinearProgram(SetOracle):
         options: dict[str, Any] = {"mip_rel_gap": self.gap}
         if self.time_limit is not None:
             options["time_limit"] = self.time_limit
+        closed = np.isinf(costs)
         return milp(
-            costs,
+            np.where(closed, 0.0, costs),
             integrality=np.full(len(costs), int(integral)),
-            bounds=Bounds(0.0, 1.0),
+            bounds=Bounds(0.0, np.where(closed, 0.0, 1.0)),
             constraints=self._rows,
             options=options,
         )

@@ -116,17 +116,19 @@ class Matchings(SetOracle):
     def _solve(self, costs: FloatArray) -> Elements:
         from scipy.optimize import linear_sum_assignment
 
-        if self.edges is None:
-            left, right = linear_sum_assignment(costs.reshape(self.n_left, self.n_right))
-            return np.sort(left * self.n_right + right)  # type: ignore[no-any-return]
-        table = np.full(self.n_left * self.n_right, np.inf)
-        table[self._cells] = costs
+        table = costs
+        if self.edges is not None:
+            table = np.full(self.n_left * self.n_right, np.inf)
+            table[self._cells] = costs
         try:
             left, right = linear_sum_assignment(table.reshape(self.n_left, self.n_right))
         except ValueError:
             raise InfeasibleError(
-                "No assignment along these edges pairs everyone on the smaller side. Add edges."
+                "No assignment along the pairs that are possible pairs everyone on the smaller "
+                "side. Add edges."
             ) from None
+        if self.edges is None:
+            return np.sort(left * self.n_right + right)  # type: ignore[no-any-return]
         return np.sort(self._elements[left * self.n_right + right])  # type: ignore[no-any-return]
 
     def _places(self, edges: Any) -> NDArray[np.intp]:

@@ -75,8 +75,7 @@ class Matroid(SetOracle):
 
     def _solve(self, costs: FloatArray) -> Elements:
         order = np.argsort(costs, kind="stable")
-        if not self.bases:
-            order = order[: np.count_nonzero(costs < 0.0)]
+        order = order[: np.count_nonzero(costs < (np.inf if self.bases else 0.0))]
         return np.array(sorted(self._greedy(order.tolist())), dtype=np.intp)
 
     def _test(self, elements: list[int]) -> bool:

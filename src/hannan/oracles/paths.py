@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import Action, Objective, ParameterError, Policy
+from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
@@ -227,10 +227,10 @@ class PathNoise(LaplaceNoise):
 
 
 class PathObjective(Objective):
-    """The total loss of every edge that can be chosen."""
+    """The total loss of every edge that can be chosen, infinite for those that are closed."""
 
     oracle: Paths
-    _derived = frozenset({"_start", "_head", "_ids", "_graph"})
+    _derived = frozenset({"_start", "_head", "_ids", "_graph", "_few", "_closed"})
 
     def __init__(self, oracle: Paths) -> None:
         self.oracle = oracle
@@ -238,6 +238,33 @@ class PathObjective(Objective):
         self._graph = (oracle._start, oracle._head, oracle._ids)
         self.totals = np.zeros(len(oracle._ids))
         self._tilted: PathObjective | None = None
+        self._few: PathObjective | None = None
+        self._closed = False
+
+    @property
+    def scored(self) -> bool:  # type: ignore[override]
+        """Whether `among` answers: not for single edges, which have substitutes."""
+        return self.oracle.max_chosen > 1
+
+    def among(self, context: None, available: NDArray[np.intp]) -> PathObjective:
+        """The totals with the other edges closed, in a buffer that is reused."""
+        if self._few is None:
+            self._few = PathObjective(self.oracle)
+        few = self._few
+        kernel.close(self.totals, available, self.oracle._place, few.totals)
+        few._closed = True
+        return few
+
+    def _open(self, path: NDArray[np.int64]) -> Action:
+        """The action, if no edge of it is closed."""
+        oracle = self.oracle
+        if self._closed and not kernel.is_open(self.totals, path, oracle._place):
+            shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(self.totals)]]
+            raise InfeasibleError(
+                f"No path leads from {oracle.source!r} to {oracle.target!r} without the "
+                f"{len(shut)} edges that are not available, such as {', '.join(shut[:8])}."
+            )
+        return _as_action(oracle, path)
 
     def copy(self) -> PathObjective:
         twin = PathObjective(self.oracle)
@@ -257,9 +284,7 @@ class PathObjective(Objective):
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
         block, row = _rows(noise, draw, scale)
         most = self.oracle.max_chosen
-        return _as_action(
-            self.oracle, kernel.act(self.totals, block, row, scale, *self._graph, most)
-        )
+        return self._open(kernel.act(self.totals, block, row, scale, *self._graph, most))
 
     def settle(
         self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
@@ -304,6 +329,8 @@ class PathObjective(Objective):
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
+        if self._closed:  # whether there is a path does not depend on noise
+            self.action(context, noise, first, scale)
         if scale == 0.0:
             inclusion[:, self.action(None, None, 0, 0.0)] = True
             return inclusion

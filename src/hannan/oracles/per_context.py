@@ -255,6 +255,16 @@ class PerContextObjective(Objective):
         part = self._part(context).tilted(self._alone, losses)
         return PerContextObjective(self.oracle, ChainMap({context: part}, self._parts))
 
+    @property
+    def scored(self) -> bool:  # type: ignore[override]
+        """Whether sets can be chosen among some elements; single actions have substitutes."""
+        return self.oracle.chooses_sets and self._empty.scored
+
+    def among(self, context: Hashable, available: NDArray[np.intp]) -> PerContextObjective:
+        """One context's total among these; the others are shared."""
+        part = self._part(context).among(self._alone, available)
+        return PerContextObjective(self.oracle, ChainMap({context: part}, self._parts))
+
     def chosen(
         self, context: Hashable, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:

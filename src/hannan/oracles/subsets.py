@@ -101,7 +101,7 @@ class SubsetObjective(SetObjective):
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
         oracle = self.oracle
         z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
-        return oracle.action(kernel.select(self.totals, z, scale, oracle.m, oracle._below))
+        return self._open(kernel.select(self.totals, z, scale, oracle.m, oracle._below))
 
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
@@ -109,6 +109,8 @@ class SubsetObjective(SetObjective):
         """The best items under many draws, one compiled call for each block of noise."""
         if scale == 0.0:
             return super().chosen(context, noise, first, count, scale)
+        if self._closed:
+            self.action(context, noise, first, scale)
         assert isinstance(noise, SetNoise)
         oracle = self.oracle
         inclusion = np.empty((count, oracle.n), dtype=bool)
@@ -136,9 +138,13 @@ class SubsetObjective(SetObjective):
             return super().resample(context, elements, noise, first, limit, successes, scale)
         if oracle.m <= _MOST_COMPUTED:
             q = np.empty(len(elements))
-            kernel_law.inclusion(
-                self.totals, oracle._no_noise, scale, oracle.m, oracle._below, elements, q
-            )
+            m = oracle.m
+            if self._closed:  # the kernel needs m finite totals
+                m = min(m, int(np.count_nonzero(self.totals < np.inf)))
+            if len(elements):
+                kernel_law.inclusion(
+                    self.totals, oracle._no_noise, scale, m, oracle._below, elements, q
+                )
             weights = np.empty(len(elements))
             kernel_law.mean_weights(q, limit, weights)
             return weights, 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from hannan.core import Feedback, Learner, Oracle
 from hannan.learners import TsallisINF
-from hannan.oracles import AllPolicies, FinitePolicies
+from hannan.oracles import AllPolicies, FinitePolicies, Subsets
 
 Chosen = int | tuple[int, ...]
 ACT = -1  # in place of a number: the round that `act` opened
@@ -28,6 +28,7 @@ class Waiting(NamedTuple):
     ticket: Any
     """Its decision; None for the round that `act` opened."""
     cost: float
+    """Beyond the lowest losses."""
     luck: float
 
     @property
@@ -94,16 +95,18 @@ def cost(losses: list[float], action: Chosen) -> float:
 
 
 def policies(oracle: Oracle) -> list[Any]:
-    """All of them, as actions on each context; sets are pairs."""
+    """All of them, as actions on each context; sets are tuples."""
     if isinstance(oracle, FinitePolicies):
         return list(oracle.table.tolist())
     K = int(oracle.n_actions or 0)
     if isinstance(oracle, AllPolicies):
         return [list(row) for row in itertools.product(range(K), repeat=oracle.n_contexts)]
-    return [[pair] for pair in itertools.combinations(range(K), 2)]
+    assert isinstance(oracle, Subsets)
+    sizes = [oracle.m] if oracle.exactly else range(oracle.m + 1)
+    return [[chosen] for size in sizes for chosen in itertools.combinations(range(K), size)]
 
 
-# Losses: functions of what has happened before a round is decided ---------------------------
+# Losses beyond the lowest: functions of what has happened before a round is decided ----------
 
 Losses = Callable[[Table, Any], list[float]]
 
@@ -304,9 +307,10 @@ class LateGame:
         return Played(regrets, said.stability_estimate, over, learner)
 
     def _round(self, learner: Any, world: Table, x: Any) -> None:
-        losses = LOSSES[self.losses](world, x)
+        low = learner.loss_range[0]
+        losses = [low + each for each in LOSSES[self.losses](world, x)]
         if learner.predictor is not None:
-            learner.predictor.now = self._guess(world, losses)
+            learner.predictor.now = self._guess(world, losses, low)
         world.add(world.true, x, losses)
         may_act = self.mode == "dropping" or (self.mode == "mixed" and ACT not in world.opened)
         ticket = None
@@ -321,7 +325,8 @@ class LateGame:
         world.suffered += spent
         for j in elements(action):
             world.plays[j] += 1
-        opened = Waiting(world.t, x, losses, action, ticket, spent, world.rng.random())
+        beyond = spent - low * len(elements(action))
+        opened = Waiting(world.t, x, losses, action, ticket, beyond, world.rng.random())
         world.opened[opened.key] = opened
 
     def _answer(self, learner: Learner, world: Table, ready: Iterable[Waiting]) -> None:
@@ -334,11 +339,11 @@ class LateGame:
             world.add(world.known, r.context, r.losses)
             del world.opened[r.key]
 
-    def _guess(self, world: Table, losses: list[float]) -> Any:
+    def _guess(self, world: Table, losses: list[float], low: float) -> Any:
         if self.voice == "random":
-            return world.rng.random(world.K)
+            return low + world.rng.random(world.K)
         honest = self.voice == "true" or (self.voice == "turncoat" and world.t < world.T // 2)
-        return np.array(losses) if honest else 1.0 - np.array(losses)
+        return np.array(losses) if honest else 1.0 + 2.0 * low - np.array(losses)
 
 
 def overdrawn(learner: Any, n: int) -> float:

@@ -1,0 +1,266 @@
+"""Sets of elements that are not all available in every round."""
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from tests import naive_combinatorial as naive
+from tests.oracles.test_closed_elements import CASES
+
+LEARNERS = pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+QUICK = [name for name in CASES if name not in ("knapsack", "cover")]
+
+
+def shown(learner, losses, action, mask=None):
+    """What the learner is told: with full information NaN for what was closed."""
+    if learner.feedback is not hn.Feedback.FULL:
+        return losses[action]
+    return losses if mask is None else np.where(mask, losses, np.nan)
+
+
+def open_masks(name, rng, count):
+    """Masks that leave a feasible set."""
+    oracle, sets = CASES[name]
+    found = []
+    while len(found) < count:
+        mask = rng.random(oracle.n_actions) < 0.7
+        if any(all(mask[list(chosen)]) for chosen in sets):
+            found.append(mask)
+    return found
+
+
+def rewarded(oracle, mask_law, T, seed, kind=hn.ContextSemiBanditFTPL, **options):
+    """Regret against the best set of each round in a world of noisy rewards, and the learner."""
+    rng, K = np.random.default_rng([seed, 1]), oracle.n_actions
+    means = np.random.default_rng(5).uniform(0.1, 0.9, K)
+    true = oracle.objective()
+    true.add(None, -means)
+    learner = kind(oracle, loss_range=(-1.0, 0.0), seed=seed, **options)
+    regret = 0.0
+    for _ in range(T):
+        mask = mask_law(rng)
+        action = learner.act(available=mask)
+        best = true.among(None, np.flatnonzero(mask)).action(None, None, 0, 0.0)
+        regret += means[best].sum() - means[action].sum()
+        learner.update(shown(learner, -(rng.random(K) < means).astype(float), action, mask))
+    return regret, learner
+
+
+@LEARNERS
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("loss_range", [(0.0, 1.0), (-1.0, 0.0)])
+def test_whatever_is_asked_only_feasible_sets_are_played(kind, name, loss_range):
+    oracle, sets = CASES[name]
+    rng = np.random.default_rng(3)
+    learner = kind(oracle, loss_range=loss_range, seed=0)
+    rounds = 30 if name in QUICK else 8
+    for n, mask in enumerate(open_masks(name, rng, rounds)):
+        losses = rng.uniform(*loss_range, oracle.n_actions)
+        given = mask if n % 2 else np.flatnonzero(mask)
+        ticket, action = None, None
+        if n % 3:
+            action = learner.act(available=given)
+        else:
+            ticket = learner.decide(available=given)
+            action = ticket.action
+            closed = None if mask.all() else np.flatnonzero(mask).tolist()
+            assert (None if ticket.available is None else ticket.available.tolist()) == closed
+        for each in [action, *learner.would_play(copies=2, available=given)]:
+            assert naive.as_set(each) in sets
+            assert mask[each].all()
+        law = learner.propensities(draws=20, available=given).probabilities
+        assert not law[~mask].any()
+        learner.update(shown(learner, losses, action, mask), decision=ticket)
+    assert learner.rounds == rounds
+    assert np.isfinite(float(learner.certificate().loss))
+
+
+@LEARNERS
+def test_several_decisions_have_sets_of_their_own(kind):
+    learner = kind(hn.oracles.Subsets(5, 2), seed=0)
+    given = [[0, 1, 2], None, [True, False, False, True, True]]
+    decisions = learner.decide_many([None] * 3, available=given)
+    assert decisions[1].available is None
+    for decision, some in zip(decisions, ([0, 1, 2], range(5), [0, 3, 4]), strict=True):
+        assert set(decision.action) <= set(some)
+    for decision in reversed(decisions):
+        losses = np.full(5, 0.5)
+        learner.update(shown(learner, losses, decision.action), decision=decision)
+
+
+@LEARNERS
+@pytest.mark.parametrize("name", [name for name, (_, sets) in CASES.items() if set() not in sets])
+def test_nothing_feasible_is_an_error_that_changes_nothing(kind, name):
+    oracle, _ = CASES[name]
+    learner, twin = kind(oracle, seed=0), kind(oracle, seed=0)
+    rng = np.random.default_rng(0)
+    for losses in rng.random((6, oracle.n_actions)):
+        for ask in (learner.act, learner.decide, learner.would_play, learner.propensities):
+            with pytest.raises(hn.InfeasibleError):
+                ask(available=[])
+        with pytest.raises(hn.InfeasibleError):
+            learner.decide_many([None, None], available=[None, []])
+        assert learner.open_decisions == []
+        action, same = learner.act(), twin.act()
+        assert np.array_equal(action, same)
+        assert (learner.rounds, learner.oracle_calls) == (twin.rounds, twin.oracle_calls)
+        for each in (learner, twin):
+            each.update(shown(each, losses, action))
+    assert issubclass(hn.InfeasibleError, hn.HannanError)
+
+
+@LEARNERS
+def test_the_empty_set_is_played_where_nothing_else_is_left(kind):
+    learner = kind(hn.oracles.Subsets(4, 2, exactly=False), loss_range=(-1.0, 0.0), seed=0)
+    for _ in range(5):
+        assert learner.act(available=[]).size == 0
+        learner.update(shown(learner, np.full(4, np.nan), np.empty(0, np.intp)))
+        action = learner.act(available=[0, 1])
+        learner.update(shown(learner, np.full(4, -0.5), action))
+    ticket = learner.decide(available=[])
+    learner.update([] if kind is hn.ContextSemiBanditFTPL else np.zeros(4), decision=ticket)
+
+
+@LEARNERS
+def test_all_elements_are_no_restriction(kind):
+    oracle = hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)])
+    plain, told = kind(oracle, seed=2), kind(oracle, seed=2)
+    for losses in np.random.default_rng(0).random((40, 5)):
+        action = plain.act()
+        assert np.array_equal(action, told.act(available=[True] * 5))
+        for each in (plain, told):
+            each.update(shown(each, losses, action))
+    assert told.regret_bound() == plain.regret_bound() is not None
+
+
+def test_losses_of_closed_elements_are_ignored_and_charged_as_when_they_are_open():
+    learner, twin = (hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0) for _ in range(2))
+    rng = np.random.default_rng(1)
+    seen = np.zeros(4)
+    for n in range(60):
+        mask = np.array([True, True, n % 3 == 0, True])
+        losses = rng.random(4)
+        before = learner.leader.total.totals.copy()
+        for each, closed in ((learner, np.nan), (twin, 0.123)):
+            each.act(available=mask)
+            each.update(np.where(mask, losses, closed))
+        assert np.array_equal(learner.leader.total.totals, twin.leader.total.totals)
+        added = learner.leader.total.totals - before
+        assert np.allclose(added[mask], losses[mask])
+        if n > 1:
+            assert abs(added[2] - losses[2]) < 1e-12 or 0.0 < added[2] < 1.0
+        seen += mask
+    learner.act(available=[0, 1, 3])
+    with pytest.raises(hn.LossError, match="action 1"):
+        learner.update([0.1, np.nan, 0.2, 0.3])
+
+
+def test_an_element_that_is_rare_but_best_is_chosen_when_it_is_there():
+    rng, hits = np.random.default_rng(0), []
+    learner = hn.ContextSemiBanditFTPL(
+        hn.oracles.Subsets(5, 2, exactly=False), loss_range=(-1.0, 0.0), seed=0
+    )
+    for t in range(3000):
+        mask = np.array([True, True, True, True, t % 10 == 0])
+        action = learner.act(available=mask)
+        rewards = rng.random(5) < [0.3, 0.4, 0.2, 0.3, 0.9]
+        learner.update(-rewards[action].astype(float))
+        hits += [4 in action] if mask[4] and t > 1500 else []
+    assert np.mean(hits) > 0.9
+
+
+@pytest.mark.stat
+@LEARNERS
+@pytest.mark.parametrize("exactly", [True, False])
+def test_regret_is_below_the_bound_without_masks_and_shrinks_on_average(kind, exactly):
+    oracle = hn.oracles.Subsets(6, 2, exactly=exactly)
+
+    def law(rng):
+        mask = rng.random(6) < 0.7
+        return mask if mask.sum() >= 2 else np.ones(6, dtype=bool)
+
+    means = []
+    for T in (200, 800):
+        semi = kind is hn.ContextSemiBanditFTPL
+        bound = hn.bounds.self_tuned(
+            T, feedback="semi-bandit" if semi else "full", loss_range=(-1.0, 0.0) if semi else None,
+            nonnegative=semi, complexity=oracle.complexity([None]), d=1, n_actions=6, m=2,
+        ).value  # fmt: skip
+        found = [rewarded(oracle, law, T, seed, kind)[0] for seed in range(20)]
+        assert max(found) < bound
+        means.append(np.mean(found) / T)
+    assert means[1] < means[0]
+
+
+@LEARNERS
+def test_what_is_said_of_regret(kind):
+    _, learner = rewarded(hn.oracles.Subsets(5, 2), lambda rng: np.arange(5) < 3, 30, 0, kind)
+    assert learner.regret_bound() is None
+    said = learner.certificate()
+    assert any("closed" in note for note in said.notes)
+    assert "substitute" not in str(said)
+    assert np.isnan(float(said)) or float(said) == said.realised_regret
+
+
+@LEARNERS
+def test_a_saved_learner_keeps_what_was_closed(kind, tmp_path):
+    oracle = hn.oracles.Paths([(0, 1), (0, 1), (1, 2), (1, 2), (0, 2)], 0, 2)
+    rng = np.random.default_rng(0)
+    learner = kind(oracle, seed=0)
+
+    def go_on(each, rounds):
+        played = []
+        for losses in rounds:
+            played.append(each.act(available=[0, 2, 4]).tolist())
+            each.update(shown(each, losses, np.array(played[-1])))
+        return played
+
+    go_on(learner, rng.random((20, 5)))
+    ticket = learner.decide(available=[1, 3])
+    learner.act(available=[4])
+    learner.save(tmp_path / "learner")
+    twin = hn.load(tmp_path / "learner")
+    rounds = rng.random((20, 5))
+    for each in (learner, twin):
+        each.update(shown(each, rounds[0], np.array([4])))
+        each.update(shown(each, rounds[1], ticket.action), decision=ticket.id)
+    assert go_on(learner, rounds) == go_on(twin, rounds)
+
+
+@LEARNERS
+@pytest.mark.parametrize(
+    "plays", [[0, 1, -1, 2], [0, 1, -2, 3], [-1, 1, 2, 3], [0.0, 1.0, 2.0, -1.0], [0, 1, -1]]
+)
+def test_a_forged_set_is_refused(kind, plays):
+    learner = kind(hn.oracles.Subsets(4, 2), seed=0)
+    learner.act(available=[0, 1, 3])
+    learner.check_round(learner.current)
+    learner.current.plays = np.array(plays)
+    learner.current.action = np.array([0, 1])
+    with pytest.raises(hn.DamagedFileError):
+        learner.check_round(learner.current)
+
+
+def test_predictors_of_sets_see_what_is_open():
+    full = hn.ContextFTPL(hn.oracles.Subsets(4, 2), predictor=hn.predictors.Mean(), seed=0)
+    semi = hn.ContextSemiBanditFTPL(
+        hn.oracles.Subsets(4, 2), predictor=hn.predictors.Mean(), trust="baseline", seed=0
+    )
+    rng = np.random.default_rng(0)
+    for n in range(40):
+        mask = np.array([True, n % 2 == 0, True, n % 2 == 1])
+        for each in (full, semi):
+            action = each.act(available=mask)
+            assert mask[action].all()
+            each.update(shown(each, rng.random(4), action, mask))
+
+
+def test_what_is_not_a_set_of_elements_is_refused():
+    learner = hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0)
+    for wrong in ([0, 0], [4], [-1], [True, False]):
+        with pytest.raises(hn.ParameterError, match="distinct elements"):
+            learner.act(available=wrong)
+    for wrong in ("all", 3, [0.5]):
+        with pytest.raises(hn.InputTypeError, match="distinct elements"):
+            learner.act(available=wrong)
+    assert learner.act().tolist() == [0, 1]

@@ -1,0 +1,174 @@
+"""The best set among some elements only, for every class that knows how to find it."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import hannan as hn
+from hannan.perturbation import seed_key
+from tests import naive_combinatorial as naive
+
+EDGES = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)]
+ROADS = [("a", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("c", "d"), ("a", "d"), ("c", "e")]
+PAIRS = [(0, 0), (0, 1), (1, 1), (1, 2), (0, 2)]
+
+
+def paths():
+    ways = [{0, 3}, {0, 2, 4}, {1, 4}, {5}]
+    return hn.oracles.Paths(ROADS, "a", "d"), ways
+
+
+CASES = {
+    "subsets": (hn.oracles.Subsets(7, 3), naive.subsets(7, 3)),
+    "subsets, fewer": (hn.oracles.Subsets(6, 3, exactly=False), naive.subsets(6, 3, False)),
+    "groups": (
+        hn.oracles.PartitionMatroid([0, 1, 0, 1, 1, 0], [2, 1]),
+        naive.within_capacities([0, 1, 0, 1, 1, 0], [2, 1]),
+    ),
+    "groups, fewer": (
+        hn.oracles.PartitionMatroid([0, 1, 0, 1, 1, 0], [2, 1], bases=False),
+        naive.within_capacities([0, 1, 0, 1, 1, 0], [2, 1], bases=False),
+    ),
+    "trees": (hn.oracles.SpanningTrees(EDGES), naive.spanning_trees(5, EDGES)),
+    "matchings": (hn.oracles.Matchings(2, 3), naive.matchings(2, 3)),
+    "matchings, tall": (hn.oracles.Matchings(3, 2), naive.matchings(3, 2)),
+    "matchings, some pairs": (
+        hn.oracles.Matchings(2, 3, PAIRS),
+        [{a, b} for a, b in itertools.combinations(range(5), 2)
+         if PAIRS[a][0] != PAIRS[b][0] and PAIRS[a][1] != PAIRS[b][1]],
+    ),
+    "paths": paths(),
+    "matroid": (
+        hn.oracles.Matroid(5, lambda chosen: len(chosen) <= 2 and chosen != [0, 1]),
+        [c for c in naive.subsets(5, 2) if c != {0, 1}],
+    ),
+    "knapsack": (
+        hn.oracles.LinearProgram([[4, 3, 5, 2, 6]], [9]),
+        naive.points(5, [[4, 3, 5, 2, 6]], [9]),
+    ),
+    "cover": (
+        hn.oracles.LinearProgram([[-1, -1, 0, -1], [0, -1, -1, 0]], [-1, -1]),
+        naive.points(4, [[-1, -1, 0, -1], [0, -1, -1, 0]], [-1, -1]),
+    ),
+}  # fmt: skip
+
+ORACLES = pytest.mark.parametrize("name", CASES)
+
+
+def masks(K, rng, count):
+    """Random ones, none of them whole; the empty one too."""
+    found = [rng.random(K) < rng.choice([0.4, 0.7, 0.9]) for _ in range(count)]
+    return [np.zeros(K, dtype=bool), *[mask for mask in found if not mask.all()]]
+
+
+@ORACLES
+def test_leaders_among_some_elements_are_the_best_there_are(name):
+    oracle, sets = CASES[name]
+    rng, K = np.random.default_rng(0), oracle.n_actions
+    total = oracle.objective()
+    noise = oracle.noise([None], seed_key(3), 0, 2**16)
+    seen = {True: 0, False: 0}
+    assert total.scored
+    for n, mask in enumerate(masks(K, rng, 60)):
+        total.add(None, rng.integers(-2, 3, size=K).astype(float))
+        open_sets = [chosen for chosen in sets if all(mask[list(chosen)])]
+        seen[bool(open_sets)] += 1
+        totals = known_totals(total, oracle)
+        before = totals.copy()
+        few = total.among(None, np.flatnonzero(mask))
+        for draw, scale in ((0, 0.0), (n, 0.7), (n + 1, 5.0)):
+            if not open_sets:
+                with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
+                    few.action(None, noise, draw, scale)
+                with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
+                    few.chosen(None, noise, draw, 3, scale)
+                continue
+            costs = totals + scale * noise.unit(draw)[0]
+            found = naive.as_set(few.action(None, noise, draw, scale))
+            assert found in open_sets
+            best = naive.best_value(open_sets, costs)
+            assert abs(sum(costs[list(found)]) - best) < 1e-5
+            assert abs(few.minima(noise, draw, 1, scale)[0] - best) < 1e-5
+            several = few.chosen(None, noise, draw, 4, scale)
+            assert set(np.flatnonzero(several[0])) == found
+            assert not several[:, ~mask].any()
+            twice = few.action(None, noise, draw, scale)
+            assert naive.as_set(twice) == found
+        assert np.array_equal(known_totals(total, oracle), before)
+    assert seen[True]
+    assert seen[False] or set() in sets
+
+
+def known_totals(total, oracle):
+    """Of all elements; those of edges on no path are not kept, and do not matter."""
+    if not isinstance(oracle, hn.oracles.Paths):
+        return total.totals.copy()
+    found = np.zeros(oracle.n_actions)
+    found[total._ids] = total.totals
+    return found
+
+
+@ORACLES
+def test_weights_are_those_of_the_law_among_some_elements(name):
+    oracle, sets = CASES[name]
+    rng, K = np.random.default_rng(1), oracle.n_actions
+    total = oracle.objective()
+    total.add(None, rng.normal(size=K))
+    noise = oracle.noise([None], seed_key(5), 0, 2**20)
+    slow = isinstance(oracle, hn.oracles.LinearProgram)
+    draws, repeats = (60, 15) if slow else (4000, 400)
+    mask = next(
+        mask for mask in masks(K, rng, 50)
+        if mask.any() and sum(all(mask[list(c)]) for c in sets) > 1
+    )  # fmt: skip
+    few = total.among(None, np.flatnonzero(mask))
+    q = few.chosen(None, noise, 0, draws, 1.0).mean(axis=0)
+    likely = np.flatnonzero(q > 0.2)
+    found = [
+        few.resample(None, likely, noise, draws + 100 * i, 50, 2, 1.0)[0] for i in range(repeats)
+    ]
+    error = np.std(found, axis=0) / np.sqrt(repeats) + 1.5 / q[likely] ** 1.5 / np.sqrt(draws)
+    assert (np.abs(np.mean(found, axis=0) - 1.0 / q[likely]) < 5.0 * error).all()
+
+
+@ORACLES
+def test_all_elements_are_no_restriction(name):
+    oracle, _ = CASES[name]
+    rng = np.random.default_rng(2)
+    total = oracle.objective()
+    noise = oracle.noise([None], seed_key(5), 0, 2**16)
+    total.add(None, rng.normal(size=oracle.n_actions))
+    whole = total.among(None, np.arange(oracle.n_actions))
+    for draw in range(5):
+        asked = None, noise, draw, 1.0
+        assert naive.as_set(whole.action(*asked)) == naive.as_set(total.action(*asked))
+
+
+def test_ties_among_some_elements_go_where_they_always_go():
+    total = hn.oracles.Subsets(5, 2).objective()
+    assert total.among(None, np.array([1, 3, 4])).leader()(None).tolist() == [1, 3]
+    trees = hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2), (0, 2)]).objective()
+    assert trees.among(None, np.array([0, 2, 3])).leader()(None).tolist() == [0, 2]
+    roads = hn.oracles.Paths([(0, 1), (0, 1), (0, 1), (1, 2)], 0, 2).objective()
+    assert roads.among(None, np.array([1, 2, 3])).leader()(None).tolist() == [1, 3]
+
+
+def test_one_of_several_contexts_is_restricted():
+    oracle = hn.oracles.PerContext(hn.oracles.Subsets(4, 2), ["day", "night"])
+    total = oracle.objective()
+    assert total.scored
+    total.add("day", np.array([0.0, 1.0, 2.0, 3.0]))
+    few = total.among("day", np.array([1, 2, 3]))
+    assert few.action("day", None, 0, 0.0).tolist() == [1, 2]
+    assert few.action("night", None, 0, 0.0).tolist() == [0, 1]
+    assert total.action("day", None, 0, 0.0).tolist() == [0, 1]
+
+
+def test_single_actions_keep_their_substitutes():
+    for oracle in (
+        hn.oracles.Subsets(4, 1),
+        hn.oracles.Paths([(0, 1), (0, 1)], 0, 1),
+        hn.oracles.PerContext(hn.oracles.AllPolicies(1, 3), 2),
+    ):
+        assert not oracle.objective().scored
