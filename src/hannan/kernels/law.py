@@ -1,58 +1,96 @@
 r"""The exact law of the smallest of K numbers under independent Laplace noise."""
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
 
-# Gauss-Legendre nodes and weights on [-1, 1]. Twelve integrate exp over a piece of length four to
-# rounding; products of many survival functions are steeper, and a hundred cost some digits.
+# Gauss-Legendre nodes and weights on [0, 1]. Twelve integrate polynomials up to degree 23 exactly,
+# and exp over a piece of length four, or eight where it only falls, to rounding.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_NODES, _WEIGHTS = 0.5 * (1.0 + _NODES), 0.5 * _WEIGHTS
 _REACH = 40.0  # the density beyond is below exp(-40)
 _PIECE = 4.0
-_FAR = 1e9
+_STEEP = 8.0
 
 
 @njit
 def argmin_law(values, scale, out):
     r"""out[j] = probability that j minimises values[j] + scale * unit Laplace noise.
 
-    Values may be infinite, but not all of them. With g = values/scale and v the value of the
-    minimum, :math:`q_j = \int f(v - g_j) \prod_{i \ne j} (1 - F(v - g_i))\,dv`. The integrand is
-    smooth between the kinks v = g_i, and negligible beyond a reach of the smallest g.
+    Values may be infinite, but not all of them. With g = (values - least)/scale and v the value of
+    the minimum, :math:`q_j = \int f(v - g_j) \prod_{i \ne j} (1 - F(v - g_i))\,dv`. With
+    :math:`w = e^v` and :math:`a_i = e^{-g_i}/2`, the factors are :math:`a_j w` and
+    :math:`1 - a_i w` as long as v < g_i, and :math:`e^{g_i}/(2w)` beyond, both of them. So below
+    all g the integrand, in w, is a polynomial; between two of them one product serves all that
+    have been passed; and above all of them it is a power of w.
     """
     K = values.size
     least = values.min()
-    if abs(least) > _FAR * scale:  # differences of the order of the noise would be rounded away
-        values = values - least
-    g = np.sort(values) / scale
-    low, high = g[0] - _REACH, g[0] + _REACH
-    shifted = values / scale
-    survival = np.empty(K)
-    density = np.empty(K)
-    out[:] = 0.0
-    left = low
-    for i in range(K + 1):
-        right = min(g[i], high) if i < K else high
-        if right <= left:
-            continue
-        pieces = int(np.ceil((right - left) / _PIECE))
-        half = 0.5 * (right - left) / pieces
-        for p in range(pieces):
-            centre = left + (2 * p + 1) * half
-            for k in range(_NODES.size):
-                v = centre + half * _NODES[k]
-                product = 1.0
-                for j in range(K):
-                    u = v - shifted[j]
-                    e = 0.5 * np.exp(-abs(u))
-                    density[j] = e
-                    survival[j] = e if u > 0.0 else 1.0 - e
-                    product *= survival[j]
-                for j in range(K):
-                    out[j] += _WEIGHTS[k] * half * density[j] * (product / survival[j])
-        left = right
-    total = 0.0
-    for j in range(K):
-        total += out[j]
-    for j in range(K):
-        out[j] /= total
+    order = np.argsort(values)
+    g, a = np.empty(K), np.empty(K)
+    for m in range(K):
+        g[m] = (values[order[m]] - least) / scale
+        a[m] = 0.5 * math.exp(-g[m])
+    found = np.zeros(K)
+    _below(a, found)
+    common = np.zeros(K)  # what the first m + 1 have alike, between the m-th g and the next
+    height = 0.0
+    for m in range(K):
+        left = g[m]
+        height += left - math.log(2.0)
+        # exp(height - (m + 1) v) is the product of those passed; times w it bounds all others.
+        if left >= _REACH or height - m * left < -_REACH:
+            break
+        if m == K - 1:
+            common[m] = math.exp(height - K * left) / K
+            break
+        right = min(g[m + 1], _REACH)
+        pieces = math.ceil((right - left) * (m + 1) / _PIECE)
+        if pieces > 0:
+            common[m] = _between(a, height, m, left, (right - left) / pieces, pieces, found)
+    total = passed = 0.0
+    for m in range(K - 1, -1, -1):
+        passed += common[m]
+        found[m] += passed
+        total += found[m]
+    for m in range(K):
+        out[order[m]] = found[m] / total
+
+
+@njit
+def _below(a, found):
+    """Add the integral over w from 0 to 1 of a_j times the product of all other 1 - a_i w."""
+    K = a.size
+    slope = 0.0
+    for i in range(K):
+        slope += a[i]
+    left, right = 0.0, 1.0 if K <= 24 or slope <= _STEEP else _STEEP / slope
+    while left < 1.0 and left * slope < _REACH + _STEEP:
+        for k in range(_NODES.size):
+            w = left + (right - left) * _NODES[k]
+            product = _WEIGHTS[k] * (right - left)
+            for i in range(K):
+                product *= 1.0 - a[i] * w
+            for j in range(K):
+                found[j] += a[j] * (product / (1.0 - a[j] * w))
+        left, right = right, min(1.0, 2.0 * right)
+
+
+@njit
+def _between(a, height, m, left, width, pieces, found):
+    """Add the integral between the m-th g and the next; what all that were passed have of it."""
+    K = a.size
+    common = 0.0
+    for p in range(pieces):
+        for k in range(_NODES.size):
+            v = left + width * (p + _NODES[k])
+            w = math.exp(v)
+            product = _WEIGHTS[k] * width * math.exp(height - (m + 1) * v)
+            for i in range(m + 1, K):
+                product *= 1.0 - a[i] * w
+            common += product
+            for j in range(m + 1, K):
+                found[j] += a[j] * w * (product / (1.0 - a[j] * w))
+    return common
