@@ -49,6 +49,7 @@ class SetOracle(NoContexts):
     solver may choose too few to say that no set is left; else it raises an `InfeasibleError`.
     """
 
+    closes = True
     n_actions: int
     rank: int
     """The largest number of elements chosen."""
