@@ -9,6 +9,23 @@ from hannan.kernels.compiling import njit
 
 
 @njit
+def close(costs, available, out):
+    """out = costs, infinite for all elements but these."""
+    out[:] = np.inf
+    for k in available:
+        out[k] = costs[k]
+
+
+@njit
+def places(available, n):
+    """Each available element at its own place of n, and -1 at all others."""
+    out = np.full(n, -1, np.intp)
+    for k in available:
+        out[k] = k
+    return out
+
+
+@njit
 def complete(plays, losses, least, out):
     """Write the losses, and for closed elements the least of open ones (`least` if none is open).
 
