@@ -53,8 +53,8 @@ def charge(plays, sums, counts, low, high, losses):
     """
     best = np.inf
     for k in range(plays.size):
-        if counts[k] > 0.0:
-            best = min(best, sums[k] / counts[k])
+        if sums[k] < best * counts[k]:  # never where nothing was seen; spares most divisions
+            best = sums[k] / counts[k]
     for k in range(plays.size):
         if plays[k] < 0 and counts[k] > 0.0:
             losses[k] = min(max((sums[k] + best) / (counts[k] + 1.0), low), high)
