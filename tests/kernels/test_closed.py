@@ -53,3 +53,12 @@ def test_open_elements_are_counted(case):
     closed.note(plays, losses, sums, counts)
     assert np.array_equal(sums, expected[0])
     assert np.array_equal(counts, expected[1])
+
+
+def test_closing_leaves_the_others_as_they_are(case):
+    plays, losses, _, _ = case
+    available = np.flatnonzero(plays >= 0)
+    out = np.empty(len(plays))
+    closed.close(losses, available, out)
+    assert np.array_equal(out, np.where(plays >= 0, losses, np.inf))
+    assert np.array_equal(closed.places(available, len(plays)), plays)

@@ -165,6 +165,19 @@ def test_one_of_several_contexts_is_restricted():
     assert total.action("day", None, 0, 0.0).tolist() == [0, 1]
 
 
+def test_classes_say_whether_elements_can_be_closed():
+    assert all(oracle.closes for oracle, _ in CASES.values())
+    assert hn.oracles.PerContext(hn.oracles.Subsets(4, 2), 3).closes
+    others = [
+        hn.oracles.Submodular(3),
+        hn.oracles.AllPolicies(2, 3),
+        hn.oracles.FinitePolicies([[[0, 1]], [[1, 2]]]),
+        hn.oracles.PerContext(hn.oracles.Submodular(3), 2),
+    ]
+    assert not any(oracle.closes for oracle in others)
+    assert not any(oracle.objective().scored for oracle in others if oracle.chooses_sets)
+
+
 def test_single_actions_keep_their_substitutes():
     for oracle in (
         hn.oracles.Subsets(4, 1),

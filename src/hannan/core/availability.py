@@ -248,9 +248,7 @@ class Availability(Stored):
         Where sets are chosen there is none.
         """
         if past is not None and past.oracle.chooses_sets:
-            opened.plays = np.full(n_actions, -1, dtype=np.intp)
-            opened.plays[some] = some
-            opened.some = some
+            opened.plays, opened.some = closed.places(some, n_actions), some
             return
         found, known = int(some[0]), False
         if self.costs is not None:

@@ -318,6 +318,9 @@ class Oracle(Parametrised, ABC):
     antichain: bool = True
     """Whether no action contains another one (true for single actions)."""
 
+    closes: bool = False
+    """Whether elements of sets can be closed for a round: totals of sets then answer `among`."""
+
     eagerness: float = 1.0
     """Factor on G that suits self-tuning; regret is bounded whatever it is."""
 

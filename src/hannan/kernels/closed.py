@@ -9,6 +9,23 @@ from hannan.kernels.compiling import njit
 
 
 @njit
+def close(costs, available, out):
+    """out = costs, infinite for all elements but these."""
+    out[:] = np.inf
+    for k in available:
+        out[k] = costs[k]
+
+
+@njit
+def places(available, n):
+    """Each available element at its own place of n, and -1 at all others."""
+    out = np.full(n, -1, np.intp)
+    for k in available:
+        out[k] = k
+    return out
+
+
+@njit
 def complete(plays, losses, least, out):
     """Write the losses, and for closed elements the least of open ones (`least` if none is open).
 
@@ -36,8 +53,8 @@ def charge(plays, sums, counts, low, high, losses):
     """
     best = np.inf
     for k in range(plays.size):
-        if counts[k] > 0.0:
-            best = min(best, sums[k] / counts[k])
+        if sums[k] < best * counts[k]:  # never where nothing was seen; spares most divisions
+            best = sums[k] / counts[k]
     for k in range(plays.size):
         if plays[k] < 0 and counts[k] > 0.0:
             losses[k] = min(max((sums[k] + best) / (counts[k] + 1.0), low), high)

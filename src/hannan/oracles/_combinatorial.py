@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
+from hannan.kernels.closed import close
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_rows
 from hannan.perturbation import Blocks, LaplaceNoise
@@ -49,6 +50,7 @@ class SetOracle(NoContexts):
     solver may choose too few to say that no set is left; else it raises an `InfeasibleError`.
     """
 
+    closes = True
     n_actions: int
     rank: int
     """The largest number of elements chosen."""
@@ -164,8 +166,7 @@ class SetObjective(Objective):
         if self._few is None:
             self._few = type(self)(self.oracle)
         few = self._few
-        few.totals.fill(np.inf)
-        few.totals[available] = self.totals[available]
+        close(self.totals, available, few.totals)
         few._closed = True
         return few
 

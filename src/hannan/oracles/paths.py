@@ -67,6 +67,8 @@ class Paths(NoContexts):
     [takimoto2003], [kalai2005]
     """
 
+    closes = True
+
     def __init__(
         self, graph: Any, source: Hashable, target: Hashable, usable: ArrayLike | None = None
     ) -> None:

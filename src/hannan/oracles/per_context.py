@@ -91,6 +91,10 @@ class PerContext(Oracle):
         return self.base.fixed_size
 
     @property
+    def closes(self) -> bool:  # type: ignore[override]
+        return self.base.closes
+
+    @property
     def contexts(self) -> Sequence[Hashable] | None:
         """The contexts as listed, without repetition; None if they are not."""
         return self._listed
@@ -258,7 +262,7 @@ class PerContextObjective(Objective):
     @property
     def scored(self) -> bool:  # type: ignore[override]
         """Whether sets can be chosen among some elements; single actions have substitutes."""
-        return self.oracle.chooses_sets and self._empty.scored
+        return self.oracle.chooses_sets and self.oracle.closes
 
     def among(self, context: Hashable, available: NDArray[np.intp]) -> PerContextObjective:
         """One context's total among these; the others are shared."""

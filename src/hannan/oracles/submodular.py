@@ -72,6 +72,7 @@ class Submodular(SetOracle):
     """
 
     takes_functions = True
+    closes = False
 
     def __init__(self, n: int, checks: int = 32) -> None:
         self.n = check_integer(self, "n", n, 1)
