@@ -8,16 +8,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_floats
 from hannan.core.validation import FloatArray, check_not_negative, check_positive
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
+from hannan.oracles._relaxation import INTEGRAL, Relaxation
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
-
-_INTEGRAL = 1e-7  # tolerance within which a vertex counts as a 0/1 point
 
 
 class Solution(NamedTuple):
@@ -34,8 +33,10 @@ class LinearProgram(SetOracle):
     set of feasible actions that linear constraints describe: covers, packings, flows, schedules,
     knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS: first the
     linear relaxation, whose solution is taken if it is a 0/1 point (it always is for flows and
-    other totally unimodular systems), else branch and bound. Ties are broken by HiGHS; the choice
-    is a function of the totals.
+    other totally unimodular systems). The model stays in HiGHS from call to call, and the simplex
+    method starts where it ended. Else the 0/1 points that cost little more than the relaxation are
+    gone through, past solutions being a bound; and where these are too many, branch and bound
+    decides. Ties are broken by HiGHS from scratch; so the choice is a function of the totals.
 
     Parameters
     ----------
@@ -116,10 +117,30 @@ class LinearProgram(SetOracle):
         """The best point for these costs."""
         size = float(np.abs(costs).max())
         scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
+        point = self._warm(scaled)
+        if point is not None:
+            return Solution(np.flatnonzero(point), 0.0)
+        return self._cold(scaled)
+
+    def _warm(self, scaled: FloatArray) -> NDArray[np.bool_] | None:
+        """The best point, from the last solution on; None where it is not the only one."""
+        relaxation = self._relaxation
+        vertex = relaxation.vertex(scaled)
+        if vertex is None:
+            return None
+        if vertex.integral:
+            return vertex.point > 0.0 if vertex.unique else None
+        point = relaxation.proven(scaled, vertex)
+        if point is not None:
+            relaxation.remember(point)
+        return point
+
+    def _cold(self, scaled: FloatArray) -> Solution:
+        """One of the best points, whatever was solved before."""
         relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
             rounded = np.round(relaxed.x)
-            if np.abs(relaxed.x - rounded).max() <= _INTEGRAL and self._feasible(rounded):
+            if np.abs(relaxed.x - rounded).max() <= INTEGRAL and self._relaxation.meets(rounded):
                 return Solution(np.flatnonzero(rounded), 0.0)
         found = self._highs(scaled, integral=True)
         if found.x is None:
@@ -148,19 +169,18 @@ class LinearProgram(SetOracle):
         )
 
     @cached_property
+    def _relaxation(self) -> Relaxation:
+        from scipy.sparse import csc_array, vstack
+
+        matrix = csc_array(vstack([csc_array(part[0]) for part in self._matrices]))
+        low, high = (np.concatenate([part[i] for part in self._matrices]) for i in (1, 2))
+        return Relaxation(matrix, low, high, self.time_limit)
+
+    @cached_property
     def _rows(self) -> list[Any]:
         from scipy.optimize import LinearConstraint
 
         return [LinearConstraint(*part) for part in self._matrices]
-
-    def _feasible(self, point: FloatArray) -> bool:
-        """Whether a rounded point still meets the constraints, up to rounding."""
-        for matrix, low, high in self._matrices:
-            values = matrix @ point
-            room = 1e-6 * (1.0 + np.abs(values))
-            if (values < low - room).any() or (values > high + room).any():
-                return False
-        return True
 
     def _first_point(self, K: int) -> Elements:
         """Any feasible point; an error if there is none."""
