@@ -8,9 +8,11 @@ import pytest
 
 import hannan as hn
 from hannan.checks import check_oracle
-from hannan.core import ContextError
+from hannan.core import ContextError, Objective
+from hannan.oracles._combinatorial import SetObjective
 from hannan.perturbation import seed_key
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 K5 = list(itertools.combinations(range(5), 2))
 ROW = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]])
@@ -175,3 +177,42 @@ def test_a_failed_solver_changes_nothing():
 def test_networkx_graphs_are_taken_as_they_are():
     graph = nx.Graph([("a", "b"), ("b", "c"), ("a", "c")])
     assert hn.oracles.SpanningTrees(graph).edges == list(graph.edges)
+
+
+RESAMPLED = {
+    "subsets": lambda: hn.oracles.Subsets(90, 70),
+    "partition": lambda: hn.oracles.PartitionMatroid([0, 1, 0, 1, 2, 2, 0, 1, 2, 2], [1, 2, 2]),
+    "independent": lambda: hn.oracles.PartitionMatroid([0, 1, 0, 1, 2], [1, 2, 1], bases=False),
+    "trees": lambda: hn.oracles.SpanningTrees(
+        [(i, j) for i in range(7) for j in range(i)] + [(0, 1), (2, 2)]
+    ),
+    "square": lambda: hn.oracles.Matchings(5, 5),
+    "wide": lambda: hn.oracles.Matchings(3, 6),
+    "tall": lambda: hn.oracles.Matchings(6, 3),
+    "edges": lambda: hn.oracles.Matchings(
+        4, 4, [(i, j) for i in range(4) for j in range(4) if (i + j) % 3]
+    ),
+    "one edge each": lambda: hn.oracles.Matchings(3, 3, [(2, 0), (0, 1), (1, 2), (0, 0)]),
+}
+
+
+@for_each("name", RESAMPLED)
+def test_compiled_resampling_equals_one_draw_after_the_other(name):
+    """The same weights and the same number of draws, as `Objective.resample` is written."""
+    oracle = RESAMPLED[name]()
+    assert oracle._resample_rows is not None
+    rng = np.random.default_rng(len(name))
+    for trial in range(12):
+        total = oracle.objective()
+        total.add(None, rng.integers(-3, 9, size=oracle.n_actions).astype(float))
+        some = rng.integers(1, min(oracle.n_actions, 8))
+        elements = np.sort(rng.choice(oracle.n_actions, size=some, replace=False))
+        first, limit = int(rng.integers(100)), int(rng.integers(1, 80))
+        successes, scale = int(rng.integers(1, 4)), float(rng.choice([0.5, 3.0, 20.0]))
+        found = []
+        for resample in (SetObjective.resample, Objective.resample):
+            noise = oracle.noise([None], seed_key(trial), 0, 2**16)
+            given = (None, elements, noise, first, limit, successes, scale)
+            found.append(resample(total, *given))
+        assert found[0][0].tolist() == found[1][0].tolist()
+        assert found[0][1] == found[1][1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,10 @@ class SetOracle(NoContexts):
     def action(self, chosen: Elements) -> Action:
         """The chosen elements in the form in which learners play them."""
         return int(chosen[0]) if self._single else chosen.copy()
+
+    _resample_rows: Callable[..., tuple[int, int]] | None = None
+    """Where it is compiled: `_resample_rows(totals, block, start, stop, scale, elements, successes,
+    hits, reached, used)` goes through rows of noise as `kernels.subsets.resample` does."""
 
     @abstractmethod
     def _solve(self, costs: FloatArray) -> Elements:
@@ -194,6 +198,34 @@ class SetObjective(Objective):
             done += len(rows)
         return inclusion
 
+    def resample(
+        self,
+        context: None,
+        elements: Elements,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        """One compiled call for each block of noise, where the class has one."""
+        resample_rows = self.oracle._resample_rows
+        if scale == 0.0 or resample_rows is None:
+            return super().resample(context, elements, noise, first, limit, successes, scale)
+        blocks = _ready(noise).blocks
+        hits = np.zeros(len(elements), np.intp)
+        reached = np.zeros(len(elements), np.intp)
+        used, short = 0, len(elements)
+        while used < limit - 1 and short > 0:
+            start = blocks.locate(first + used)
+            stop = min(len(blocks.block), start + limit - 1 - used)
+            more, short = resample_rows(
+                self.totals, blocks.block, start, stop, scale,
+                elements, successes, hits, reached, used,
+            )  # fmt: skip
+            used += more
+        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
     def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
         return _perturbed(self.totals, noise, draw, scale)
 
@@ -207,7 +239,7 @@ class SetObjective(Objective):
 def _perturbed(totals: FloatArray, noise: Noise | None, draw: int, scale: float) -> FloatArray:
     if scale == 0.0:
         return totals
-    return totals + scale * _ready(noise).row(draw).astype(np.float64)
+    return totals + np.multiply(_ready(noise).row(draw), scale, dtype=np.float64)
 
 
 def _ready(noise: Noise | None) -> SetNoise:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_array
 from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.kernels import assignments as kernel
 from hannan.oracles._combinatorial import Elements, SetOracle
 
 
@@ -112,6 +114,19 @@ class Matchings(SetOracle):
         """log n!/(n - m)!, for sides of m <= n; an upper bound if some pairs are impossible."""
         large, small = max(self.n_left, self.n_right), self.rank
         return math.lgamma(large + 1) - math.lgamma(large - small + 1)
+
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        return kernel.resample(totals, block, start, stop, scale, *self._table, *wanted)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _table(self) -> tuple[Elements, Elements, int, int]:
+        """The row and column of each element, the smaller side in rows; and their numbers."""
+        left, right = np.divmod(self._cells, self.n_right)
+        if self.n_left <= self.n_right:
+            return left, right, self.n_left, self.n_right
+        return right, left, self.n_right, self.n_left
 
     def _solve(self, costs: FloatArray) -> Elements:
         from scipy.optimize import linear_sum_assignment

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_list, missing
 from hannan.core.validation import FloatArray, refuse
-from hannan.kernels.matroids import partition_rows
+from hannan.kernels.matroids import partition, partition_resample, partition_rows
 from hannan.oracles._combinatorial import Elements, SetOracle, check_flag
 from hannan.oracles.subsets import log_subsets, mean_of_largest
 
@@ -66,6 +66,7 @@ class PartitionMatroid(SetOracle):
         self.quotas = limits
         """How many of each of them may be chosen."""
         self._order = np.argsort(codes, kind="stable")
+        self._codes = codes
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self._below = np.inf if self.bases else 0.0
         self._set_size(len(codes), int(limits.sum()), antichain=self.bases)
@@ -80,8 +81,14 @@ class PartitionMatroid(SetOracle):
         parts = zip(np.diff(self._starts), self.quotas, strict=True)
         return sum(mean_of_largest(int(size), int(c), self.bases) for size, c in parts)
 
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        groups = self._order, self._starts, self._codes, self.quotas, self._below
+        return partition_resample(totals, block, start, stop, scale, *groups, *wanted)  # type: ignore[no-any-return]
+
     def _solve(self, costs: FloatArray) -> Elements:
-        return np.flatnonzero(self._solve_many(costs[None, :])[0])
+        return partition(costs, self._order, self._starts, self.quotas, self._below)  # type: ignore[no-any-return]
 
     def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
         inclusion = np.empty(costs.shape, dtype=bool)

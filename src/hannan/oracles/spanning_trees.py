@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import InfeasibleError
 from hannan.core.validation import FloatArray
-from hannan.kernels.matroids import kruskal_rows
+from hannan.kernels.matroids import kruskal, kruskal_resample, kruskal_rows
 from hannan.oracles._combinatorial import Elements, SetOracle
 from hannan.oracles._edges import Graph, read_graph
 
@@ -73,8 +73,14 @@ class SpanningTrees(SetOracle):
         np.subtract.at(laplacian, (head, tail), 1.0)
         return max(0.0, float(np.linalg.slogdet(laplacian[1:, 1:])[1]))
 
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        graph = self._tail, self._head, len(self.nodes)
+        return kruskal_resample(totals, block, start, stop, scale, *graph, *wanted)  # type: ignore[no-any-return]
+
     def _solve(self, costs: FloatArray) -> Elements:
-        return np.flatnonzero(self._solve_many(costs[None, :])[0])
+        return kruskal(costs, self._tail, self._head, len(self.nodes))  # type: ignore[no-any-return]
 
     def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
         inclusion = np.empty(costs.shape, dtype=bool)

@@ -89,6 +89,13 @@ class Subsets(SetOracle):
         kernel.interval_minima(prefix_sums(losses, cuts), self.m, self._below, values)
         return values
 
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        return kernel.resample(  # type: ignore[no-any-return]
+            totals, block, start, stop, scale, self.m, self._below, *wanted
+        )
+
     def _solve(self, costs: FloatArray) -> Elements:
         return kernel.select(costs, self._no_noise, 0.0, self.m, self._below)  # type: ignore[no-any-return]
 
@@ -132,9 +139,7 @@ class SubsetObjective(SetObjective):
     ) -> tuple[FloatArray, int]:
         """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
         oracle = self.oracle
-        if scale == 0.0:
-            return super().resample(context, elements, noise, first, limit, successes, scale)
-        if oracle.m <= _MOST_COMPUTED:
+        if scale != 0.0 and oracle.m <= _MOST_COMPUTED:
             q = np.empty(len(elements))
             kernel_law.inclusion(
                 self.totals, oracle._no_noise, scale, oracle.m, oracle._below, elements, q
@@ -142,18 +147,7 @@ class SubsetObjective(SetObjective):
             weights = np.empty(len(elements))
             kernel_law.mean_weights(q, limit, weights)
             return weights, 0
-        assert isinstance(noise, SetNoise)
-        hits = np.zeros(len(elements), np.intp)
-        reached = np.zeros(len(elements), np.intp)
-        used, short = 0, len(elements)
-        while used < limit - 1 and short > 0:
-            rows = noise.rows(first + used, limit - 1 - used)
-            more, short = kernel.resample(
-                self.totals, rows, 0, len(rows), scale, oracle.m, oracle._below,
-                elements, successes, hits, reached, used,
-            )  # fmt: skip
-            used += more
-        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+        return super().resample(context, elements, noise, first, limit, successes, scale)
 
 
 def log_subsets(n: int, m: int, exactly: bool = True) -> float:
