@@ -189,6 +189,7 @@ RESAMPLED = {
     "square": lambda: hn.oracles.Matchings(5, 5),
     "wide": lambda: hn.oracles.Matchings(3, 6),
     "tall": lambda: hn.oracles.Matchings(6, 3),
+    "all edges": lambda: hn.oracles.Matchings(3, 3, [(j, i) for i in range(3) for j in range(3)]),
     "edges": lambda: hn.oracles.Matchings(
         4, 4, [(i, j) for i in range(4) for j in range(4) if (i + j) % 3]
     ),
