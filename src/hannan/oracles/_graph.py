@@ -73,9 +73,9 @@ def topological_order(graph: Graph, edges: Indices) -> Indices:
     if len(order) < n:
         cycle = " → ".join(repr(node) for node in _cycle(graph, edges, missing))
         raise ParameterError(
-            f"Paths needs a graph without cycles; this one has {cycle}. Drop an edge of it, or "
-            "use Paths.towards(network, source, target) to keep the links that lead closer to "
-            "the target."
+            f"Paths needs a graph without cycles; this one has {cycle}. Drop an edge of it, or use "
+            "Paths.towards(graph, source, target, weight=…), which takes the same graph and keeps "
+            "the links that lead closer to the target."
         )
     return np.array(order, np.int64)
 

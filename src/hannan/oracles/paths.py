@@ -14,10 +14,10 @@ from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
-from hannan.networks import RoadNetwork
 from hannan.oracles._combinatorial import NoContexts, prefix_sums
 from hannan.oracles._edges import Graph, read_graph
 from hannan.oracles._graph import between
+from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _BATCH = 2**16  # edges of paths that are held at a time
@@ -26,6 +26,8 @@ _NO_NOISE = np.empty((0, 0), np.float32)
 
 class Paths(NoContexts):
     r"""All paths from a source to a target in a directed graph without cycles.
+
+    Roads have cycles: `Paths.towards` takes any network and keeps the links that lead closer.
 
     The elements are the edges, the actions the edge sets of paths, and the leader for losses
     :math:`\ell_1, …, \ell_t`, of any sign, is a shortest path,
@@ -94,23 +96,33 @@ class Paths(NoContexts):
     @classmethod
     def towards(
         cls,
-        network: RoadNetwork,
+        network: Any,
         source: Hashable,
         target: Hashable,
         *,
+        weight: Any = None,
         zones: Iterable[Hashable] | None = None,
     ) -> Self:
-        r"""Paths of a road network on which every link leads closer to the target.
+        r"""Paths of a network on which every link leads closer to the target.
 
-        Real roads have cycles; those that `RoadNetwork.closer` keeps have none. All links of the
-        network stay in the loss vector, in their order.
+        Real roads have cycles, and the best of all paths that visit no node twice is hard to find
+        where totals are negative (as they are under noise). So the class is smaller: link (u, v) is
+        kept if v is closer to the target than u at the weights given, a first guess of what the
+        links cost. These links have no cycle, a shortest path at these weights is among them, and
+        leaders are the best paths along them, exactly; how much better a path outside may be
+        depends on how wrong the guess is. All links stay in the loss vector, in their order.
 
         Parameters
         ----------
         network
-            The roads.
+            A networkx graph of any kind, whose edges may lead both ways: a street of an undirected
+            one is one element, and is used in the direction that leads closer. Or what `Paths`
+            takes, cycles allowed, or a `RoadNetwork`.
         source, target
             Two nodes.
+        weight
+            The name of an edge attribute or of a column, or a number for each edge. By default the
+            free-flow times of a `RoadNetwork`, and else 1 for each edge.
         zones
             Nodes that may be a source or a target but must not be passed through; by default the
             network's own.
@@ -121,8 +133,23 @@ class Paths(NoContexts):
         >>> roads = hn.networks.RoadNetwork([1, 2, 2, 3, 1], [2, 1, 3, 2, 3], [1, 1, 1, 1, 3])
         >>> hn.oracles.Paths.towards(roads, 1, 3).usable
         array([ True, False,  True, False,  True])
+
+        Streets that lead both ways:
+
+        >>> import networkx as nx
+        >>> town = nx.Graph()
+        >>> town.add_weighted_edges_from(
+        ...     [("a", "b", 2), ("d", "b", 2), ("a", "c", 1), ("c", "d", 3)], weight="minutes")
+        >>> routes = hn.oracles.Paths.towards(town, "a", "d", weight="minutes")
+        >>> routes.edges
+        [('a', 'b'), ('a', 'c'), ('b', 'd'), ('c', 'd')]
+        >>> total = routes.objective()
+        >>> total.add(None, np.array([2.0, 3.0, 2.0, 0.5]))
+        >>> total.leader().route
+        ['a', 'c', 'd']
         """
-        return cls(network, source, target, network.closer(target, zones))
+        graph, usable = towards(network, target, weight, zones)
+        return cls(graph, source, target, usable)
 
     @property
     def fixed_size(self) -> bool:
@@ -197,6 +224,11 @@ class PathPolicy(Policy):
 
     @property
     def nodes(self) -> list[Any]:
+        """The nodes it passes, from the source to the target."""
+        return self.route
+
+    @property
+    def route(self) -> list[Any]:
         """The nodes it passes, from the source to the target."""
         return self.oracle.route(self._edges[self._first : self._last])
 
