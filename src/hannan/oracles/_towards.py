@@ -18,10 +18,12 @@ _OWNER = "Paths.towards"
 
 
 class Directed(NamedTuple):
-    """A graph as `Paths` takes it, and whether each of its edges may be used."""
+    """A graph as `Paths` takes it; whether each of its edges leads closer, or elsewhere."""
 
     graph: Any
     usable: NDArray[np.bool_]
+    astray: NDArray[np.bool_] | None
+    """Edges that may be part of a detour; None where edges have no direction."""
 
 
 def towards(
@@ -32,25 +34,35 @@ def towards(
     A street of an undirected graph is turned the way that leads closer.
     """
     if isinstance(network, RoadNetwork):
-        if weight is None:
-            return Directed(network, network.closer(target, zones))
-        roads = RoadNetwork(network.tail, network.head, _numbers(weight, network.n_links))
-        shut = network.zones if zones is None else zones
-        return Directed(network, roads.closer(target, shut))
+        times = network.free_flow_time if weight is None else _numbers(weight, network.n_links)
+        shut = network.zones if zones is None else frozenset(zones)
+        return _directed(network, network.tail, network.head, times, target, shut)
     is_graph = hasattr(network, "is_directed") and hasattr(network, "edges")
     two_way = is_graph and not network.is_directed()
     edges = read_graph(_OWNER, network, directed=not two_way).edges
     ends = [(edge[0], edge[1]) for edge in edges]
     times = _weights(network, weight, len(ends), is_graph)
-    there = [*ends, *((v, u) for u, v in ends)] if two_way else ends
-    tail, head = zip(*there, strict=True)
-    roads = RoadNetwork(tail, head, np.resize(times, len(there)))
-    closer = roads.closer(target, () if zones is None else zones)
+    shut = frozenset(() if zones is None else zones)
+    tail, head = (list(side) for side in zip(*ends, strict=True))
     if not two_way:
-        return Directed(network, closer)
-    forth, back = np.split(closer, 2)
+        return _directed(network, tail, head, times, target, shut)
+    roads = RoadNetwork(tail + head, head + tail, np.concatenate([times, times]))
+    forth, back = np.split(roads.closer(target, shut), 2)
     turned = [(v, u) if b else (u, v) for (u, v), b in zip(ends, back, strict=True)]
-    return Directed(turned, forth | back)
+    return Directed(turned, forth | back, None)
+
+
+def _directed(
+    network: Any,
+    tail: list[Any],
+    head: list[Any],
+    times: FloatArray,
+    target: Hashable,
+    shut: frozenset[Hashable],
+) -> Directed:
+    closer = RoadNetwork(tail, head, times).closer(target, shut)
+    through = np.array([v == target or v not in shut for v in head])
+    return Directed(network, closer, through & ~closer)
 
 
 def _weights(network: Any, weight: Any, n_edges: int, is_graph: bool) -> FloatArray:

@@ -79,10 +79,6 @@ class PerContext(Oracle):
             raise ParameterError("PerContext needs one context at least; the mapping is empty.")
         for one in some:
             _check_base(one)
-        if isinstance(base, Mapping) and contexts is not None:
-            raise ParameterError(
-                "PerContext takes no contexts= beside a mapping: they are its keys."
-            )
         first = some[0]
         widths = {one.n_actions for one in some}
         if len(widths) > 1 or len({one.takes_functions for one in some}) > 1:
@@ -100,7 +96,12 @@ class PerContext(Oracle):
         self.antichain = all(one.antichain for one in some)
         self.exact = all(one.exact for one in some)  # type: ignore[misc]
         self.takes_functions = first.takes_functions  # type: ignore[misc]
-        self._listed = _as_list(self, list(base) if isinstance(base, Mapping) else contexts)
+        self._listed = _as_list(self, contexts)
+        if isinstance(base, Mapping):
+            keys = _as_list(self, list(base))
+            if self._listed not in (None, keys):
+                raise ParameterError("The contexts of PerContext with a mapping are its keys.")
+            self._listed = keys
         self._known: dict[Hashable, Hashable] | None = None
         if self._listed is not None and not isinstance(self._listed, range):
             self._known = {x: x for x in self._listed}
