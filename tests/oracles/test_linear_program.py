@@ -1,5 +1,6 @@
 import copy
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -151,19 +152,26 @@ def test_most_leaders_need_no_solver_from_scratch(monkeypatch):
     knapsack = hn.oracles.LinearProgram([weights], [weights.sum() // 3])
     costs = -rng.random((50, 50))
     expected = [knapsack._cold(row).chosen.tolist() for row in costs[:5]]
+    assert "highspy" not in sys.modules or knapsack._relaxation._model is None
     monkeypatch.setattr(knapsack, "_cold", None)
     found = [knapsack.solve(row).chosen.tolist() for row in costs]
     assert found[:5] == expected
 
 
-def test_large_programs_stay_in_highs():
+@pytest.mark.parametrize("installed", [True, False])
+def test_large_programs_stay_in_highs(installed, monkeypatch):
+    if installed:
+        pytest.importorskip("highspy", exc_type=ImportError)
+    else:
+        monkeypatch.setitem(sys.modules, "highspy", None)
     rng = np.random.default_rng(1)
-    n = 70  # more rows than the compiled simplex method takes
+    n = 140  # more rows than the compiled simplex method takes
     A = np.eye(n) + np.eye(n, k=1)
     program = hn.oracles.LinearProgram(sparse.csr_array(A), np.ones(n))
     for costs in rng.normal(size=(5, n)):
         assert program.solve(costs).chosen.tolist() == program._cold(costs).chosen.tolist()
     assert program._relaxation._basis is None
+    assert (program._relaxation._model is not None) == installed
 
 
 def test_a_warm_program_can_be_copied():

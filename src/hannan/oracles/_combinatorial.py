@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Oracle, Policy
+from hannan.core.arrays import as_list, missing
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.lanes import WIDTH
@@ -80,6 +81,10 @@ class SetOracle(NoContexts):
         """The chosen elements in the form in which learners play them."""
         return int(chosen[0]) if self._single else chosen.copy()
 
+    def named(self, action: Action) -> list[Any]:
+        """The chosen elements by name, where they have names; else by number."""
+        return np.atleast_1d(action).tolist()  # type: ignore[no-any-return]
+
     _resample_rows: Callable[..., tuple[int, int]] | None = None
     """Where it is compiled: `_resample_rows(totals, block, start, stop, scale, elements, successes,
     hits, reached, used)` goes through rows of noise as `kernels.subsets.resample` does."""
@@ -107,6 +112,11 @@ class SetPolicy(Policy):
     def __call__(self, context: Any = None) -> Action:
         self.oracle.check_context(context)
         return self.oracle.action(self.chosen)
+
+    @property
+    def names(self) -> list[Any]:
+        """The elements by name, where they have names."""
+        return self.oracle.named(self.chosen)
 
     def __repr__(self) -> str:
         return f"<policy {self.chosen.tolist()}>"
@@ -262,3 +272,17 @@ def check_flag(owner: object, name: str, value: Any) -> bool:
 def padded(n: int) -> int:
     """The next multiple of sixteen."""
     return -(-n // WIDTH) * WIDTH
+
+
+def check_labels(owner: object, labels: Any, n: int) -> list[Any] | None:
+    """A different name for each of n elements, or None."""
+    if labels is None:
+        return None
+    try:
+        found = as_list(labels)
+        different = len(set(found))
+    except TypeError:
+        raise refuse(owner, "labels", f"{n} different names, any hashables", labels) from None
+    if isinstance(labels, str) or len(found) != n or different != n or any(map(missing, found)):
+        raise refuse(owner, "labels", f"{n} different names", labels)
+    return found

@@ -20,7 +20,7 @@ _EXACT = 1e-9  # rounding of sums, relative to the size of their terms
 INTEGRAL = 1e-7  # tolerance within which a vertex counts as a 0/1 point
 _POOL = 32  # past points that are kept
 _CELLS = 2**22  # numbers of a matrix up to which points near the relaxation are looked for
-_SMALL = 64, 2**14  # rows and numbers of a matrix up to which a dense simplex method is faster
+_SMALL = 128, 2**16  # rows and numbers of a matrix up to which a dense simplex method will do
 _STEPS = 2**21  # rows looked at before branch and bound takes over
 _FRESH = 100  # pivots after which rounding errors of a basis are removed
 
@@ -64,9 +64,10 @@ class Basis:
 class Relaxation:
     """min c x over low <= A x <= high, 0 <= x <= 1, for one c after the other.
 
-    Only the costs change, so that the simplex method starts at the last solution: that of HiGHS,
-    or for small programs one in compiled code, whose solutions are checked and which leaves to
-    HiGHS what it cannot do. What is returned as unique or proven does not depend on the start.
+    Only the costs change, so that the simplex method starts at the last solution. Small programs
+    are solved in compiled code, whose solutions are checked, from a vertex told to `start_at`;
+    larger ones by `highspy`, in which the model stays loaded, if that is there. What is returned
+    as unique or proven does not depend on the start.
 
     Rows either have no lower bound or are equations.
     """
@@ -105,11 +106,16 @@ class Relaxation:
 
     def vertex(self, costs: FloatArray) -> Vertex | None:
         """A solution of the relaxation; None if it was not found."""
-        if self.matrix.nnz == 0:  # HiGHS 1.15 crashes on these
-            return None
         with self._lock:
-            found = self._by_pivots(costs) if self._basis is not None else None
-            return self._by_highs(costs) if found is None else found
+            if self._small:
+                return self._by_pivots(costs)
+            return self._by_highs(costs) if self.matrix.nnz else None
+
+    def start_at(self, point: FloatArray) -> None:
+        """Go on from a vertex, if there was none to go on from."""
+        with self._lock:
+            if self._small and self._basis is None:
+                self._basis = self._basis_at(point)
 
     def proven(self, costs: FloatArray, vertex: Vertex) -> Mask | None:
         """The best 0/1 point; None where it is not the only one, or takes too long to find."""
@@ -174,12 +180,12 @@ class Relaxation:
         return point, best, second, steps <= most
 
     def _by_pivots(self, costs: FloatArray) -> Vertex | None:
-        """From the last basis on, in compiled code; None where that fails."""
-        at, columns = self._basis, self._columns
-        assert at is not None
+        """From the last basis on, in compiled code; None where that fails, or there is none."""
+        at, self._basis = self._basis, None  # it is not trusted until it has proved right again
+        columns = self._columns
         assert columns is not None
         K, m = columns.shape
-        if at.pivots > _FRESH and not at.refresh(columns, self.high):
+        if at is None or (at.pivots > _FRESH and not at.refresh(columns, self.high)):
             return None
         duals, reduced, point = np.empty(m), np.empty(K), np.empty(K)
         state = at.basis, at.basic, at.upper, at.inverse, at.values
@@ -191,11 +197,16 @@ class Relaxation:
             columns, self.low, self.high, self._equal, self._room,
             at.basis, at.basic, at.upper, at.values, duals, reduced, _STRICT, point,
         )  # fmt: skip
-        return Vertex(point, duals, integral, unique) if right else None
+        if not right:
+            return None
+        self._basis = at
+        return Vertex(point, duals, integral, unique)
 
     def _by_highs(self, costs: FloatArray) -> Vertex | None:
-        import highspy
-
+        try:
+            import highspy
+        except ImportError:  # not installed, or OR-tools has loaded another copy of HiGHS
+            return None
         if self._model is None:
             self._model = self._load(highspy)
         model = self._model
@@ -204,7 +215,6 @@ class Relaxation:
             # HiGHS counts the time of all calls together.
             model.setOptionValue("time_limit", model.getRunTime() + self.time_limit)
         model.run()
-        self._basis = None
         if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             model.clearSolver()
             return None
@@ -212,20 +222,29 @@ class Relaxation:
         point = np.array(solution.col_value)
         duals = np.array(solution.row_dual)
         basic = model.getBasicVariables()[1].astype(np.int64)
-        if self._small:
-            self._take_over(basic, point)
         nearest = np.round(point)
         integral = bool(np.abs(point - nearest).max() <= INTEGRAL and self.meets(nearest))
         unique = self._is_unique(costs, duals, basic)
         return Vertex(nearest if integral else point, duals, integral, unique)
 
-    def _take_over(self, basic: NDArray[np.int64], point: FloatArray) -> None:
-        """Go on from the basis of HiGHS, in which row r is -1 - r."""
+    def _basis_at(self, point: FloatArray) -> Basis | None:
+        """Independent columns, first those strictly between their bounds; None if these are not."""
         assert self._columns is not None
-        K = len(point)
-        basis = Basis(np.where(basic < 0, K - 1 - basic, basic), point > 0.5)
-        if basis.refresh(self._columns, self.high):
-            self._basis = basis
+        m = self._columns.shape[1]
+        everything = np.concatenate([self._columns, np.eye(m)])
+        slack = np.where(self._equal, 0.0, self.high - self.matrix @ point)
+        inside = np.concatenate([np.minimum(point, 1.0 - point), slack]) > INTEGRAL
+        basis: list[int] = []
+        left = everything.copy()  # what of each column is independent of those taken
+        for j in [*np.flatnonzero(inside), *np.flatnonzero(~inside)]:
+            row = int(np.argmax(np.abs(left[j])))
+            if len(basis) < m and abs(left[j, row]) > _STRICT:
+                basis.append(int(j))
+                left -= np.outer(left[:, row] / left[j, row], left[j])
+            elif inside[j]:
+                return None
+        found = Basis(np.array(basis, np.int64), point > 0.5)
+        return found if found.refresh(self._columns, self.high) else None
 
     def _is_unique(self, costs: FloatArray, duals: FloatArray, basic: NDArray[np.int64]) -> bool:
         """Whether all that is not basic has a price, equations apart: then x is determined."""

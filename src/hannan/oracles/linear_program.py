@@ -33,10 +33,11 @@ class LinearProgram(SetOracle):
     set of feasible actions that linear constraints describe: covers, packings, flows, schedules,
     knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS: first the
     linear relaxation, whose solution is taken if it is a 0/1 point (it always is for flows and
-    other totally unimodular systems). The model stays in HiGHS from call to call, and the simplex
-    method starts where it ended. Else the 0/1 points that cost little more than the relaxation are
-    gone through, past solutions being a bound; and where these are too many, branch and bound
-    decides. Ties are broken by HiGHS from scratch; so the choice is a function of the totals.
+    other totally unimodular systems). The simplex method starts where it last ended: in compiled
+    code for up to 128 rows and 65,536 entries, beyond that in `highspy` (`hannan[highs]`) if it is
+    installed. Else the 0/1 points that cost little more than the relaxation are gone through, past
+    solutions being a bound; and where these are too many, branch and bound decides. Ties are broken
+    by HiGHS from scratch; so the choice is a function of the totals.
 
     Parameters
     ----------
@@ -139,6 +140,7 @@ class LinearProgram(SetOracle):
         """One of the best points, whatever was solved before."""
         relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
+            self._relaxation.start_at(relaxed.x)
             rounded = np.round(relaxed.x)
             if np.abs(relaxed.x - rounded).max() <= INTEGRAL and self._relaxation.meets(rounded):
                 return Solution(np.flatnonzero(rounded), 0.0)

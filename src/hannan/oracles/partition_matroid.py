@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import InputTypeError, ParameterError
+from hannan.core import Action, InputTypeError, ParameterError
 from hannan.core.arrays import as_list, missing
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.matroids import partition, partition_resample, partition_rows
-from hannan.oracles._combinatorial import Elements, SetOracle, check_flag
+from hannan.oracles._combinatorial import Elements, SetOracle, check_flag, check_labels
 from hannan.oracles.subsets import log_subsets, mean_of_largest
 
 
@@ -35,6 +35,8 @@ class PartitionMatroid(SetOracle):
         taken whole.
     bases
         Whether every group is filled up; otherwise fewer may be chosen, none perhaps.
+    labels
+        A name for each element, by which `items` and policies tell them.
 
     Examples
     --------
@@ -52,6 +54,8 @@ class PartitionMatroid(SetOracle):
         groups: Sequence[Hashable] | NDArray[Any],
         capacities: int | Sequence[int] | Mapping[Any, int],
         bases: bool = True,
+        *,
+        labels: Any = None,
     ) -> None:
         self.groups = groups
         self.capacities = capacities
@@ -65,11 +69,20 @@ class PartitionMatroid(SetOracle):
         """The groups, in order of their numbers or first appearance."""
         self.quotas = limits
         """How many of each of them may be chosen."""
+        self.labels = labels
+        self._labels = check_labels(self, labels, len(codes))
         self._order = np.argsort(codes, kind="stable")
         self._codes = codes
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self._below = np.inf if self.bases else 0.0
         self._set_size(len(codes), int(limits.sum()), antichain=self.bases)
+
+    def items(self, action: Action) -> list[Any]:
+        """The chosen elements by name."""
+        numbers = np.atleast_1d(action).tolist()
+        return numbers if self._labels is None else [self._labels[j] for j in numbers]
+
+    named = items
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The sum over groups of log binomial coefficients, or of logs of sums of them."""

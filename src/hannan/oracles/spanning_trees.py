@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import InfeasibleError
+from hannan.core import Action, InfeasibleError
 from hannan.core.validation import FloatArray
 from hannan.kernels.matroids import kruskal, kruskal_resample, kruskal_rows
 from hannan.oracles._combinatorial import Elements, SetOracle
@@ -55,6 +55,10 @@ class SpanningTrees(SetOracle):
         """The edges as pairs of nodes, in the order of the loss vector."""
         self._tail, self._head = found.tail, found.head
         self._set_size(len(found.edges), len(found.nodes) - 1, antichain=True)
+
+    def named(self, action: Action) -> list[Any]:
+        """The chosen edges as pairs of nodes."""
+        return [self.edges[j] for j in np.atleast_1d(action)]
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The logarithm of the number of spanning trees, by the matrix-tree theorem."""

@@ -19,6 +19,7 @@ from hannan.oracles._combinatorial import (
     SetObjective,
     SetOracle,
     check_flag,
+    check_labels,
     prefix_sums,
 )
 
@@ -43,6 +44,8 @@ class Subsets(SetOracle):
         How many are chosen.
     exactly
         Whether exactly m are chosen; otherwise m at most, none perhaps.
+    labels
+        A name for each item, by which `items` and policies tell them.
 
     Examples
     --------
@@ -62,18 +65,32 @@ class Subsets(SetOracle):
     array([1])
     """
 
-    def __init__(self, n: int, m: int, exactly: bool = True) -> None:
+    def __init__(self, n: int, m: int, exactly: bool = True, *, labels: Any = None) -> None:
         self.n = check_integer(self, "n", n, 1)
         self.m = check_integer(self, "m", m, 1)
         if m > n:
             raise refuse(self, "m", f"at most n = {n}", m)
         self.exactly = check_flag(self, "exactly", exactly)
+        self.labels = labels
+        self._names = check_labels(self, labels, self.n)
         self._set_size(self.n, self.m, antichain=self.exactly)
         self._below = np.inf if self.exactly else 0.0
         self._no_noise = np.zeros(self.n, np.float32)
 
     def objective(self) -> SubsetObjective:
         return SubsetObjective(self)
+
+    def items(self, action: Action) -> list[Any]:
+        """The chosen items by name.
+
+        >>> import hannan as hn
+        >>> hn.oracles.Subsets(3, 2, labels=["tea", "rice", "oil"]).items(np.array([0, 2]))
+        ['tea', 'oil']
+        """
+        numbers = np.atleast_1d(action).tolist()
+        return numbers if self._names is None else [self._names[j] for j in numbers]
+
+    named = items
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         return log_subsets(self.n, self.m, self.exactly)
