@@ -4,6 +4,8 @@ import itertools
 
 import networkx as nx
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import hannan as hn
@@ -217,3 +219,47 @@ def test_compiled_resampling_equals_one_draw_after_the_other(name):
             found.append(resample(total, *given))
         assert found[0][0].tolist() == found[1][0].tolist()
         assert found[0][1] == found[1][1]
+
+
+def test_names_are_kept_in_actions_and_policies(tmp_path):
+    menu = hn.oracles.PartitionMatroid(["a", "a", "b"], 1, labels=["tea", "milk", "rice"])
+    shelf = hn.oracles.Subsets(3, 2, labels=pd.Series(["tea", "milk", "rice"]))
+    rides = hn.oracles.Matchings(2, 2, left=["Ann", "Bob"], right=["early", "late"])
+    trees = hn.oracles.SpanningTrees([("x", "y"), ("y", "z"), ("x", "z")])
+    losses = {4: [3.0, 1.0, 2.0, 5.0], 3: [3.0, 1.0, 2.0]}
+    for oracle, expected in [
+        (menu, ["milk", "rice"]),
+        (shelf, ["milk", "rice"]),
+        (rides, [("Ann", "late"), ("Bob", "early")]),
+        (trees, [("y", "z"), ("x", "z")]),
+    ]:
+        learner = hn.ContextFTPL(oracle, loss_range=(0.0, 9.0), seed=0)
+        for _ in range(30):
+            learner.act()
+            learner.update(losses[oracle.n_actions])
+        learner.save(tmp_path / "named")
+        for player in (learner, hn.load(tmp_path / "named")):
+            best = player.best_policy()
+            assert best.names == expected
+            assert player.oracle.named(best()) == expected
+    assert hn.oracles.Subsets(3, 2).items([0, 2]) == [0, 2]
+    assert shelf.items(np.empty(0, int)) == []
+
+
+@pytest.mark.parametrize("labels", [["a"], ["a", "a", "b"], "abc", [["a"], ["b"], ["c"]], 3])
+def test_labels_must_be_different_names(labels):
+    with pytest.raises(hn.HannanError, match="labels"):
+        hn.oracles.Subsets(3, 1, labels=labels)
+    with pytest.raises(hn.HannanError, match="labels"):
+        hn.oracles.PartitionMatroid([0, 0, 0], 1, labels=labels)
+
+
+def test_a_table_of_drivers_becomes_matchings():
+    table = pd.DataFrame({"driver": ["Ann", "Ann", "Bob"], "ride": ["A1", "B2", "A1"]})
+    for given in (table, list(table.itertuples(index=False, name=None)), pl.DataFrame(table)):
+        rides = hn.oracles.Matchings.of(given)
+        assert rides.n_actions == 3
+        assert rides.pairs(np.array([1, 2])) == [("Ann", "B2"), ("Bob", "A1")]
+    for wrong in ([("a", "b", "c")], [1, 2], [], table.assign(more=1), [([], "b")]):
+        with pytest.raises(hn.HannanError, match=r"pair|hashable"):
+            hn.oracles.Matchings.of(wrong)
