@@ -103,7 +103,8 @@ class Paths(NoContexts):
         self._arcs = without_detours(self._graph, allowed, *ends)
         if self.detours:
             others = _as_mask(self, "astray", astray, self.n_actions) & ~allowed
-            self._arcs = with_detours(self._graph, allowed, others, self.detours, *ends)
+            layers = min(self.detours, len(self._graph.nodes))  # no path has more edges
+            self._arcs = with_detours(self._graph, allowed, others, layers, *ends)
             self.exact = False  # type: ignore[misc]
         self._start, self._head, self._cell, _, self._ids = self._arcs
         most = int(kernel.longest(self._start, self._head))
