@@ -4,13 +4,17 @@ import itertools
 
 import networkx as nx
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import hannan as hn
 from hannan.checks import check_oracle
-from hannan.core import ContextError
+from hannan.core import ContextError, Objective
+from hannan.oracles._combinatorial import SetObjective
 from hannan.perturbation import seed_key
 from tests import naive_combinatorial
+from tests.for_each import for_each
 
 K5 = list(itertools.combinations(range(5), 2))
 ROW = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]])
@@ -175,3 +179,87 @@ def test_a_failed_solver_changes_nothing():
 def test_networkx_graphs_are_taken_as_they_are():
     graph = nx.Graph([("a", "b"), ("b", "c"), ("a", "c")])
     assert hn.oracles.SpanningTrees(graph).edges == list(graph.edges)
+
+
+RESAMPLED = {
+    "subsets": lambda: hn.oracles.Subsets(90, 70),
+    "partition": lambda: hn.oracles.PartitionMatroid([0, 1, 0, 1, 2, 2, 0, 1, 2, 2], [1, 2, 2]),
+    "independent": lambda: hn.oracles.PartitionMatroid([0, 1, 0, 1, 2], [1, 2, 1], bases=False),
+    "trees": lambda: hn.oracles.SpanningTrees(
+        [(i, j) for i in range(7) for j in range(i)] + [(0, 1), (2, 2)]
+    ),
+    "square": lambda: hn.oracles.Matchings(5, 5),
+    "wide": lambda: hn.oracles.Matchings(3, 6),
+    "tall": lambda: hn.oracles.Matchings(6, 3),
+    "all edges": lambda: hn.oracles.Matchings(3, 3, [(j, i) for i in range(3) for j in range(3)]),
+    "edges": lambda: hn.oracles.Matchings(
+        4, 4, [(i, j) for i in range(4) for j in range(4) if (i + j) % 3]
+    ),
+    "one edge each": lambda: hn.oracles.Matchings(3, 3, [(2, 0), (0, 1), (1, 2), (0, 0)]),
+}
+
+
+@for_each("name", RESAMPLED)
+def test_compiled_resampling_equals_one_draw_after_the_other(name):
+    """The same weights and the same number of draws, as `Objective.resample` is written."""
+    oracle = RESAMPLED[name]()
+    assert oracle._resample_rows is not None
+    rng = np.random.default_rng(len(name))
+    for trial in range(12):
+        total = oracle.objective()
+        total.add(None, rng.integers(-3, 9, size=oracle.n_actions).astype(float))
+        some = rng.integers(1, min(oracle.n_actions, 8))
+        elements = np.sort(rng.choice(oracle.n_actions, size=some, replace=False))
+        first, limit = int(rng.integers(100)), int(rng.integers(1, 80))
+        successes, scale = int(rng.integers(1, 4)), float(rng.choice([0.5, 3.0, 20.0]))
+        found = []
+        for resample in (SetObjective.resample, Objective.resample):
+            noise = oracle.noise([None], seed_key(trial), 0, 2**16)
+            given = (None, elements, noise, first, limit, successes, scale)
+            found.append(resample(total, *given))
+        assert found[0][0].tolist() == found[1][0].tolist()
+        assert found[0][1] == found[1][1]
+
+
+def test_names_are_kept_in_actions_and_policies(tmp_path):
+    menu = hn.oracles.PartitionMatroid(["a", "a", "b"], 1, labels=["tea", "milk", "rice"])
+    shelf = hn.oracles.Subsets(3, 2, labels=pd.Series(["tea", "milk", "rice"]))
+    rides = hn.oracles.Matchings(2, 2, left=["Ann", "Bob"], right=["early", "late"])
+    trees = hn.oracles.SpanningTrees([("x", "y"), ("y", "z"), ("x", "z")])
+    losses = {4: [3.0, 1.0, 2.0, 5.0], 3: [3.0, 1.0, 2.0]}
+    for oracle, expected in [
+        (menu, ["milk", "rice"]),
+        (shelf, ["milk", "rice"]),
+        (rides, [("Ann", "late"), ("Bob", "early")]),
+        (trees, [("y", "z"), ("x", "z")]),
+    ]:
+        learner = hn.ContextFTPL(oracle, loss_range=(0.0, 9.0), seed=0)
+        for _ in range(30):
+            learner.act()
+            learner.update(losses[oracle.n_actions])
+        learner.save(tmp_path / "named")
+        for player in (learner, hn.load(tmp_path / "named")):
+            best = player.best_policy()
+            assert best.names == expected
+            assert player.oracle.named(best()) == expected
+    assert hn.oracles.Subsets(3, 2).items([0, 2]) == [0, 2]
+    assert shelf.items(np.empty(0, int)) == []
+
+
+@pytest.mark.parametrize("labels", [["a"], ["a", "a", "b"], "abc", [["a"], ["b"], ["c"]], 3])
+def test_labels_must_be_different_names(labels):
+    with pytest.raises(hn.HannanError, match="labels"):
+        hn.oracles.Subsets(3, 1, labels=labels)
+    with pytest.raises(hn.HannanError, match="labels"):
+        hn.oracles.PartitionMatroid([0, 0, 0], 1, labels=labels)
+
+
+def test_a_table_of_drivers_becomes_matchings():
+    table = pd.DataFrame({"driver": ["Ann", "Ann", "Bob"], "ride": ["A1", "B2", "A1"]})
+    for given in (table, list(table.itertuples(index=False, name=None)), pl.DataFrame(table)):
+        rides = hn.oracles.Matchings.of(given)
+        assert rides.n_actions == 3
+        assert rides.pairs(np.array([1, 2])) == [("Ann", "B2"), ("Bob", "A1")]
+    for wrong in ([("a", "b", "c")], [1, 2], [], table.assign(more=1), [([], "b")]):
+        with pytest.raises(hn.HannanError, match=r"pair|hashable"):
+            hn.oracles.Matchings.of(wrong)

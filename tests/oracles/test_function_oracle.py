@@ -1,3 +1,8 @@
+import itertools
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -246,3 +251,177 @@ def test_size_is_as_given_or_that_of_all_maps():
     assert FunctionOracle(solve, 2).log_size([0, 1]) == pytest.approx(np.log(4))
     assert FunctionOracle(solve, 2, max_chosen=2).log_size([0, 1]) is None
     assert FunctionOracle(solve).log_size([0, 1]) is None
+
+
+def shortest(losses, ends=((0, 1), (0, 2), (1, 3), (2, 3), (0, 3))):
+    """Dijkstra's rule, which refuses negative numbers."""
+    graph = nx.DiGraph()
+    for edge, ((u, v), loss) in enumerate(zip(ends, losses, strict=True)):
+        if loss < 0.0:
+            raise ValueError("negative")
+        graph.add_edge(u, v, weight=loss, number=edge)
+    nodes = nx.dijkstra_path(graph, 0, 3)
+    return [graph.edges[pair]["number"] for pair in itertools.pairwise(nodes)]
+
+
+def cheap(losses):
+    """All elements that cost less than nothing, none perhaps."""
+    return np.flatnonzero(losses < 0.0)
+
+
+def two_best(losses):
+    """Two elements, by a solver that cannot take negative numbers."""
+    assert losses.min() >= 0.0
+    return np.argsort(losses, kind="stable")[:2]
+
+
+def test_a_solver_of_one_argument_has_no_contexts():
+    oracle = FunctionOracle(cheap, n_actions=4, max_chosen=4)
+    assert oracle.contexts == (None,)
+    learner = hn.ContextFTPL(oracle, loss_range=(-1.0, 1.0), seed=0)
+    for _ in range(40):
+        learner.act()
+        learner.update([0.5, -0.5, 0.9, -0.9])
+    assert learner.best_policy()().tolist() == [1, 3]
+    with pytest.raises(hn.ContextError, match="no contexts"):
+        learner.act("x")
+    learner.act()
+    learner.update([1.0] * 4)
+    hn.checks.check_oracle(oracle)
+
+
+def test_the_empty_set_may_be_chosen():
+    total = FunctionOracle(cheap, n_actions=3, max_chosen=3).objective()
+    total.add(None, np.ones(3))
+    assert total.leader()().shape == (0,)
+    assert total.minima(None, 0, 1, 0.0)[0] == 0.0
+    by_context = FunctionOracle(lambda contexts, losses: lambda x: [], n_actions=3, max_chosen=2)
+    assert by_context.objective().leader()("x").shape == (0,)
+    single = FunctionOracle(lambda contexts, losses: lambda x: [], n_actions=3)
+    with pytest.raises(hn.ParameterError, match="an integer from 0 to"):
+        single.objective().leader()("x")
+
+
+def test_a_heuristic_says_so_in_its_certificate():
+    for exact in (True, False):
+        oracle = FunctionOracle(cheap, n_actions=3, max_chosen=3, exact=exact)
+        learner = hn.ContextFTPL(oracle, loss_range=(-1.0, 1.0), seed=0)
+        learner.act()
+        learner.update([0.1, -0.2, 0.3])
+        assert oracle.exact == exact
+        assert any("inexact" in note for note in learner.certificate().notes) != exact
+
+
+def test_shifted_losses_are_not_negative():
+    """Exact where actions are of equal size; Dijkstra's rule is not, and says so."""
+    pairs = FunctionOracle(two_best, n_actions=5, max_chosen=2, equal_size=True, shift=True)
+    assert pairs.exact
+    rng = np.random.default_rng(0)
+    for losses in rng.integers(-3, 4, size=(30, 5)).astype(float):
+        total = pairs.objective()
+        total.add(None, losses)
+        assert total.minima(None, 0, 1, 0.0)[0] == np.sort(losses)[:2].sum()
+    routes = FunctionOracle(shortest, n_actions=5, max_chosen=2, shift=True)
+    assert not routes.exact
+    learner = hn.ContextFTPL(routes, seed=0)
+    for losses in rng.random((50, 5)):
+        assert learner.act().tolist() in ([0, 2], [1, 3], [4])
+        learner.update(losses)
+    total = routes.clone(shift=False).objective()
+    total.add(None, np.full(5, -1.0))
+    with pytest.raises(ValueError, match="negative"):
+        total.leader()
+    single = FunctionOracle(lambda losses: int(losses.argmin()), n_actions=3, shift=True)
+    assert single.exact
+
+
+def test_who_runs_out_of_time_plays_the_best_found_before():
+    answers = iter([[0, 1], [2], None, None])
+
+    def solve(losses, time_limit):
+        assert time_limit == 0.5
+        return next(answers)
+
+    oracle = FunctionOracle(solve, n_actions=3, max_chosen=3, time_limit=0.5)
+    assert not oracle.exact
+    total = oracle.objective()
+    total.add(None, np.array([1.0, 1.0, 3.0]))
+    found = [total.leader()().tolist() for _ in range(3)]
+    assert found == [[0, 1], [2], [0, 1]]
+    total.add(None, np.array([5.0, 0.0, 0.0]))
+    assert total.leader()().tolist() == [2]
+
+    def never(losses, time_limit):
+        return None
+
+    with pytest.raises(hn.InfeasibleError, match="in time"):
+        FunctionOracle(never, n_actions=3, time_limit=1.0).objective().leader()
+    with pytest.raises(hn.HannanError, match=r"callable|an integer"):
+        FunctionOracle(lambda losses: None, n_actions=3).objective().leader()()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"exact": 1}, {"shift": "yes"}, {"time_limit": 0}, {"equal_size": 2}]
+)
+def test_bad_options_are_refused(wrong):
+    with pytest.raises(hn.HannanError, match=next(iter(wrong))):
+        FunctionOracle(cheap, n_actions=3, **wrong)
+
+
+# A knapsack of twelve items by the solvers that people have.
+RNG = np.random.default_rng(7)
+WEIGHTS = RNG.integers(5, 30, size=12)
+ROOM = int(WEIGHTS.sum() // 3)
+
+
+def by_or_tools(losses):
+    cp_model = pytest.importorskip("ortools.sat.python.cp_model", exc_type=ImportError)
+    model = cp_model.CpModel()
+    x = [model.new_bool_var(f"x{k}") for k in range(12)]
+    model.add(sum(int(w) * x[k] for k, w in enumerate(WEIGHTS)) <= ROOM)
+    model.minimize(sum(round(1e6 * loss) * x[k] for k, loss in enumerate(losses)))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.solve(model)
+    return [k for k in range(12) if solver.value(x[k])]
+
+
+def by_cvxpy(losses):
+    cvxpy = pytest.importorskip("cvxpy", exc_type=ImportError)
+    x = cvxpy.Variable(12, boolean=True)
+    problem = cvxpy.Problem(cvxpy.Minimize(losses @ x), [WEIGHTS @ x <= ROOM])
+    problem.solve(solver=cvxpy.SCIPY)
+    return np.flatnonzero(x.value > 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solve", [by_or_tools, by_cvxpy])
+def test_solvers_of_others_play_what_linear_program_plays(solve):
+    # In a process of its own: OR-tools and highspy cannot be loaded together.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        outcome = process.submit(plays_alike, solve.__name__).result()
+    if outcome == "not installed":
+        pytest.skip(f"{solve.__name__} is not installed")
+    assert outcome == "alike"
+
+
+def plays_alike(name):
+    try:
+        solve = {"by_or_tools": by_or_tools, "by_cvxpy": by_cvxpy}[name]
+        solve(np.zeros(12))
+    except pytest.skip.Exception:
+        return "not installed"
+    mine = hn.oracles.LinearProgram([WEIGHTS], [ROOM])
+    theirs = FunctionOracle(solve, n_actions=12, max_chosen=12)
+    rng = np.random.default_rng(0)
+    learners = [
+        hn.ContextFTPL(oracle, epsilon=0.3, loss_range=(-1.0, 1.0), seed=0)
+        for oracle in (mine, theirs)
+    ]
+    for losses in -rng.random((10, 12)):
+        actions = [learner.act().tolist() for learner in learners]
+        if actions[0] != actions[1]:
+            return f"{actions[0]} and {actions[1]}"
+        for learner in learners:
+            learner.update(losses)
+    return "alike"

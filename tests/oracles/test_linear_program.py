@@ -1,3 +1,8 @@
+import copy
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -98,3 +103,96 @@ def test_one_element_is_an_int_where_it_is_always_one():
 def test_bad_programs_are_refused(arguments, kind, words):
     with pytest.raises(kind, match=words):
         hn.oracles.LinearProgram(**arguments)
+
+
+def programs(rng, n_programs):
+    """Flows, covers, packings, knapsacks and equations, with a feasible point each."""
+    for i in range(n_programs):
+        K = int(rng.integers(2, 9))
+        inside = rng.integers(2, size=K)
+        rows = int(rng.integers(1, 5))
+        kind = i % 4
+        if kind == 0:
+            A = rng.integers(0, 9, size=(rows, K))
+        elif kind == 1:
+            A = -rng.integers(0, 2, size=(rows, K))
+        elif kind == 2:
+            A = rng.integers(-3, 4, size=(rows, K))
+        else:
+            A = rng.integers(0, 2, size=(rows, K))
+        slack = rng.integers(0, 3, size=rows)
+        A_eq = b_eq = None
+        if i % 3 == 2:
+            A_eq = rng.integers(-1, 2, size=(2, K))
+            b_eq = A_eq @ inside
+        yield K, A, A @ inside + slack, A_eq, b_eq
+
+
+@for_each("seed", range(8))
+def test_a_solver_that_is_warm_answers_as_one_that_is_not(seed):
+    """Costs of any sign, with ties; the other program solves these costs first of all."""
+    rng = np.random.default_rng(seed)
+    for K, *given in programs(rng, 12):
+        warm = hn.oracles.LinearProgram(*given)
+        sets = naive_combinatorial.points(K, *given)
+        for trial in range(12):
+            costs = rng.integers(-2, 3, size=K) if trial % 3 == 0 else rng.normal(size=K)
+            costs = costs.astype(float) * 10.0 ** rng.integers(-3, 4)
+            chosen = warm.solve(costs).chosen
+            best = naive_combinatorial.best_value(sets, costs)
+            assert set(chosen.tolist()) in sets
+            assert abs(costs[chosen].sum() - best) <= 1e-9 * max(1.0, np.abs(costs).max())
+            again = hn.oracles.LinearProgram(*given).solve(costs).chosen
+            assert chosen.tolist() == again.tolist()
+
+
+def test_most_leaders_need_no_solver_from_scratch(monkeypatch):
+    rng = np.random.default_rng(0)
+    weights = rng.integers(10, 60, size=50)
+    knapsack = hn.oracles.LinearProgram([weights], [weights.sum() // 3])
+    costs = -rng.random((50, 50))
+    expected = [knapsack._cold(row).chosen.tolist() for row in costs[:5]]
+    assert "highspy" not in sys.modules or knapsack._relaxation._model is None
+    monkeypatch.setattr(knapsack, "_cold", None)
+    found = [knapsack.solve(row).chosen.tolist() for row in costs]
+    assert found[:5] == expected
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_large_programs_stay_in_highs(installed, monkeypatch):
+    if installed:
+        pytest.importorskip("highspy", exc_type=ImportError)
+    else:
+        monkeypatch.setitem(sys.modules, "highspy", None)
+    rng = np.random.default_rng(1)
+    n = 140  # more rows than the compiled simplex method takes
+    A = np.eye(n) + np.eye(n, k=1)
+    program = hn.oracles.LinearProgram(sparse.csr_array(A), np.ones(n))
+    for costs in rng.normal(size=(5, n)):
+        assert program.solve(costs).chosen.tolist() == program._cold(costs).chosen.tolist()
+    assert program._relaxation._basis is None
+    assert (program._relaxation._model is not None) == installed
+
+
+def test_a_warm_program_can_be_copied():
+    rng = np.random.default_rng(2)
+    program = hn.oracles.LinearProgram([[3, 5, 4, 2]], [8])
+    costs = rng.normal(size=(6, 4))
+    before = [program.solve(row).chosen.tolist() for row in costs]
+    for twin in (copy.deepcopy(program), pickle.loads(pickle.dumps(program))):
+        assert [twin.solve(row).chosen.tolist() for row in costs] == before
+
+
+def test_threads_may_share_a_program():
+    rng = np.random.default_rng(3)
+    program = hn.oracles.LinearProgram(rng.integers(1, 9, size=(3, 20)), [40, 40, 40])
+    costs = rng.normal(size=(40, 20))
+    alone = [program.solve(row).chosen.tolist() for row in costs]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda row: program.solve(row).chosen.tolist(), costs))
+    assert together == alone
+
+
+def test_rows_without_entries_change_nothing():
+    program = hn.oracles.LinearProgram([[0, 0, 0]], [1])
+    assert program.solve(np.array([-1.0, 1.0, -2.0])).chosen.tolist() == [0, 2]

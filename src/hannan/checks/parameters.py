@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,8 @@ PARAMETER_CHECKS = (
 def parts(thing: Parametrised) -> Iterator[Parametrised]:
     yield thing
     for value in thing.params.values():
-        for each in value if isinstance(value, list | tuple) else (value,):
+        several = value.values() if isinstance(value, Mapping) else value
+        for each in several if isinstance(value, list | tuple | Mapping) else (value,):
             if isinstance(each, Parametrised):
                 yield from parts(each)
 

@@ -1,9 +1,12 @@
 """Greedy on matroids: cheapest element first, ties to the smallest index."""
 
 import numpy as np
+from numba import float64
 
 from hannan.kernels.compiling import njit
 from hannan.kernels.subsets import smallest
+
+_FEW = 4  # edges that are looked for one by one
 
 
 @njit(nogil=True)
@@ -40,16 +43,50 @@ def _root(parent, node):
     return node
 
 
+@njit
+def _sort(costs, order, size, spare):
+    """Sort the first entries of `order` by cost, where equal as they were: a merge sort."""
+    run = 8
+    for start in range(0, size, run):
+        for i in range(start + 1, min(start + run, size)):
+            k = order[i]
+            cost = costs[k]
+            j = i
+            while j > start and costs[order[j - 1]] > cost:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = k
+    while run < size:
+        for start in range(0, size, 2 * run):
+            middle = min(start + run, size)
+            end = min(middle + run, size)
+            a, b = start, middle
+            for at in range(start, end):
+                if a < middle and (b >= end or costs[order[a]] <= costs[order[b]]):
+                    spare[at] = order[a]
+                    a += 1
+                else:
+                    spare[at] = order[b]
+                    b += 1
+        order[:size] = spare[:size]
+        run *= 2
+
+
 @njit(nogil=True)
 def kruskal_rows(costs, tail, head, n_nodes, out):
     """out[i, k] = whether edge k is in the cheapest spanning tree under costs i."""
     parent = np.empty(n_nodes, np.intp)
+    order = np.empty(costs.shape[1], np.intp)
+    spare = np.empty(costs.shape[1], np.intp)
     out[:, :] = False
     for i in range(costs.shape[0]):
         for v in range(n_nodes):
             parent[v] = v
         missing = n_nodes - 1
-        for k in np.argsort(costs[i], kind="mergesort"):
+        for k in range(order.size):
+            order[k] = k
+        _sort(costs[i], order, order.size, spare)
+        for k in order:
             if costs[i, k] == np.inf:  # closed, and so is all that comes after it
                 break
             a = _root(parent, tail[k])
@@ -60,3 +97,136 @@ def kruskal_rows(costs, tail, head, n_nodes, out):
                 missing -= 1
                 if missing == 0:
                     break
+
+
+@njit(nogil=True)
+def kruskal(costs, tail, head, n_nodes):
+    """The edges of the cheapest spanning tree, sorted."""
+    inside = np.empty((1, costs.size), np.bool_)
+    kruskal_rows(costs.reshape((1, costs.size)), tail, head, n_nodes, inside)
+    return np.flatnonzero(inside[0])
+
+
+@njit(nogil=True)
+def partition(costs, order, starts, capacities, below):
+    """The cheapest elements of all groups, sorted."""
+    inside = np.empty((1, costs.size), np.bool_)
+    partition_rows(costs.reshape((1, costs.size)), order, starts, capacities, below, inside)
+    return np.flatnonzero(inside[0])
+
+
+@njit(nogil=True)
+def partition_resample(
+    totals, block, start, stop, scale, order, starts, group, capacities, below,
+    elements, successes, hits, reached, used,
+):  # fmt: skip
+    """Go through rows of noise until every element was chosen `successes` times.
+
+    An element is chosen if fewer of its group than the capacity come before it. Updates `hits`, and
+    `reached` (the draw at which an element had enough, counted from `used`); returns the number of
+    rows used and of elements still short.
+    """
+    short = 0
+    for e in range(elements.size):
+        short += hits[e] < successes
+    row = start
+    while row < stop and short > 0:
+        z = block[row]
+        row += 1
+        for e in range(elements.size):
+            if hits[e] >= successes:
+                continue
+            k = elements[e]
+            g = group[k]
+            cost = totals[k] + scale * float64(z[k])
+            if not cost < below:
+                continue
+            ahead = 0
+            for n in range(starts[g], starts[g + 1]):
+                i = order[n]
+                other = totals[i] + scale * float64(z[i])
+                ahead += other < cost or (other == cost and i < k)
+                if ahead >= capacities[g]:
+                    break
+            if ahead < capacities[g]:
+                hits[e] += 1
+                if hits[e] == successes:
+                    reached[e] = used + row - start
+                    short -= 1
+    return row - start, short
+
+
+@njit
+def _is_bridge(costs, tail, head, edge, parent):
+    """Whether edges that come before this one do not connect its ends."""
+    for v in range(parent.size):
+        parent[v] = v
+    a, b = tail[edge], head[edge]
+    for k in range(costs.size):
+        if costs[k] < costs[edge] or (costs[k] == costs[edge] and k < edge):
+            parent[_root(parent, head[k])] = _root(parent, tail[k])
+    return _root(parent, a) != _root(parent, b)
+
+
+@njit(nogil=True)
+def kruskal_resample(
+    totals, block, start, stop, scale, tail, head, n_nodes,
+    elements, successes, hits, reached, used,
+):  # fmt: skip
+    """Go through rows of noise until every edge was in the cheapest tree `successes` times.
+
+    Edges that cost more than all that are still wanted need not be looked at, and where few are
+    wanted nothing need be sorted. Returns and updates as `partition_resample` does.
+    """
+    costs = np.empty(totals.size)
+    order = np.empty(totals.size, np.intp)
+    spare = np.empty(totals.size, np.intp)
+    slots = np.full(totals.size, -1, np.intp)
+    parent = np.empty(n_nodes, np.intp)
+    short = 0
+    for e in range(elements.size):
+        if hits[e] < successes:
+            slots[elements[e]] = e
+            short += 1
+    row = start
+    while row < stop and short > 0:
+        z = block[row]
+        row += 1
+        for k in range(totals.size):
+            costs[k] = totals[k] + scale * float64(z[k])
+        if short <= _FEW:
+            for e in range(elements.size):
+                k = elements[e]
+                if slots[k] >= 0 and _is_bridge(costs, tail, head, k, parent):
+                    hits[e] += 1
+                    if hits[e] == successes:
+                        reached[e] = used + row - start
+                        slots[k] = -1
+                        short -= 1
+            continue
+        dearest = -np.inf
+        for e in range(elements.size):
+            if slots[elements[e]] >= 0:
+                dearest = max(dearest, costs[elements[e]])
+        size = 0
+        for k in range(totals.size):
+            if costs[k] <= dearest:
+                order[size] = k
+                size += 1
+        _sort(costs, order, size, spare)
+        for v in range(n_nodes):
+            parent[v] = v
+        for i in range(size):
+            k = order[i]
+            a = _root(parent, tail[k])
+            b = _root(parent, head[k])
+            if a != b:
+                parent[b] = a
+                e = slots[k]
+                if e >= 0:
+                    hits[e] += 1
+                    if hits[e] == successes:
+                        reached[e] = used + row - start
+                        slots[k] = -1
+                        short -= 1
+    return row - start, short

@@ -2,11 +2,14 @@
 
 Nodes are numbered so that every edge leads to a smaller number: the target is node 0 and the
 source is the last. The edges that leave node v are start[v] .. start[v+1] - 1, in the order in
-which ties are broken, and edge i leads to head[i]. All arrays of edges here follow that order;
-`ids[i]` is the number that edge i has for the user.
+which ties are broken, and edge i leads to head[i]. Its costs and noise are those of the user's
+edge ids[cell[i]]: several edges here may stand for one of the user's, if the graph has layers.
 
-Noise comes in tiles: sixteen consecutive draws, those of one edge side by side, so that edge i in
-lane b of tile t stands at (t W + i) 16 + b of the flat block, W the number of edges, rounded up
+Where it has, a path may pass a node twice. Then `ends[c]` is the node that cell c leads to, and
+what lies between two visits is cut out; else `ends` is empty.
+
+Noise comes in tiles: sixteen consecutive draws, those of one cell side by side, so that cell c in
+lane b of tile t stands at (t W + c) 16 + b of the flat block, W the number of cells, rounded up
 to a multiple of four.
 """
 
@@ -30,7 +33,7 @@ def fill(key, stream, first, block):
 
 
 @njit
-def _solve(costs, flat, base, scale, start, head, value, choice):
+def _solve(costs, flat, base, scale, start, head, cell, value, choice):
     """The smallest cost from each node to the target, and the edge to take, in one draw.
 
     `base` is where edge 0 of the draw stands. Without noise (scale 0) `flat` is not read.
@@ -40,9 +43,9 @@ def _solve(costs, flat, base, scale, start, head, value, choice):
         best = np.inf
         edge = start[v]
         for i in range(start[v], start[v + 1]):
-            here = costs[i]
+            here = costs[cell[i]]
             if scale != 0.0:
-                here += scale * float64(flat[base + i * WIDTH])
+                here += scale * float64(flat[base + cell[i] * WIDTH])
             here += value[head[i]]
             if here < best:
                 best = here
@@ -52,7 +55,7 @@ def _solve(costs, flat, base, scale, start, head, value, choice):
 
 
 @njit
-def _solve_tile(costs, flat, base, scale, start, head, value, choice):
+def _solve_tile(costs, flat, base, scale, start, head, cell, value, choice):
     """The same for the sixteen draws of a tile at once, in the same order of operations."""
     factor = lanes.splat(float64(scale))
     infinite = lanes.splat(np.inf)
@@ -61,8 +64,9 @@ def _solve_tile(costs, flat, base, scale, start, head, value, choice):
         best = infinite
         edge = lanes.splat(int32(start[v]))
         for i in range(start[v], start[v + 1]):
-            noise = lanes.mul(factor, lanes.widen(lanes.load(flat, base + i * WIDTH)))
-            here = lanes.add(lanes.splat(float64(costs[i])), noise)
+            c = cell[i]
+            noise = lanes.mul(factor, lanes.widen(lanes.load(flat, base + c * WIDTH)))
+            here = lanes.add(lanes.splat(float64(costs[c])), noise)
             here = lanes.add(here, lanes.load(value, head[i] * WIDTH))
             edge = lanes.where_less(here, best, lanes.splat(int32(i)), edge)
             best = lanes.where_less(here, best, here, best)
@@ -71,27 +75,35 @@ def _solve_tile(costs, flat, base, scale, start, head, value, choice):
 
 
 @njit
-def _trace(choice, lane, width, head, source, ids, out, count):
-    """Append the user's numbers of the edges of one path to out[:count]; the new count."""
+def _trace(choice, lane, width, head, source, cell, ends, out, first):
+    """Append the cells of one path to out[:first]; the new count."""
+    count = first
     v = source
     while v != 0:
         i = choice[v * width + lane]
-        out[count] = ids[i]
-        count += 1
         v = head[i]
+        c = cell[i]
+        out[count] = c
+        count += 1
+        if ends.size > 0:
+            for k in range(first, count - 1):
+                if ends[out[k]] == ends[c]:
+                    count = k + 1
+                    break
     return count
 
 
 @njit(nogil=True)
-def act(costs, block, row, scale, start, head, ids, longest):
+def act(costs, block, row, scale, start, head, cell, ends, ids, longest):
     """The edges of the best path under one draw."""
     source = start.size - 2
     value = np.empty(source + 1, np.float64)
     choice = np.empty(source + 1, np.int32)
     base = row // WIDTH * WIDTH * block.shape[1] + row % WIDTH
-    _solve(costs, block.reshape(block.size), base, scale, start, head, value, choice)
+    _solve(costs, block.reshape(block.size), base, scale, start, head, cell, value, choice)
     path = np.empty(longest, np.int64)
-    path = path[: _trace(choice, int64(0), int64(1), head, source, ids, path, int64(0))].copy()
+    size = _trace(choice, int64(0), int64(1), head, source, cell, ends, path, int64(0))
+    path = ids[path[:size]]
     path.sort()
     return path
 
@@ -122,34 +134,36 @@ def is_open(costs, path, place):
 
 
 @njit(nogil=True)
-def settle(costs, losses, block, row, scale, start, head, ids, longest):
+def settle(costs, losses, block, row, scale, start, head, cell, ends, ids, longest):
     """Add the losses, then act under the same draw."""
     add(costs, losses, ids, costs)
-    return act(costs, block, row, scale, start, head, ids, longest)
+    return act(costs, block, row, scale, start, head, cell, ends, ids, longest)
 
 
 @njit(nogil=True)
-def leaders(costs, block, row, scale, start, head, ids, out, ends):
+def leaders(costs, block, row, scale, start, head, cell, ends, ids, out, stops):
     """The best paths under the draws in rows row, row + 1, … of the block, one after another.
 
-    Path k is out[ends[k-1]:ends[k]], from the source on.
+    Path k is out[stops[k-1]:stops[k]], from the source on.
     """
     source = start.size - 2
     flat = block.reshape(block.size)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     count = int64(0)
-    for k in range(ends.size):
+    for k in range(stops.size):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
             base = (row + k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, value, choice)
-        count = _trace(choice, lane, int64(WIDTH), head, source, ids, out, count)
-        ends[k] = count
+            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
+        count = _trace(choice, lane, int64(WIDTH), head, source, cell, ends, out, count)
+        stops[k] = count
+    for k in range(count):
+        out[k] = ids[out[k]]
 
 
 @njit(nogil=True)
-def minima(costs, block, row, scale, start, head, out):
+def minima(costs, block, row, scale, start, head, cell, out):
     """The values of the best paths under the draws in rows row, row + 1, … of the block."""
     source = start.size - 2
     flat = block.reshape(block.size)
@@ -159,21 +173,21 @@ def minima(costs, block, row, scale, start, head, out):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
             base = (row + k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, value, choice)
+            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
         out[k] = value[source * WIDTH + lane]
 
 
 @njit
-def plain_minimum(costs, start, head):
+def plain_minimum(costs, start, head, cell):
     """The value of the best path without noise."""
     value = np.empty(start.size - 1, np.float64)
     choice = np.empty(start.size - 1, np.int32)
-    _solve(costs, np.empty(0, np.float32), int64(0), 0.0, start, head, value, choice)
+    _solve(costs, np.empty(0, np.float32), int64(0), 0.0, start, head, cell, value, choice)
     return value[start.size - 2]
 
 
 @njit(nogil=True)
-def interval_minima(prefix, start, head):
+def interval_minima(prefix, start, head, cell):
     """The length of the best path at costs prefix[:, j] - prefix[:, i], for all i < j.
 
     Sixteen j at a time, so the last sixteen columns are padding.
@@ -190,8 +204,9 @@ def interval_minima(prefix, start, head):
             for v in range(1, source + 1):
                 best = lanes.splat(np.inf)
                 for e in range(start[v], start[v + 1]):
-                    before = lanes.splat(flat[e * columns + i])
-                    here = lanes.sub(lanes.load(flat, e * columns + j), before)
+                    c = cell[e]
+                    before = lanes.splat(flat[c * columns + i])
+                    here = lanes.sub(lanes.load(flat, c * columns + j), before)
                     here = lanes.add(here, lanes.load(value, head[e] * WIDTH))
                     best = lanes.where_less(here, best, here, best)
                 lanes.store(value, v * WIDTH, best)
@@ -201,31 +216,31 @@ def interval_minima(prefix, start, head):
 
 
 @njit(nogil=True)
-def chosen(costs, block, row, scale, start, head, ids, inclusion):
+def chosen(costs, block, row, scale, start, head, cell, ends, ids, longest, inclusion):
     """Mark in inclusion[k] the edges of the best path under row + k of the block."""
     source = start.size - 2
     flat = block.reshape(block.size)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
+    path = np.empty(longest, np.int64)
     for k in range(inclusion.shape[0]):
         lane = (row + k) % WIDTH
         if k == 0 or lane == 0:
             base = (row + k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, value, choice)
-        v = source
-        while v != 0:
-            i = choice[v * WIDTH + lane]
-            inclusion[k, ids[i]] = True
-            v = head[i]
+            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
+        size = _trace(choice, lane, int64(WIDTH), head, source, cell, ends, path, int64(0))
+        for c in path[:size]:
+            inclusion[k, ids[c]] = True
 
 
 @njit(nogil=True)
 def resample(
-    costs, block, row, stop, scale, start, head, slots, successes, hits, reached, used
+    costs, block, row, stop, scale, start, head, cell, ends, longest,
+    slots, successes, hits, reached, used,
 ):  # fmt: skip
     """Go through rows until every wanted edge was chosen `successes` times.
 
-    slots[i] is the place of edge i among the wanted ones, -1 for the others. Updates `hits`, and
+    slots[c] is the place of cell c among the wanted ones, -1 for the others. Updates `hits`, and
     `reached` (the draw at which an edge had enough, counted from `used`); returns the number of
     rows used and of edges still short.
     """
@@ -233,6 +248,7 @@ def resample(
     flat = block.reshape(block.size)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
+    path = np.empty(longest, np.int64)
     short = 0
     for e in range(hits.size):
         if hits[e] < successes:
@@ -242,13 +258,11 @@ def resample(
         lane = k % WIDTH
         if k == row or lane == 0:
             base = (k - lane) * block.shape[1]
-            _solve_tile(costs, flat, base, scale, start, head, value, choice)
+            _solve_tile(costs, flat, base, scale, start, head, cell, value, choice)
         k += 1
-        v = source
-        while v != 0:
-            i = choice[v * WIDTH + lane]
-            v = head[i]
-            e = slots[i]
+        size = _trace(choice, lane, int64(WIDTH), head, source, cell, ends, path, int64(0))
+        for c in path[:size]:
+            e = slots[c]
             if e >= 0 and hits[e] < successes:
                 hits[e] += 1
                 if hits[e] == successes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
+from hannan.core.arrays import as_list, missing
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close
@@ -92,6 +93,14 @@ class SetOracle(NoContexts):
             f"{_listed(np.flatnonzero(np.isinf(costs)))}, which are not available."
         )
 
+    def named(self, action: Action) -> list[Any]:
+        """The chosen elements by name, where they have names; else by number."""
+        return np.atleast_1d(action).tolist()  # type: ignore[no-any-return]
+
+    _resample_rows: Callable[..., tuple[int, int]] | None = None
+    """Where it is compiled: `_resample_rows(totals, block, start, stop, scale, elements, successes,
+    hits, reached, used)` goes through rows of noise as `kernels.subsets.resample` does."""
+
     @abstractmethod
     def _solve(self, costs: FloatArray) -> Elements:
         """The sorted elements of the best set for these costs."""
@@ -115,6 +124,11 @@ class SetPolicy(Policy):
     def __call__(self, context: Any = None) -> Action:
         self.oracle.check_context(context)
         return self.oracle.action(self.chosen)
+
+    @property
+    def names(self) -> list[Any]:
+        """The elements by name, where they have names."""
+        return self.oracle.named(self.chosen)
 
     def __repr__(self) -> str:
         return f"<policy {self.chosen.tolist()}>"
@@ -232,6 +246,34 @@ class SetObjective(Objective):
             raise oracle.infeasible(self.totals)
         return oracle.action(chosen)
 
+    def resample(
+        self,
+        context: None,
+        elements: Elements,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        successes: int,
+        scale: float,
+    ) -> tuple[FloatArray, int]:
+        """One compiled call for each block of noise, where the class has one."""
+        resample_rows = self.oracle._resample_rows
+        if scale == 0.0 or resample_rows is None:
+            return super().resample(context, elements, noise, first, limit, successes, scale)
+        blocks = _ready(noise).blocks
+        hits = np.zeros(len(elements), np.intp)
+        reached = np.zeros(len(elements), np.intp)
+        used, short = 0, len(elements)
+        while used < limit - 1 and short > 0:
+            start = blocks.locate(first + used)
+            stop = min(len(blocks.block), start + limit - 1 - used)
+            more, short = resample_rows(
+                self.totals, blocks.block, start, stop, scale,
+                elements, successes, hits, reached, used,
+            )  # fmt: skip
+            used += more
+        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+
     def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
         return _perturbed(self.totals, noise, draw, scale)
 
@@ -245,7 +287,7 @@ class SetObjective(Objective):
 def _perturbed(totals: FloatArray, noise: Noise | None, draw: int, scale: float) -> FloatArray:
     if scale == 0.0:
         return totals
-    return totals + scale * _ready(noise).row(draw).astype(np.float64)
+    return totals + np.multiply(_ready(noise).row(draw), scale, dtype=np.float64)
 
 
 def _ready(noise: Noise | None) -> SetNoise:
@@ -274,3 +316,17 @@ def check_flag(owner: object, name: str, value: Any) -> bool:
 def padded(n: int) -> int:
     """The next multiple of sixteen."""
     return -(-n // WIDTH) * WIDTH
+
+
+def check_labels(owner: object, labels: Any, n: int) -> list[Any] | None:
+    """A different name for each of n elements, or None."""
+    if labels is None:
+        return None
+    try:
+        found = as_list(labels)
+        different = len(set(found))
+    except TypeError:
+        raise refuse(owner, "labels", f"{n} different names, any hashables", labels) from None
+    if isinstance(labels, str) or len(found) != n or different != n or any(map(missing, found)):
+        raise refuse(owner, "labels", f"{n} different names", labels)
+    return found

@@ -61,7 +61,7 @@ def read_graph(owner: str, given: Any, directed: bool) -> Graph:
 
 _WRONG_KIND = {
     True: "a directed graph, such as a networkx.DiGraph; got an undirected one. Say which way "
-    "each edge leads.",
+    "each edge leads, or use Paths.towards(graph, source, target, weight=…).",
     False: "an undirected graph; got a directed one. Use graph.to_undirected().",
 }
 

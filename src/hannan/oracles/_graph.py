@@ -57,6 +57,46 @@ def between(graph: Graph, usable: NDArray[np.bool_], source: int, target: int) -
     return Between(start.astype(np.int64), place[graph.head[ids]], ids.astype(np.int64))
 
 
+class Arcs(NamedTuple):
+    """A graph as `kernels.paths` takes it; several arcs may share a cell, an edge of the user's."""
+
+    start: Indices
+    head: Indices
+    cell: Indices
+    ends: Indices
+    ids: Indices
+
+
+def without_detours(graph: Graph, usable: NDArray[np.bool_], source: int, target: int) -> Arcs:
+    """An arc for each edge that may be used."""
+    start, head, ids = between(graph, usable, source, target)
+    return Arcs(start, head, np.arange(len(ids)), np.empty(0, np.int64), ids)
+
+
+def with_detours(
+    graph: Graph,
+    usable: NDArray[np.bool_],
+    astray: NDArray[np.bool_],
+    detours: int,
+    source: int,
+    target: int,
+) -> Arcs:
+    """Layers of nodes, by how many edges have led astray; each of these leads to the next layer."""
+    n = len(graph.nodes)
+    leaves = (graph.tail != target) & (graph.head != source)
+    pieces = [(edge, d, d) for d in range(detours + 1) for edge in np.flatnonzero(usable & leaves)]
+    pieces += [(edge, d, d + 1) for d in range(detours) for edge in np.flatnonzero(astray & leaves)]
+    pieces.sort()  # ties go to the edge listed first
+    edge, before, after = np.array(pieces, np.int64).reshape(-1, 3).T
+    tail = before * n + graph.tail[edge]
+    head = np.where(graph.head[edge] == target, target, after * n + graph.head[edge])
+    nodes = graph.nodes * (detours + 1)
+    layers = Graph(nodes, [], tail, head, {})
+    start, ahead, arcs = between(layers, np.ones(len(edge), dtype=bool), source, target)
+    ids, cell = np.unique(edge[arcs], return_inverse=True)
+    return Arcs(start, ahead, cell.astype(np.int64), graph.head[ids], ids)
+
+
 def topological_order(graph: Graph, edges: Indices) -> Indices:
     """Nodes in topological order; a cycle raises an error that names it."""
     n = len(graph.nodes)
@@ -73,9 +113,9 @@ def topological_order(graph: Graph, edges: Indices) -> Indices:
     if len(order) < n:
         cycle = " → ".join(repr(node) for node in _cycle(graph, edges, missing))
         raise ParameterError(
-            f"Paths needs a graph without cycles; this one has {cycle}. Drop an edge of it, or "
-            "use Paths.towards(network, source, target) to keep the links that lead closer to "
-            "the target."
+            f"Paths needs a graph without cycles; this one has {cycle}. Drop an edge of it, or use "
+            "Paths.towards(graph, source, target, weight=…), which takes the same graph and keeps "
+            "the links that lead closer to the target."
         )
     return np.array(order, np.int64)
 

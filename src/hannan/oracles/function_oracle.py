@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from hannan.core import (
     Action,
     ContextError,
+    InfeasibleError,
     InputTypeError,
     LossError,
     Objective,
@@ -22,11 +25,14 @@ from hannan.core.arrays import check_comparable
 from hannan.core.kept import are_places, expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.policy import loss_of
-from hannan.core.validation import FloatArray, check_integer
+from hannan.core.validation import FloatArray, check_integer, check_positive
+from hannan.oracles._combinatorial import check_flag
 from hannan.oracles._twin import twin
 from hannan.perturbation import LaplaceNoise
 
-Solve = Callable[[list[Any], FloatArray], Callable[[Any], Any]]
+Solve = Callable[..., Any]
+
+_KEPT = 16  # policies found last, for calls that run out of time
 
 
 class FunctionOracle(Oracle):
@@ -36,8 +42,11 @@ class FunctionOracle(Oracle):
     not grow with the number of rounds: `contexts` is a list of distinct contexts and `losses` an
     array with a row of K totals for each. The totals are *signed*, because noise is. The policy
     returned is any callable from a context to an action, an int in 0..K-1 (or, with `max_chosen` >
-    1, the chosen elements); ideally it minimises
+    1, the chosen elements, none perhaps); ideally it minimises
     :math:`\sum_i \sum_{j \in \pi(x_i)} \mathrm{losses}[i, j]` over the class.
+
+    A function of one argument, `solve(losses)`, is a problem without contexts: it is given the K
+    totals and returns the action itself.
 
     Parameters
     ----------
@@ -50,6 +59,19 @@ class FunctionOracle(Oracle):
         m, the largest number of elements an action chooses.
     n_policies
         N, if the class is finite and its size is known: sharpens `epsilon="theorem"`.
+    exact
+        Whether policies are true minimisers. Say False of heuristics and of solvers that stop at a
+        gap: certificates then say that no theorem applies.
+    equal_size
+        Whether all actions choose equally many elements, by default where `max_chosen` is 1.
+    shift
+        Whether the solver cannot take negative numbers, as Dijkstra's rule: losses of a context are
+        then all increased by the same amount, so that the smallest is 0. Where actions differ in
+        size that favours small ones, so the class is exact only with `equal_size`.
+    time_limit
+        Seconds, given to the solver as `solve(…, time_limit=…)`. It may return None if it found
+        nothing in time; then the best of the policies that it found last is played. Runs depend on
+        the machine, and the class is not exact.
 
     Examples
     --------
@@ -66,6 +88,16 @@ class FunctionOracle(Oracle):
     >>> learner.act(0.8)
     1
     >>> learner.update([1.0, 0.0])
+
+    Without contexts, any set of elements that cost less than nothing, of the first two at most one:
+
+    >>> def solve(losses):
+    ...     first = int(losses[1] < losses[0])
+    ...     return [k for k in (first, 2, 3) if losses[k] < 0.0]
+    >>> total = hn.oracles.FunctionOracle(solve, n_actions=4, max_chosen=3).objective()
+    >>> total.add(None, np.array([-1.0, -2.0, 0.5, -0.1]))
+    >>> total.leader()()
+    array([1, 3])
     """
 
     def __init__(
@@ -74,6 +106,11 @@ class FunctionOracle(Oracle):
         n_actions: int | None = None,
         max_chosen: int = 1,
         n_policies: int | None = None,
+        *,
+        exact: bool = True,
+        equal_size: bool | None = None,
+        shift: bool = False,
+        time_limit: float | None = None,
     ) -> None:
         if not callable(solve):
             raise InputTypeError(
@@ -84,12 +121,33 @@ class FunctionOracle(Oracle):
             None if n_actions is None else check_integer(self, "n_actions", n_actions, 1)
         )
         self.max_chosen = check_integer(self, "max_chosen", max_chosen, 1)
-        self.antichain = self.max_chosen == 1
         self.n_policies = (
             None if n_policies is None else check_integer(self, "n_policies", n_policies, 1)
         )
+        self.equal_size = (
+            equal_size if equal_size is None else check_flag(self, "equal_size", equal_size)
+        )
+        self.antichain = self.max_chosen == 1 if equal_size is None else bool(equal_size)
+        self.shift = check_flag(self, "shift", shift)
+        self.time_limit = (
+            None if time_limit is None else check_positive(self, "time_limit", time_limit)
+        )
+        approximate = self.time_limit is not None or (self.shift and not self.antichain)
+        self.exact = check_flag(self, "exact", exact) and not approximate  # type: ignore[misc]
+        self._alone = _takes_losses_only(solve)
+        self._last: deque[UserPolicy] = deque(maxlen=_KEPT)
+
+    @property
+    def contexts(self) -> tuple[None] | None:
+        """None alone, where `solve` takes no contexts; else they are not listed."""
+        return (None,) if self._alone else None
 
     def check_context(self, context: Any) -> Hashable:
+        if self._alone and context is not None:
+            raise ContextError(
+                f"solve(losses) takes no contexts: call act() or act(None); got {context!r}. For "
+                "a problem with contexts write solve(contexts, losses)."
+            )
         try:
             hash(context)
         except TypeError:
@@ -117,6 +175,48 @@ class FunctionOracle(Oracle):
             return None
         return len(contexts) * math.log(self.n_actions)
 
+    def policy(self, contexts: list[Any], losses: FloatArray) -> UserPolicy:
+        """What the solver finds for these totals, [d, K]; it may change its arguments."""
+        given = losses
+        if self.shift and losses.size:
+            given = losses - np.minimum(losses.min(axis=1, keepdims=True), 0.0)
+        limits = {} if self.time_limit is None else {"time_limit": self.time_limit}
+        kept = losses.copy(), list(contexts)
+        if self._alone:
+            row = given[0].copy() if len(given) else np.zeros(losses.shape[1])
+            action = self.solve(row, **limits)
+            found = None if action is None else _Always(action)
+        else:
+            found = self.solve(contexts, given, **limits)
+        if found is None and self.time_limit is not None:
+            return self._best_known(*kept)
+        policy = UserPolicy(found, kept[0].shape[1] or None, self.max_chosen)
+        if self.time_limit is not None:
+            self._last.append(policy)
+        return policy
+
+    def _best_known(self, losses: FloatArray, contexts: list[Any]) -> UserPolicy:
+        """The best of the policies found last."""
+        if not self._last:
+            raise InfeasibleError(
+                f"solve found no action in time_limit={self.time_limit} seconds, and none before. "
+                "Give it more time, or let it return any feasible one."
+            )
+        return min(self._last, key=lambda policy: _value(policy, contexts, losses))
+
+
+class _Always:
+    """The same action on every context."""
+
+    def __init__(self, action: Any) -> None:
+        self.action = action
+
+    def __call__(self, context: Any = None) -> Any:
+        return self.action
+
+    def __repr__(self) -> str:
+        return f"always {self.action!r}"
+
 
 class UserPolicy(Policy):
     """A user's callable, its actions checked and brought into the standard form."""
@@ -133,6 +233,8 @@ class UserPolicy(Policy):
     def __call__(self, context: Any = None) -> Action:
         action = self.function(context)
         chosen = np.unique(np.asarray(action))
+        if chosen.size == 0 and self.max_chosen > 1:
+            return np.empty(0, np.intp)
         inside = (
             np.issubdtype(chosen.dtype, np.integer)
             and 0 < chosen.size <= self.max_chosen
@@ -201,9 +303,7 @@ class FunctionObjective(Objective):
         for i in range(count):
             contexts, losses = self._problem(noise, first + i, scale)
             policy = self._solve(list(contexts), losses.copy())
-            values[i] = sum(
-                loss_of(row, policy(x)) for x, row in zip(contexts, losses, strict=True)
-            )
+            values[i] = _value(policy, contexts, losses)
         return values
 
     def settle(
@@ -217,8 +317,7 @@ class FunctionObjective(Objective):
         return action
 
     def _solve(self, contexts: list[Any], losses: FloatArray) -> UserPolicy:
-        found = self.oracle.solve(contexts, losses)
-        return UserPolicy(found, losses.shape[1] or None, self.oracle.max_chosen)
+        return self.oracle.policy(contexts, losses)
 
     def _problem(
         self, noise: Noise | None, draw: int, scale: float
@@ -238,3 +337,21 @@ class FunctionObjective(Objective):
             more[: self._totals.shape[0]] = self._totals
             self._totals = more
         return row
+
+
+def _value(policy: Policy, contexts: Sequence[Any], losses: FloatArray) -> float:
+    """The total loss of a policy."""
+    return sum(loss_of(row, policy(x)) for x, row in zip(contexts, losses, strict=True))
+
+
+def _takes_losses_only(solve: Any) -> bool:
+    """Whether a function has one argument, a time limit apart."""
+    try:
+        parameters = inspect.signature(solve).parameters.values()
+    except (TypeError, ValueError):  # some functions written in C do not tell
+        return False
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return False
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in places if p.default is p.empty and p.name != "time_limit"]
+    return len(needed) == 1

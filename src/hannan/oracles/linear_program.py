@@ -8,16 +8,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_floats
 from hannan.core.validation import FloatArray, check_not_negative, check_positive
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
+from hannan.oracles._relaxation import INTEGRAL, Relaxation
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
-
-_INTEGRAL = 1e-7  # tolerance within which a vertex counts as a 0/1 point
 
 
 class Solution(NamedTuple):
@@ -34,8 +33,11 @@ class LinearProgram(SetOracle):
     set of feasible actions that linear constraints describe: covers, packings, flows, schedules,
     knapsacks. The leader minimises :math:`\sum_s \langle \ell_s, x \rangle` by HiGHS: first the
     linear relaxation, whose solution is taken if it is a 0/1 point (it always is for flows and
-    other totally unimodular systems), else branch and bound. Ties are broken by HiGHS; the choice
-    is a function of the totals.
+    other totally unimodular systems). The simplex method starts where it last ended: in compiled
+    code for up to 128 rows and 65,536 entries, beyond that in `highspy` (`hannan[highs]`) if it is
+    installed. Else the 0/1 points that cost little more than the relaxation are gone through, past
+    solutions being a bound; and where these are too many, branch and bound decides. Ties are broken
+    by HiGHS from scratch; so the choice is a function of the totals.
 
     Parameters
     ----------
@@ -115,18 +117,42 @@ class LinearProgram(SetOracle):
     def solve(self, costs: FloatArray) -> Solution:
         """The best point for these costs."""
         closed = np.isinf(costs)
-        size = float(np.abs(np.where(closed, 0.0, costs)).max())
-        scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
+        some = bool(closed.any())
+        finite = np.where(closed, 0.0, costs) if some else costs
+        size = float(np.abs(finite).max())
+        scaled = finite / 2.0 ** math.frexp(size)[1] if size > 0.0 else finite
+        if some:  # more than all others can make up for, so that the solver stays warm
+            scaled = np.where(closed, 2.0 + 2.0 * np.abs(scaled).sum(), scaled)
+        point = self._warm(scaled)
+        found = self._cold(scaled) if point is None else Solution(np.flatnonzero(point), 0.0)
+        if some and closed[found.chosen].any():
+            raise self.infeasible(costs)
+        return found
+
+    def _warm(self, scaled: FloatArray) -> NDArray[np.bool_] | None:
+        """The best point, from the last solution on; None where it is not the only one."""
+        relaxation = self._relaxation
+        vertex = relaxation.vertex(scaled)
+        if vertex is None:
+            return None
+        if vertex.integral:
+            return vertex.point > 0.0 if vertex.unique else None
+        point = relaxation.proven(scaled, vertex)
+        if point is not None:
+            relaxation.remember(point)
+        return point
+
+    def _cold(self, scaled: FloatArray) -> Solution:
+        """One of the best points, whatever was solved before."""
         relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
+            self._relaxation.start_at(relaxed.x)
             rounded = np.round(relaxed.x)
-            if np.abs(relaxed.x - rounded).max() <= _INTEGRAL and self._feasible(rounded):
+            if np.abs(relaxed.x - rounded).max() <= INTEGRAL and self._relaxation.meets(rounded):
                 return Solution(np.flatnonzero(rounded), 0.0)
         found = self._highs(scaled, integral=True)
         if found.x is None:
-            if closed.any() and found.status != 1:
-                raise self.infeasible(costs)
-            if self.time_limit is None or closed[self._known].any():
+            if self.time_limit is None:
                 raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
             # Nothing was found in time: fall back to the feasible point found at the start.
             return Solution(self._known, math.inf)
@@ -142,29 +168,27 @@ class LinearProgram(SetOracle):
         options: dict[str, Any] = {"mip_rel_gap": self.gap}
         if self.time_limit is not None:
             options["time_limit"] = self.time_limit
-        closed = np.isinf(costs)
         return milp(
-            np.where(closed, 0.0, costs),
+            costs,
             integrality=np.full(len(costs), int(integral)),
-            bounds=Bounds(0.0, np.where(closed, 0.0, 1.0)),
+            bounds=Bounds(0.0, 1.0),
             constraints=self._rows,
             options=options,
         )
+
+    @cached_property
+    def _relaxation(self) -> Relaxation:
+        from scipy.sparse import csc_array, vstack
+
+        matrix = csc_array(vstack([csc_array(part[0]) for part in self._matrices]))
+        low, high = (np.concatenate([part[i] for part in self._matrices]) for i in (1, 2))
+        return Relaxation(matrix, low, high, self.time_limit)
 
     @cached_property
     def _rows(self) -> list[Any]:
         from scipy.optimize import LinearConstraint
 
         return [LinearConstraint(*part) for part in self._matrices]
-
-    def _feasible(self, point: FloatArray) -> bool:
-        """Whether a rounded point still meets the constraints, up to rounding."""
-        for matrix, low, high in self._matrices:
-            values = matrix @ point
-            room = 1e-6 * (1.0 + np.abs(values))
-            if (values < low - room).any() or (values > high + room).any():
-                return False
-        return True
 
     def _first_point(self, K: int) -> Elements:
         """Any feasible point; an error if there is none."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, InfeasibleError, InputTypeError, ParameterError
-from hannan.core.arrays import as_array
+from hannan.core.arrays import as_array, as_list, columns_of, is_frame
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.oracles._combinatorial import Elements, SetOracle
+from hannan.kernels import assignments as kernel
+from hannan.oracles._combinatorial import Elements, SetOracle, check_labels
 
 
 class Matchings(SetOracle):
@@ -30,6 +32,8 @@ class Matchings(SetOracle):
         The size of each side.
     edges
         The pairs (i, j) that are possible, in the order of the loss vector; by default all.
+    left, right
+        A name for everyone on each side, by which `pairs` and policies tell them.
 
     Examples
     --------
@@ -46,18 +50,25 @@ class Matchings(SetOracle):
     >>> import networkx as nx
     >>> graph = nx.Graph([("Ann", "early"), ("Ann", "late"), ("early", "Bob")])
     >>> crews = hn.oracles.Matchings.of(graph, left=["Ann", "Bob"])
-    >>> [list(graph.edges)[j] for j in crews.objective().leader()(None)]
-    [('Ann', 'late'), ('early', 'Bob')]
+    >>> crews.objective().leader().names
+    [('Ann', 'late'), ('Bob', 'early')]
 
     References
     ----------
     [crouse2016]
     """
 
-    def __init__(self, n_left: int, n_right: int, edges: Any = None) -> None:
+    def __init__(
+        self, n_left: int, n_right: int, edges: Any = None, *, left: Any = None, right: Any = None
+    ) -> None:
         self.n_left = check_integer(self, "n_left", n_left, 1)
         self.n_right = check_integer(self, "n_right", n_right, 1)
         self.edges = edges
+        self.left, self.right = left, right
+        self._names = [
+            check_labels(self, left, self.n_left) or list(range(self.n_left)),
+            check_labels(self, right, self.n_right) or list(range(self.n_right)),
+        ]
         self._cells = self._places(edges)
         self._set_size(len(self._cells), min(n_left, n_right), antichain=True)
         if edges is not None:
@@ -65,17 +76,27 @@ class Matchings(SetOracle):
 
     @classmethod
     def of(cls, graph: Any, left: Iterable[Hashable] | None = None) -> Self:
-        """The assignments along the edges of a bipartite graph.
+        """The assignments along the edges of a bipartite graph, or the rows of a table.
 
         Parameters
         ----------
         graph
             An undirected graph of networkx. Elements are its edges, in the order of
-            `graph.edges`; on each side nodes are numbered in the order of `graph.nodes`.
+            `graph.edges`; on each side nodes are numbered in the order of `graph.nodes`. Or pairs
+            (left, right) of names: a list, or a table of two columns, whose rows are the elements.
         left
-            The nodes of one side; by default those with the attribute `bipartite=0`, as networkx
-            has it.
+            Of a graph, the nodes of one side; by default those with the attribute `bipartite=0`,
+            as networkx has it.
+
+        Examples
+        --------
+        >>> import hannan as hn
+        >>> rides = hn.oracles.Matchings.of([("Ann", "A1"), ("Ann", "B2"), ("Bob", "A1")])
+        >>> rides.pairs(rides.objective().leader()())
+        [('Ann', 'B2'), ('Bob', 'A1')]
         """
+        if is_frame(graph) or isinstance(graph, list):
+            return cls._of_pairs(graph, left)
         if not hasattr(graph, "edges") or not hasattr(graph, "is_directed") or graph.is_directed():
             raise InputTypeError(
                 f"Matchings.of needs an undirected graph of networkx; got {graph!r}."
@@ -101,17 +122,55 @@ class Matchings(SetOracle):
                 )
             a, b = (u, v) if u in chosen else (v, u)
             edges.append((sides[0][a], sides[1][b]))
-        return cls(len(sides[0]), len(sides[1]), edges)
+        return cls(len(sides[0]), len(sides[1]), edges, left=list(sides[0]), right=list(sides[1]))
 
-    def pairs(self, action: Action) -> list[tuple[int, int]]:
-        """The pairs (left, right) of an action."""
-        chosen = self._cells[np.atleast_1d(action)].tolist()
-        return [divmod(cell, self.n_right) for cell in chosen]
+    @classmethod
+    def _of_pairs(cls, given: Any, left: Any) -> Self:
+        if left is not None:
+            raise ParameterError("left= is for graphs; in pairs the left side comes first.")
+        columns = [as_list(column) for _, column in columns_of(given)] if is_frame(given) else []
+        pairs = list(zip(*columns, strict=True)) if len(columns) == 2 else given
+        if len(columns) not in (0, 2) or not all(
+            isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs
+        ):
+            raise InputTypeError("Matchings.of needs pairs (left, right): a table of two columns.")
+        try:
+            sides = [dict.fromkeys(side) for side in zip(*pairs, strict=True)]
+        except TypeError:
+            raise InputTypeError("Matchings.of needs names that are hashable.") from None
+        if not sides:
+            raise ParameterError("Matchings.of needs one pair at least.")
+        numbers = [{name: i for i, name in enumerate(side)} for side in sides]
+        edges = [(numbers[0][a], numbers[1][b]) for a, b in pairs]
+        return cls(
+            len(numbers[0]), len(numbers[1]), edges, left=list(numbers[0]), right=list(numbers[1])
+        )
+
+    def pairs(self, action: Action) -> list[tuple[Any, Any]]:
+        """The pairs (left, right) of an action, by name where there are names."""
+        left, right = self._names
+        found = [divmod(cell, self.n_right) for cell in self._cells[np.atleast_1d(action)].tolist()]
+        return [(left[i], right[j]) for i, j in found]
+
+    named = pairs
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """log n!/(n - m)!, for sides of m <= n; an upper bound if some pairs are impossible."""
         large, small = max(self.n_left, self.n_right), self.rank
         return math.lgamma(large + 1) - math.lgamma(large - small + 1)
+
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        return kernel.resample(totals, block, start, stop, scale, *self._table, *wanted)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _table(self) -> tuple[Elements, Elements, int, int]:
+        """The row and column of each element, the smaller side in rows; and their numbers."""
+        left, right = np.divmod(self._cells, self.n_right)
+        if self.n_left <= self.n_right:
+            return left, right, self.n_left, self.n_right
+        return right, left, self.n_right, self.n_left
 
     def _solve(self, costs: FloatArray) -> Elements:
         from scipy.optimize import linear_sum_assignment

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import InputTypeError, ParameterError
+from hannan.core import Action, InputTypeError, ParameterError
 from hannan.core.arrays import as_list, missing
 from hannan.core.validation import FloatArray, refuse
-from hannan.kernels.matroids import partition_rows
-from hannan.oracles._combinatorial import Elements, SetOracle, check_flag
+from hannan.kernels.matroids import partition, partition_resample, partition_rows
+from hannan.oracles._combinatorial import Elements, SetOracle, check_flag, check_labels
 from hannan.oracles.subsets import log_subsets, mean_of_largest
 
 
@@ -35,6 +35,8 @@ class PartitionMatroid(SetOracle):
         taken whole.
     bases
         Whether every group is filled up; otherwise fewer may be chosen, none perhaps.
+    labels
+        A name for each element, by which `items` and policies tell them.
 
     Examples
     --------
@@ -52,6 +54,8 @@ class PartitionMatroid(SetOracle):
         groups: Sequence[Hashable] | NDArray[Any],
         capacities: int | Sequence[int] | Mapping[Any, int],
         bases: bool = True,
+        *,
+        labels: Any = None,
     ) -> None:
         self.groups = groups
         self.capacities = capacities
@@ -65,10 +69,20 @@ class PartitionMatroid(SetOracle):
         """The groups, in order of their numbers or first appearance."""
         self.quotas = limits
         """How many of each of them may be chosen."""
+        self.labels = labels
+        self._labels = check_labels(self, labels, len(codes))
         self._order = np.argsort(codes, kind="stable")
+        self._codes = codes
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self._below = np.inf if self.bases else 0.0
         self._set_size(len(codes), int(limits.sum()), antichain=self.bases)
+
+    def items(self, action: Action) -> list[Any]:
+        """The chosen elements by name."""
+        numbers = np.atleast_1d(action).tolist()
+        return numbers if self._labels is None else [self._labels[j] for j in numbers]
+
+    named = items
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The sum over groups of log binomial coefficients, or of logs of sums of them."""
@@ -80,8 +94,14 @@ class PartitionMatroid(SetOracle):
         parts = zip(np.diff(self._starts), self.quotas, strict=True)
         return sum(mean_of_largest(int(size), int(c), self.bases) for size, c in parts)
 
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        groups = self._order, self._starts, self._codes, self.quotas, self._below
+        return partition_resample(totals, block, start, stop, scale, *groups, *wanted)  # type: ignore[no-any-return]
+
     def _solve(self, costs: FloatArray) -> Elements:
-        return np.flatnonzero(self._solve_many(costs[None, :])[0])
+        return partition(costs, self._order, self._starts, self.quotas, self._below)  # type: ignore[no-any-return]
 
     def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
         inclusion = np.empty(costs.shape, dtype=bool)

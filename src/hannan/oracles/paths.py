@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
 from hannan.core.oracle import Noise
-from hannan.core.validation import FloatArray, refuse
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
-from hannan.networks import RoadNetwork
 from hannan.oracles._combinatorial import NoContexts, prefix_sums
 from hannan.oracles._edges import Graph, read_graph
-from hannan.oracles._graph import between
+from hannan.oracles._graph import with_detours, without_detours
+from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _BATCH = 2**16  # edges of paths that are held at a time
@@ -26,6 +26,8 @@ _NO_NOISE = np.empty((0, 0), np.float32)
 
 class Paths(NoContexts):
     r"""All paths from a source to a target in a directed graph without cycles.
+
+    Roads have cycles: `Paths.towards` takes any network and keeps the links that lead closer.
 
     The elements are the edges, the actions the edge sets of paths, and the leader for losses
     :math:`\ell_1, …, \ell_t`, of any sign, is a shortest path,
@@ -46,6 +48,12 @@ class Paths(NoContexts):
     usable
         Whether each edge may be used, by default all may. Edges that may not, or lie on no path
         from source to target, keep their place in the loss vector and are never chosen.
+    astray, detours
+        Whether each edge that is not usable may still be used on a detour, by default all may, and
+        how many such edges a path may have. Usable edges must have no cycle, others may. The leader
+        is then a best *walk*, from which what lies between two visits of a node is cut out: a best
+        path where no total is negative, else perhaps not, so `exact` is False. `minima` are those
+        of walks, which are never larger.
 
     Attributes
     ----------
@@ -70,12 +78,21 @@ class Paths(NoContexts):
     closes = True
 
     def __init__(
-        self, graph: Any, source: Hashable, target: Hashable, usable: ArrayLike | None = None
+        self,
+        graph: Any,
+        source: Hashable,
+        target: Hashable,
+        usable: ArrayLike | None = None,
+        *,
+        astray: ArrayLike | None = None,
+        detours: int = 0,
     ) -> None:
         self.graph = graph
         self.source = source
         self.target = target
         self.usable = usable
+        self.astray = astray
+        self.detours = check_integer(self, "detours", detours, 0)
         self._graph: Graph = read_graph("Paths", graph, directed=True)
         self.edges = self._graph.edges
         self.n_actions: int = len(self.edges)
@@ -84,10 +101,16 @@ class Paths(NoContexts):
             raise ParameterError(
                 f"Paths needs a source and a target that differ; both are {source!r}."
             )
-        self._start, self._head, self._ids = between(
-            self._graph, _as_mask(self, usable, self.n_actions), *ends
-        )
-        self.max_chosen = int(kernel.longest(self._start, self._head))
+        allowed = _as_mask(self, "usable", usable, self.n_actions)
+        self._arcs = without_detours(self._graph, allowed, *ends)
+        if self.detours:
+            others = _as_mask(self, "astray", astray, self.n_actions) & ~allowed
+            layers = min(self.detours, len(self._graph.nodes))  # no path has more edges
+            self._arcs = with_detours(self._graph, allowed, others, layers, *ends)
+            self.exact = False  # type: ignore[misc]
+        self._start, self._head, self._cell, _, self._ids = self._arcs
+        most = int(kernel.longest(self._start, self._head))
+        self.max_chosen = most if self.detours == 0 else max(2, most)
         self._place = np.full(self.n_actions, -1, np.int64)
         self._place[self._ids] = np.arange(len(self._ids))
         self._cells = self._place.copy()
@@ -96,23 +119,42 @@ class Paths(NoContexts):
     @classmethod
     def towards(
         cls,
-        network: RoadNetwork,
+        network: Any,
         source: Hashable,
         target: Hashable,
         *,
+        weight: Any = None,
+        detours: int = 0,
         zones: Iterable[Hashable] | None = None,
     ) -> Self:
-        r"""Paths of a road network on which every link leads closer to the target.
+        r"""Paths of a network on which every link leads closer to the target.
 
-        Real roads have cycles; those that `RoadNetwork.closer` keeps have none. All links of the
-        network stay in the loss vector, in their order.
+        Real roads have cycles, and the best of all paths that visit no node twice is hard to find
+        where totals are negative (as they are under noise). So the class is smaller: link (u, v) is
+        kept if v is closer to the target than u at the weights given, a first guess of what the
+        links cost. These links have no cycle, a shortest path at these weights is among them, and
+        leaders are the best paths along them, exactly; how much better a path outside may be
+        depends on how wrong the guess is. All links stay in the loss vector, in their order.
+
+        On the roads of Sioux Falls and Anaheim, with 20 pairs of places and flows that change, the
+        best path of this class took 4 and 0.4 % longer than the best of all where links were
+        guessed by their free-flow times, and 18 and 9 % where usual flows had been mistaken by a
+        third. Two `detours` reduced that to at most 0.5 %.
 
         Parameters
         ----------
         network
-            The roads.
+            A networkx graph of any kind, whose edges may lead both ways: a street of an undirected
+            one is one element, and is used in the direction that leads closer. Or what `Paths`
+            takes, cycles allowed, or a `RoadNetwork`.
         source, target
             Two nodes.
+        weight
+            The name of an edge attribute or of a column, or a number for each edge. By default the
+            free-flow times of a `RoadNetwork`, and else 1 for each edge.
+        detours
+            How many links of a path may lead no closer. If any may, leaders are best walks with
+            loops cut out and the class is not `exact`; see `Paths`. Directed networks only.
         zones
             Nodes that may be a source or a target but must not be passed through; by default the
             network's own.
@@ -123,8 +165,30 @@ class Paths(NoContexts):
         >>> roads = hn.networks.RoadNetwork([1, 2, 2, 3, 1], [2, 1, 3, 2, 3], [1, 1, 1, 1, 3])
         >>> hn.oracles.Paths.towards(roads, 1, 3).usable
         array([ True, False,  True, False,  True])
+
+        Streets that lead both ways:
+
+        >>> import networkx as nx
+        >>> town = nx.Graph()
+        >>> town.add_weighted_edges_from(
+        ...     [("a", "b", 2), ("d", "b", 2), ("a", "c", 1), ("c", "d", 3)], weight="minutes")
+        >>> routes = hn.oracles.Paths.towards(town, "a", "d", weight="minutes")
+        >>> routes.edges
+        [('a', 'b'), ('a', 'c'), ('b', 'd'), ('c', 'd')]
+        >>> total = routes.objective()
+        >>> total.add(None, np.array([2.0, 3.0, 2.0, 0.5]))
+        >>> total.leader().route
+        ['a', 'c', 'd']
         """
-        return cls(network, source, target, network.closer(target, zones))
+        found = towards(network, target, weight, zones)
+        if not detours:
+            return cls(found.graph, source, target, found.usable)
+        if found.astray is None:
+            raise ParameterError(
+                "Detours need to know which way each link leads: use graph.to_directed(), in which "
+                "a street of two directions is two elements."
+            )
+        return cls(found.graph, source, target, found.usable, astray=found.astray, detours=detours)
 
     @property
     def fixed_size(self) -> bool:
@@ -148,7 +212,7 @@ class Paths(NoContexts):
         """From prefix sums, sixteen intervals at a time."""
         prefix = np.zeros((len(self._ids), len(cuts) + WIDTH))
         prefix[:, : len(cuts)] = prefix_sums(losses[:, self._ids], cuts).T
-        return np.asarray(kernel.interval_minima(prefix, self._start, self._head))
+        return np.asarray(kernel.interval_minima(prefix, self._start, self._head, self._cell))
 
     def route(self, action: Action) -> list[Any]:
         """The nodes that a path passes, from the source to the target.
@@ -200,6 +264,11 @@ class PathPolicy(Policy):
     @property
     def nodes(self) -> list[Any]:
         """The nodes it passes, from the source to the target."""
+        return self.route
+
+    @property
+    def route(self) -> list[Any]:
+        """The nodes it passes, from the source to the target."""
         return self.oracle.route(self._edges[self._first : self._last])
 
     def __repr__(self) -> str:
@@ -232,12 +301,13 @@ class PathObjective(Objective):
     """The total loss of every edge that can be chosen, infinite for those that are closed."""
 
     oracle: Paths
-    _derived = frozenset({"_start", "_head", "_ids", "_graph", "_few", "_closed"})
+    _derived = frozenset({"_ids", "_graph", "_walk", "_few", "_closed"})
 
     def __init__(self, oracle: Paths) -> None:
         self.oracle = oracle
-        self._start, self._head, self._ids = oracle._start, oracle._head, oracle._ids
-        self._graph = (oracle._start, oracle._head, oracle._ids)
+        self._ids = oracle._ids
+        self._graph = tuple(oracle._arcs)
+        self._walk = self._graph[:3]
         self.totals = np.zeros(len(oracle._ids))
         self._tilted: PathObjective | None = None
         self._few: PathObjective | None = None
@@ -318,12 +388,12 @@ class PathObjective(Objective):
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
         values = np.empty(count)
         if scale == 0.0:
-            values[:] = kernel.plain_minimum(self.totals, self._start, self._head)
+            values[:] = kernel.plain_minimum(self.totals, *self._walk)
             return values
         done = 0
         for block, start, stop in _blocks(noise).spans(first, count):
             part = values[done : done + stop - start]
-            kernel.minima(self.totals, block, start, scale, self._start, self._head, part)
+            kernel.minima(self.totals, block, start, scale, *self._walk, part)
             done += len(part)
         return values
 
@@ -336,10 +406,10 @@ class PathObjective(Objective):
         if scale == 0.0:
             inclusion[:, self.action(None, None, 0, 0.0)] = True
             return inclusion
-        done = 0
+        done, most = 0, self.oracle.max_chosen
         for block, start, stop in _blocks(noise).spans(first, count):
             part = inclusion[done : done + stop - start]
-            kernel.chosen(self.totals, block, start, scale, *self._graph, part)
+            kernel.chosen(self.totals, block, start, scale, *self._graph, most, part)
             done += len(part)
         return inclusion
 
@@ -366,8 +436,8 @@ class PathObjective(Objective):
             block, row = _rows(noise, first + used, scale)
             stop = min(len(block), row + limit - 1 - used)
             rows, short = kernel.resample(
-                self.totals, block, row, stop, scale, self._start, self._head, slots, successes,
-                hits, reached, used,
+                self.totals, block, row, stop, scale, *self._graph[:4], self.oracle.max_chosen,
+                slots, successes, hits, reached, used,
             )  # fmt: skip
             used += rows
         return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
@@ -390,10 +460,10 @@ def _as_action(oracle: Paths, chosen: NDArray[np.int64]) -> Action:
     return int(chosen[0]) if oracle.max_chosen == 1 else chosen
 
 
-def _as_mask(oracle: Paths, usable: ArrayLike | None, n_edges: int) -> NDArray[np.bool_]:
-    if usable is None:
+def _as_mask(oracle: Paths, name: str, given: ArrayLike | None, n_edges: int) -> NDArray[np.bool_]:
+    if given is None:
         return np.ones(n_edges, dtype=bool)
-    mask = as_array(usable)
+    mask = as_array(given)
     if mask.dtype != bool or mask.shape != (n_edges,):
-        raise refuse(oracle, "usable", f"{n_edges} booleans, one for each edge", usable)
+        raise refuse(oracle, name, f"{n_edges} booleans, one for each edge", given)
     return mask

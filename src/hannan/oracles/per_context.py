@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Hashable, MutableMapping, Sequence
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -42,11 +42,13 @@ class PerContext(Oracle):
     ----------
     base
         The optimiser for one context: an oracle that takes None as its context, such as
-        `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`.
+        `FinitePolicies` of a list of sets, or `AllPolicies(1, K)`. Where feasible actions differ,
+        a mapping from each context to its own, all over the same elements: routes between several
+        pairs of places on one road network.
     contexts
         The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1; or
         None if they are unknown: then any hashable is accepted, and learners need `contexts=` to
-        place the noise.
+        place the noise. Of a mapping they are the keys.
 
     Examples
     --------
@@ -58,41 +60,75 @@ class PerContext(Oracle):
     >>> total.add("known", np.array([1.0, 0.0, 0.5]))
     >>> total.leader()("new"), total.leader()("known")
     (array([0, 1]), array([1, 2]))
+
+    Two trips on the same roads:
+
+    >>> roads = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")]
+    >>> trips = hn.oracles.PerContext(
+    ...     {pair: hn.oracles.Paths.towards(roads, *pair) for pair in [("a", "c"), ("b", "a")]})
+    >>> trips.objective().leader()(("b", "a"))
+    array([1])
     """
 
-    def __init__(self, base: Oracle, contexts: Contexts | int | None = None) -> None:
-        if not isinstance(base, Oracle):
-            raise InputTypeError(f"PerContext needs an oracle as its base; got {base!r}.")
+    def __init__(
+        self, base: Oracle | Mapping[Any, Oracle], contexts: Contexts | int | None = None
+    ) -> None:
         self.base = base
-        try:
-            self.alone = base.check_context(None)
-        except ContextError:
+        some = self.problems()
+        if not some:
+            raise ParameterError("PerContext needs one context at least; the mapping is empty.")
+        for one in some:
+            _check_base(one)
+        first = some[0]
+        widths = {one.n_actions for one in some}
+        if len(widths) > 1 or len({one.takes_functions for one in some}) > 1:
             raise ParameterError(
-                f"PerContext needs a base without contexts, one that takes None; {base!r} does "
-                "not. Give it a class with a single context."
-            ) from None
-        if base.n_actions is None:
-            raise ParameterError(
-                f"PerContext needs a base that knows its number of actions; give {base!r} its "
-                "n_actions=."
+                "PerContext needs problems over the same elements; these have "
+                f"{sorted(str(n) for n in widths)} of them."
             )
-        self.n_actions: int = base.n_actions
-        self.max_chosen = base.max_chosen
-        self.antichain = base.antichain
-        self.exact = base.exact  # type: ignore[misc]
-        self.takes_functions = base.takes_functions  # type: ignore[misc]
+        self.alone = first.check_context(None)
+        if any(one.check_context(None) != self.alone for one in some):
+            raise ParameterError("PerContext needs problems of one kind; some have no contexts.")
+        assert first.n_actions is not None
+        self.n_actions: int = first.n_actions
+        # A single problem without a choice of sets plays ints; beside others it plays sets too.
+        self.max_chosen = max(one.max_chosen for one in some)
+        self.antichain = all(one.antichain for one in some)
+        self.exact = all(one.exact for one in some)  # type: ignore[misc]
+        self.takes_functions = first.takes_functions  # type: ignore[misc]
         self._listed = _as_list(self, contexts)
+        if isinstance(base, Mapping):
+            keys = _as_list(self, list(base))
+            if self._listed not in (None, keys):
+                raise ParameterError("The contexts of PerContext with a mapping are its keys.")
+            self._listed = keys
         self._known: dict[Hashable, Hashable] | None = None
         if self._listed is not None and not isinstance(self._listed, range):
             self._known = {x: x for x in self._listed}
 
     @property
     def fixed_size(self) -> bool:
-        return self.base.fixed_size
+        """Whether all actions on one context choose equally many."""
+        return all(one.fixed_size for one in self.problems())
+
+    def problem(self, context: Any) -> Oracle:
+        """The problem that is solved on a context.
+
+        >>> import hannan as hn
+        >>> hn.oracles.PerContext(hn.oracles.Subsets(3, 1), ["x", "y"]).problem("x")
+        Subsets(n=3, m=1)
+        """
+        if isinstance(self.base, Oracle):
+            return self.base
+        return self.base[context if context in self.base else self.check_context(context)]
+
+    def problems(self) -> list[Oracle]:
+        """The problem of each context; one, if they have the same."""
+        return list(self.base.values()) if isinstance(self.base, Mapping) else [self.base]
 
     @property
     def closes(self) -> bool:  # type: ignore[override]
-        return self.base.closes
+        return all(one.closes for one in self.problems())
 
     @property
     def contexts(self) -> Sequence[Hashable] | None:
@@ -131,12 +167,10 @@ class PerContext(Oracle):
         return PerContextNoise(self, contexts, key, stream, memory)
 
     def log_size(self, contexts: Sequence[Any]) -> float | None:
-        size = self.base.log_size([self.alone])
-        return None if size is None else len(contexts) * size
+        return self._summed([self.problem(x).log_size([self.alone]) for x in contexts])
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        one = self.base.complexity([self.alone])
-        return None if one is None else len(contexts) * one
+        return self._summed([self.problem(x).complexity([self.alone]) for x in contexts])
 
     @property
     def complexity_pairs(self) -> int:
@@ -145,11 +179,18 @@ class PerContext(Oracle):
 
     def separates(self, contexts: Sequence[Any]) -> bool | None:
         """Only the set of all contexts separates (any set, if there is one action)."""
-        if self.base.log_size([self.alone]) == 0.0:
+        if all(one.log_size([self.alone]) == 0.0 for one in self.problems()):
             return True
         if self._listed is None:
             return None
         return len(set(contexts)) == len(self._listed)
+
+    def _summed(self, parts: list[float | None]) -> float | None:
+        return None if None in parts else sum(part for part in parts if part is not None)
+
+    def _action(self, action: Action) -> Action:
+        """An action of a problem as this class plays it: a set, if any problem has sets."""
+        return np.array([action]) if self.max_chosen > 1 and isinstance(action, int) else action
 
 
 class PerContextPolicy(Policy):
@@ -163,7 +204,8 @@ class PerContextPolicy(Policy):
         self.elsewhere = elsewhere
 
     def __call__(self, context: Any = None) -> Action:
-        return self.choices.get(self.oracle.check_context(context), self.elsewhere)(None)
+        policy = self.choices.get(self.oracle.check_context(context), self.elsewhere)
+        return self.oracle._action(policy(None))
 
     def __repr__(self) -> str:
         return f"<policy on {len(self.choices)} contexts>"
@@ -192,41 +234,53 @@ class PerContextNoise:
         self.contexts = contexts
         self.n_actions = oracle.n_actions
         self.first = {x: i << _DRAW_BITS for i, x in enumerate(contexts)}
-        self.base = oracle.base.noise([oracle.alone], key, stream, 1)
-        blocks = getattr(self.base, "blocks", None)
-        if blocks is not None:
-            # Every round may have another context, so draws made ahead would be wasted.
-            draw = 4 * blocks.block.shape[1]
-            self.base = oracle.base.noise([oracle.alone], key, stream, min(memory, LANES * draw))
+        made: dict[int, Noise] = {}
+        self.base: dict[Hashable, Noise] = {}
+        for x in contexts:
+            problem = oracle.problem(x)
+            if id(problem) not in made:
+                made[id(problem)] = _noise_of(problem, oracle.alone, key, stream, memory)
+            self.base[x] = made[id(problem)]
 
     def unit(self, draw: int) -> FloatArray:
         """One draw of the fake losses, [d, K], at scale 1."""
-        rows = [self.base.unit(first + draw) for first in self.first.values()]
+        rows = [self.base[x].unit(first + draw) for x, first in self.first.items()]
         return np.concatenate(rows) if rows else np.empty((0, self.n_actions))
+
+
+def _noise_of(problem: Oracle, alone: Any, key: np.uint64, stream: int, memory: int) -> Noise:
+    noise = problem.noise([alone], key, stream, 1)
+    blocks = getattr(noise, "blocks", None)
+    if blocks is None:
+        return noise
+    # Every round may have another context, so draws made ahead would be wasted.
+    draw = 4 * blocks.block.shape[1]
+    return problem.noise([alone], key, stream, min(memory, LANES * draw))
 
 
 class PerContextObjective(Objective):
     """A total of the base for every context seen."""
 
     oracle: PerContext
-    _derived = frozenset({"_empty", "_alone"})
+    _derived = frozenset({"_blanks", "_alone"})
     _varying = frozenset({"_parts"})
 
     def _check_stored(self) -> None:
-        parts, kind = self._parts, type(self._empty)
+        parts, problem = self._parts, self.oracle.problem
         expect(
             self,
             _parts=type(parts) is dict
             and all(map(self.oracle.holds, parts))
             and all(
-                type(part) is kind and part.oracle is self.oracle.base for part in parts.values()
+                type(part) is type(self._blank(x)) and part.oracle is problem(x)
+                for x, part in parts.items()
             ),
         )
 
     def __init__(self, oracle: PerContext, parts: MutableMapping[Hashable, Objective]) -> None:
         self.oracle = oracle
         self._parts = parts
-        self._empty = oracle.base.objective()
+        self._blanks: dict[int, Objective] = {}
         self._alone = oracle.alone
 
     def copy(self) -> PerContextObjective:
@@ -240,19 +294,22 @@ class PerContextObjective(Objective):
         self._own(context).observe(self._alone)
 
     def action(self, context: Hashable, noise: Noise | None, draw: int, scale: float) -> Action:
-        return self._part(context).action(self._alone, *_address(noise, context, draw, scale))
+        part = self._part(context)
+        return self.oracle._action(part.action(self._alone, *_address(noise, context, draw, scale)))
 
     def settle(
         self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
         fake, first, scale = _address(noise, context, draw, scale)
-        return self._own(context).settle(self._alone, losses, fake, first, scale)
+        part = self._own(context)
+        return self.oracle._action(part.settle(self._alone, losses, fake, first, scale))
 
     def foresee(
         self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Action:
         fake, first, scale = _address(noise, context, draw, scale)
-        return self._part(context).foresee(self._alone, losses, fake, first, scale)
+        part = self._part(context)
+        return self.oracle._action(part.foresee(self._alone, losses, fake, first, scale))
 
     def tilted(self, context: Hashable, losses: FloatArray) -> PerContextObjective:
         """One context's total with one more round; the others are shared."""
@@ -312,7 +369,7 @@ class PerContextObjective(Objective):
         return self._part(context).law(self._alone, fake, scale)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        elsewhere = self._empty.leader()
+        elsewhere = self.oracle.problems()[0].objective().leader()
         choices: list[dict[Hashable, Policy]] = [{} for _ in range(count)]
         for context in self._contexts(noise):
             fake, start, factor = _address(noise, context, first, scale)
@@ -329,16 +386,30 @@ class PerContextObjective(Objective):
         return values
 
     def _part(self, context: Hashable) -> Objective:
-        return self._parts.get(context, self._empty)
+        part = self._parts.get(context)
+        return self._blank(context) if part is None else part
+
+    def _blank(self, context: Hashable) -> Objective:
+        """The empty total of a context without losses; never added to."""
+        problem = self.oracle.problem(context)
+        blank = self._blanks.get(id(problem))
+        if blank is None:
+            blank = self._blanks[id(problem)] = problem.objective()
+        return blank
 
     def _own(self, context: Hashable) -> Objective:
         part = self._parts.get(context)
         if part is None:
-            part = self._parts[context] = self.oracle.base.objective()
+            part = self._parts[context] = self.oracle.problem(context).objective()
         return part
 
     def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
-        """Contexts with losses or noise, in the listed order if there is one."""
+        """Contexts with losses or noise, in the listed order if there is one.
+
+        All of them where each has a problem of its own, so that leaders know what is feasible.
+        """
+        if isinstance(self.oracle.base, Mapping):
+            return dict.fromkeys(self.oracle.base)
         noisy = () if noise is None else noise.contexts
         found = dict.fromkeys([*self._parts, *noisy])
         listed = self.oracle.contexts
@@ -351,8 +422,28 @@ def _address(
     """The base's noise, draw and scale for a context; scale 0 where no noise is put on it."""
     if isinstance(noise, PerContextNoise):
         first = noise.first.get(context)
-        return (noise.base, 0, 0.0) if first is None else (noise.base, first + draw, scale)
+        if first is not None:
+            return noise.base[context], first + draw, scale
     return None, 0, 0.0
+
+
+def _check_base(base: Any) -> None:
+    if not isinstance(base, Oracle):
+        raise InputTypeError(
+            f"PerContext needs an oracle as its base, or a mapping to oracles; got {base!r}."
+        )
+    try:
+        base.check_context(None)
+    except ContextError:
+        raise ParameterError(
+            f"PerContext needs a base without contexts, one that takes None; {base!r} does "
+            "not. Give it a class with a single context."
+        ) from None
+    if base.n_actions is None:
+        raise ParameterError(
+            f"PerContext needs a base that knows its number of actions; give {base!r} its "
+            "n_actions=."
+        )
 
 
 def _as_list(oracle: PerContext, given: Any) -> Sequence[Hashable] | None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import InfeasibleError
+from hannan.core import Action, InfeasibleError
 from hannan.core.validation import FloatArray
-from hannan.kernels.matroids import kruskal_rows
+from hannan.kernels.matroids import kruskal, kruskal_resample, kruskal_rows
 from hannan.oracles._combinatorial import Elements, SetOracle
 from hannan.oracles._edges import Graph, read_graph
 
@@ -56,6 +56,10 @@ class SpanningTrees(SetOracle):
         self._tail, self._head = found.tail, found.head
         self._set_size(len(found.edges), len(found.nodes) - 1, antichain=True)
 
+    def named(self, action: Action) -> list[Any]:
+        """The chosen edges as pairs of nodes."""
+        return [self.edges[j] for j in np.atleast_1d(action)]
+
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The logarithm of the number of spanning trees, by the matrix-tree theorem."""
         return self._log_trees
@@ -73,8 +77,14 @@ class SpanningTrees(SetOracle):
         np.subtract.at(laplacian, (head, tail), 1.0)
         return max(0.0, float(np.linalg.slogdet(laplacian[1:, 1:])[1]))
 
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        graph = self._tail, self._head, len(self.nodes)
+        return kruskal_resample(totals, block, start, stop, scale, *graph, *wanted)  # type: ignore[no-any-return]
+
     def _solve(self, costs: FloatArray) -> Elements:
-        return np.flatnonzero(self._solve_many(costs[None, :])[0])
+        return kruskal(costs, self._tail, self._head, len(self.nodes))  # type: ignore[no-any-return]
 
     def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
         inclusion = np.empty(costs.shape, dtype=bool)

@@ -19,6 +19,7 @@ from hannan.oracles._combinatorial import (
     SetObjective,
     SetOracle,
     check_flag,
+    check_labels,
     prefix_sums,
 )
 
@@ -43,6 +44,8 @@ class Subsets(SetOracle):
         How many are chosen.
     exactly
         Whether exactly m are chosen; otherwise m at most, none perhaps.
+    labels
+        A name for each item, by which `items` and policies tell them.
 
     Examples
     --------
@@ -62,18 +65,32 @@ class Subsets(SetOracle):
     array([1])
     """
 
-    def __init__(self, n: int, m: int, exactly: bool = True) -> None:
+    def __init__(self, n: int, m: int, exactly: bool = True, *, labels: Any = None) -> None:
         self.n = check_integer(self, "n", n, 1)
         self.m = check_integer(self, "m", m, 1)
         if m > n:
             raise refuse(self, "m", f"at most n = {n}", m)
         self.exactly = check_flag(self, "exactly", exactly)
+        self.labels = labels
+        self._names = check_labels(self, labels, self.n)
         self._set_size(self.n, self.m, antichain=self.exactly)
         self._below = np.inf if self.exactly else 0.0
         self._no_noise = np.zeros(self.n, np.float32)
 
     def objective(self) -> SubsetObjective:
         return SubsetObjective(self)
+
+    def items(self, action: Action) -> list[Any]:
+        """The chosen items by name.
+
+        >>> import hannan as hn
+        >>> hn.oracles.Subsets(3, 2, labels=["tea", "rice", "oil"]).items(np.array([0, 2]))
+        ['tea', 'oil']
+        """
+        numbers = np.atleast_1d(action).tolist()
+        return numbers if self._names is None else [self._names[j] for j in numbers]
+
+    named = items
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         return log_subsets(self.n, self.m, self.exactly)
@@ -88,6 +105,13 @@ class Subsets(SetOracle):
         values = np.zeros((len(cuts), len(cuts)))
         kernel.interval_minima(prefix_sums(losses, cuts), self.m, self._below, values)
         return values
+
+    def _resample_rows(  # type: ignore[override]
+        self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
+    ) -> tuple[int, int]:
+        return kernel.resample(  # type: ignore[no-any-return]
+            totals, block, start, stop, scale, self.m, self._below, *wanted
+        )
 
     def _solve(self, costs: FloatArray) -> Elements:
         return kernel.select(costs, self._no_noise, 0.0, self.m, self._below)  # type: ignore[no-any-return]
@@ -134,9 +158,7 @@ class SubsetObjective(SetObjective):
     ) -> tuple[FloatArray, int]:
         """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
         oracle = self.oracle
-        if scale == 0.0:
-            return super().resample(context, elements, noise, first, limit, successes, scale)
-        if oracle.m <= _MOST_COMPUTED:
+        if scale != 0.0 and oracle.m <= _MOST_COMPUTED:
             q = np.empty(len(elements))
             m = oracle.m
             if self._closed:  # the kernel needs m finite totals
@@ -148,18 +170,7 @@ class SubsetObjective(SetObjective):
             weights = np.empty(len(elements))
             kernel_law.mean_weights(q, limit, weights)
             return weights, 0
-        assert isinstance(noise, SetNoise)
-        hits = np.zeros(len(elements), np.intp)
-        reached = np.zeros(len(elements), np.intp)
-        used, short = 0, len(elements)
-        while used < limit - 1 and short > 0:
-            rows = noise.rows(first + used, limit - 1 - used)
-            more, short = kernel.resample(
-                self.totals, rows, 0, len(rows), scale, oracle.m, oracle._below,
-                elements, successes, hits, reached, used,
-            )  # fmt: skip
-            used += more
-        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+        return super().resample(context, elements, noise, first, limit, successes, scale)
 
 
 def log_subsets(n: int, m: int, exactly: bool = True) -> float:

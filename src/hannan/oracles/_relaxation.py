@@ -1,0 +1,275 @@
+"""The linear relaxation of a 0/1 program, kept ready from call to call."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.validation import FloatArray
+from hannan.kernels.near_relaxation import search
+from hannan.kernels.simplex import improve, judge
+
+Mask = NDArray[np.bool_]
+
+_STRICT = 1e-6  # what a reduced cost must differ from zero by, for costs of about 1
+_APART = 2e-6  # HiGHS stops branch and bound within 1e-6: points closer together count as tied
+_EXACT = 1e-9  # rounding of sums, relative to the size of their terms
+INTEGRAL = 1e-7  # tolerance within which a vertex counts as a 0/1 point
+_POOL = 32  # past points that are kept
+_CELLS = 2**22  # numbers of a matrix up to which points near the relaxation are looked for
+_SMALL = 128, 2**16  # rows and numbers of a matrix up to which a dense simplex method will do
+_STEPS = 2**21  # rows looked at before branch and bound takes over
+_FRESH = 100  # pivots after which rounding errors of a basis are removed
+
+
+class Vertex(NamedTuple):
+    """A solution of the relaxation, and the multipliers of the rows."""
+
+    point: FloatArray
+    duals: FloatArray
+    integral: bool
+    unique: bool
+    """Whether it is the only solution."""
+
+
+class Basis:
+    """Where the dense simplex method stands, as `kernels.simplex` takes it."""
+
+    def __init__(self, basis: NDArray[np.int64], upper: Mask) -> None:
+        self.basis = basis
+        self.upper = upper
+        self.basic = np.zeros(len(upper) + len(basis), dtype=bool)
+        self.basic[basis] = True
+        self.inverse = np.empty((len(basis), len(basis)))
+        self.values = np.empty(len(basis))
+        self.pivots = 0
+
+    def refresh(self, columns: FloatArray, high: FloatArray) -> bool:
+        """The inverse from the columns; False if they are dependent."""
+        K, m = columns.shape
+        try:
+            self.inverse = np.linalg.inv(np.concatenate([columns, np.eye(m)])[self.basis].T)
+        except np.linalg.LinAlgError:
+            return False
+        full = columns[self.upper & ~self.basic[:K]].sum(axis=0)
+        self.values = self.inverse @ (high - full)
+        self.inverse = np.ascontiguousarray(self.inverse)
+        self.pivots = 0
+        return True
+
+
+class Relaxation:
+    """min c x over low <= A x <= high, 0 <= x <= 1, for one c after the other.
+
+    Only the costs change, so that the simplex method starts at the last solution. Small programs
+    are solved in compiled code, whose solutions are checked, from a vertex told to `start_at`;
+    larger ones by `highspy`, in which the model stays loaded, if that is there. What is returned
+    as unique or proven does not depend on the start.
+
+    Rows either have no lower bound or are equations.
+    """
+
+    def __init__(
+        self, matrix: Any, low: FloatArray, high: FloatArray, time_limit: float | None
+    ) -> None:
+        self.matrix = matrix
+        self.low, self.high = low, high
+        self.time_limit = time_limit
+        self._forget()
+
+    def _forget(self) -> None:
+        """No model, no basis and no points yet."""
+        m, K = self.matrix.shape
+        self._lock = Lock()
+        self._model: Any = None
+        self._basis: Basis | None = None
+        self._places = np.arange(K, dtype=np.int32)
+        self._equal = self.low == self.high
+        self._room = _EXACT * (1.0 + np.asarray(abs(self.matrix).sum(axis=1)).ravel())
+        self._columns: FloatArray | None = None
+        if m * K <= _CELLS:
+            self._columns = np.ascontiguousarray(self.matrix.T.toarray())
+        self._small = m <= _SMALL[0] and m * K <= _SMALL[1]
+        self._pool = np.zeros((0, K))
+        self._oldest = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("matrix", "low", "high", "time_limit")  # a model of HiGHS cannot be copied
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def vertex(self, costs: FloatArray) -> Vertex | None:
+        """A solution of the relaxation; None if it was not found."""
+        with self._lock:
+            if self._small:
+                return self._by_pivots(costs)
+            return self._by_highs(costs) if self.matrix.nnz else None
+
+    def start_at(self, point: FloatArray) -> None:
+        """Go on from a vertex, if there was none to go on from."""
+        with self._lock:
+            if self._small and self._basis is None:
+                self._basis = self._basis_at(point)
+
+    def proven(self, costs: FloatArray, vertex: Vertex) -> Mask | None:
+        """The best 0/1 point; None where it is not the only one, or takes too long to find."""
+        if self._columns is None:
+            return None
+        duals = np.where(self._equal, vertex.duals, np.minimum(vertex.duals, 0.0))
+        reduced = costs - self._columns @ duals
+        bound = float(duals @ self.high + np.minimum(reduced, 0.0).sum())
+        prices = np.abs(reduced)
+        order = np.argsort(-prices, kind="stable")
+        known = float((self._pool @ costs).min()) if len(self._pool) else np.inf
+        sure = len(costs) - 1 - min(len(costs) - 1, int((prices <= _STRICT).sum()) + 5)
+        depth = float(prices[order[sure]]) + 2.0 * _APART
+        while True:
+            depth = min(depth, known - bound + 2.0 * _APART)
+            point, best, second, done = self._within(costs, duals, reduced, order, bound, depth)
+            if not done:
+                return None
+            if best + _APART <= bound + depth:
+                return point if second - best > _APART else None
+            if depth > prices.sum() and known == np.inf:
+                return None
+            depth *= 2.0
+
+    def remember(self, point: Mask) -> None:
+        """Keep a feasible point: its cost bounds that of the best one under the next costs."""
+        with self._lock:
+            if len(self._pool) < _POOL:
+                self._pool = np.concatenate([self._pool, point[None, :].astype(np.float64)])
+            else:
+                self._pool[self._oldest] = point
+                self._oldest = (self._oldest + 1) % _POOL
+
+    def meets(self, point: FloatArray) -> bool:
+        """Whether a rounded point still meets the constraints, up to rounding."""
+        values = self.matrix @ point
+        room = 1e-6 * (1.0 + np.abs(values))
+        return bool((values >= self.low - room).all() and (values <= self.high + room).all())
+
+    def _within(
+        self,
+        costs: FloatArray,
+        duals: FloatArray,
+        reduced: FloatArray,
+        order: NDArray[np.intp],
+        bound: float,
+        depth: float,
+    ) -> tuple[Mask, float, float, bool]:
+        """The best point among those that cost at most `depth` more than the bound."""
+        assert self._columns is not None
+        usual = reduced < 0.0
+        unsure = order[np.abs(reduced[order]) <= depth]
+        point = usual.copy()
+        point[unsure] = False
+        most = _STEPS // len(duals)
+        part, best, second, steps = search(
+            self._columns[unsure], costs[unsure], np.abs(reduced[unsure]), usual[unsure],
+            point @ self._columns, float(costs[point].sum()), self.low, self.high, self._room,
+            np.where(self._equal, 0.0, -duals), bound, bound + depth, _APART, most,
+        )  # fmt: skip
+        point[unsure] = part
+        return point, best, second, steps <= most
+
+    def _by_pivots(self, costs: FloatArray) -> Vertex | None:
+        """From the last basis on, in compiled code; None where that fails, or there is none."""
+        at, self._basis = self._basis, None  # it is not trusted until it has proved right again
+        columns = self._columns
+        assert columns is not None
+        K, m = columns.shape
+        if at is None or (at.pivots > _FRESH and not at.refresh(columns, self.high)):
+            return None
+        duals, reduced, point = np.empty(m), np.empty(K), np.empty(K)
+        state = at.basis, at.basic, at.upper, at.inverse, at.values
+        pivots = improve(columns, costs, self._equal, *state, 10 * (K + m), duals, reduced)
+        if pivots < 0:
+            return None
+        at.pivots += pivots
+        right, integral, unique = judge(
+            columns, self.low, self.high, self._equal, self._room,
+            at.basis, at.basic, at.upper, at.values, duals, reduced, _STRICT, point,
+        )  # fmt: skip
+        if not right:
+            return None
+        self._basis = at
+        return Vertex(point, duals, integral, unique)
+
+    def _by_highs(self, costs: FloatArray) -> Vertex | None:
+        try:
+            import highspy
+        except ImportError:  # not installed, or OR-tools has loaded another copy of HiGHS
+            return None
+        if self._model is None:
+            self._model = self._load(highspy)
+        model = self._model
+        model.changeColsCost(len(costs), self._places, costs)
+        if self.time_limit is not None:
+            # HiGHS counts the time of all calls together.
+            model.setOptionValue("time_limit", model.getRunTime() + self.time_limit)
+        model.run()
+        if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            model.clearSolver()
+            return None
+        solution = model.getSolution()
+        point = np.array(solution.col_value)
+        duals = np.array(solution.row_dual)
+        basic = model.getBasicVariables()[1].astype(np.int64)
+        nearest = np.round(point)
+        integral = bool(np.abs(point - nearest).max() <= INTEGRAL and self.meets(nearest))
+        unique = self._is_unique(costs, duals, basic)
+        return Vertex(nearest if integral else point, duals, integral, unique)
+
+    def _basis_at(self, point: FloatArray) -> Basis | None:
+        """Independent columns, first those strictly between their bounds; None if these are not."""
+        assert self._columns is not None
+        m = self._columns.shape[1]
+        everything = np.concatenate([self._columns, np.eye(m)])
+        slack = np.where(self._equal, 0.0, self.high - self.matrix @ point)
+        inside = np.concatenate([np.minimum(point, 1.0 - point), slack]) > INTEGRAL
+        basis: list[int] = []
+        left = everything.copy()  # what of each column is independent of those taken
+        for j in [*np.flatnonzero(inside), *np.flatnonzero(~inside)]:
+            row = int(np.argmax(np.abs(left[j])))
+            if len(basis) < m and abs(left[j, row]) > _STRICT:
+                basis.append(int(j))
+                left -= np.outer(left[:, row] / left[j, row], left[j])
+            elif inside[j]:
+                return None
+        found = Basis(np.array(basis, np.int64), point > 0.5)
+        return found if found.refresh(self._columns, self.high) else None
+
+    def _is_unique(self, costs: FloatArray, duals: FloatArray, basic: NDArray[np.int64]) -> bool:
+        """Whether all that is not basic has a price, equations apart: then x is determined."""
+        at_bound = np.ones(len(costs), dtype=bool)
+        tight = ~self._equal
+        at_bound[basic[basic >= 0]] = False
+        tight[-1 - basic[basic < 0]] = False
+        prices = np.abs(costs - self.matrix.T @ duals)[at_bound]
+        return bool((prices > _STRICT).all() and (np.abs(duals)[tight] > _STRICT).all())
+
+    def _load(self, highspy: Any) -> Any:
+        m, K = self.matrix.shape
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = K, m
+        program.col_cost_ = np.zeros(K)
+        program.col_lower_, program.col_upper_ = np.zeros(K), np.ones(K)
+        program.row_lower_, program.row_upper_ = self.low, self.high
+        program.a_matrix_.start_ = self.matrix.indptr.astype(np.int32)
+        program.a_matrix_.index_ = self.matrix.indices.astype(np.int32)
+        program.a_matrix_.value_ = self.matrix.data
+        model = highspy.Highs()
+        options: dict[str, Any] = {
+            "output_flag": False, "presolve": "off", "solver": "simplex", "parallel": "off",
+        }  # fmt: skip
+        for name, value in options.items():
+            model.setOptionValue(name, value)
+        model.passModel(program)
+        return model

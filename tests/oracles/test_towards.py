@@ -1,0 +1,294 @@
+"""Routes on real graphs: cycles, two-way streets, several trips on one network."""
+
+import csv
+import gzip
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import hannan as hn
+from hannan.checks import check_oracle
+from hannan.core import HannanError, InfeasibleError, ParameterError
+from hannan.oracles import Paths, PerContext
+from hannan.perturbation import seed_key
+from tests.for_each import for_each
+
+ROADS = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("a", "c"), ("c", "d"), ("d", "c"),
+         ("b", "d"), ("d", "b")]  # fmt: skip
+TRIPS = {pair: Paths.towards(ROADS, *pair) for pair in [("a", "d"), ("d", "a"), ("b", "c")]}
+CONTRACT = {
+    "Paths, detours": Paths.towards(ROADS, "a", "d", detours=1),
+    "PerContext, mapping": PerContext(TRIPS),
+}
+NETWORKS = Path("/work/shared/data/networks")
+
+
+def random_graph(kind, rng, n=6):
+    """A connected graph with cycles, some streets twice, and minutes on every edge."""
+    graph = kind()
+    graph.add_nodes_from(range(n))
+    ends = [(i, i + 1) for i in range(n - 1)] + [(i + 1, i) for i in range(n - 1)]
+    ends += [tuple(rng.choice(n, size=2, replace=False).tolist()) for _ in range(8)]
+    for u, v in ends:
+        graph.add_edge(u, v, minutes=float(rng.integers(0, 4)))
+    return graph
+
+
+def simple_paths(edges, source, target, arrows):
+    """Sets of edges of all paths without repeated nodes, along pairs (edge, tail, head)."""
+    found, waiting = [], [(source, (), {source})]
+    while waiting:
+        node, path, seen = waiting.pop()
+        if node == target:
+            found.append(path)
+            continue
+        waiting += [
+            (v, (*path, e), seen | {v}) for e, u, v in arrows if u == node and v not in seen
+        ]
+    return found
+
+
+def distances(arrows, times, target, n):
+    """(time, links) to the target by Bellman and Ford."""
+    left = dict.fromkeys(range(n), (np.inf, 0))
+    left[target] = (0.0, 0)
+    for _ in range(2 * n):
+        for e, u, v in arrows:
+            left[u] = min(left[u], (left[v][0] + times[e], left[v][1] + 1))
+    return left
+
+
+@for_each(
+    ("kind", "seed"),
+    [(k, s) for k in (nx.DiGraph, nx.MultiDiGraph, nx.Graph, nx.MultiGraph) for s in range(8)],
+)
+def test_leaders_are_the_best_paths_that_lead_closer(kind, seed):
+    """Against all paths, with signed totals and ties, with noise and without."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(kind, rng)
+    source, target = rng.choice(6, size=2, replace=False).tolist()
+    oracle = Paths.towards(graph, source, target, weight="minutes")
+    ends = [edge[:2] for edge in graph.edges]
+    times = [t for *_, t in graph.edges(data="minutes")]
+    arrows = [(e, u, v) for e, (u, v) in enumerate(ends)]
+    if not graph.is_directed():
+        arrows += [(e, v, u) for e, (u, v) in enumerate(ends)]
+    left = distances(arrows, times, target, 6)
+    closer = [
+        (e, u, v)
+        for e, u, v in arrows
+        if left[v][0] < left[u][0] or (times[e] == 0.0 and left[v] < left[u])
+    ]
+    paths = simple_paths(ends, source, target, closer)
+    assert oracle.n_actions == graph.number_of_edges()
+    assert oracle.exact
+    assert np.exp(oracle.log_size([None])) == pytest.approx(len(paths))
+    total = oracle.objective()
+    losses = rng.integers(-3, 4, size=len(ends)).astype(float)
+    total.add(None, losses)
+    noise = oracle.noise([None], seed_key(seed), 0, 2**16)
+    for scale in (0.0, 2.0):
+        costs = losses + scale * noise.unit(3)[0]
+        best = min(costs[list(path)].sum() for path in paths)
+        action = np.atleast_1d(total.action(None, noise, 3, scale))
+        assert costs[action].sum() == pytest.approx(best, abs=1e-6)
+        assert tuple(action.tolist()) in {tuple(sorted(path)) for path in paths}
+    route = total.leader().route
+    assert route[0] == source
+    assert route[-1] == target
+    assert nx.is_path(graph, route)
+
+
+@for_each(("detours", "seed"), [(d, s) for d in (1, 2, 3) for s in range(10)])
+def test_detours_are_the_best_paths_where_totals_are_not_negative(detours, seed):
+    rng = np.random.default_rng(seed)
+    graph = random_graph(nx.DiGraph, rng)
+    source, target = rng.choice(6, size=2, replace=False).tolist()
+    oracle = Paths.towards(graph, source, target, weight="minutes", detours=detours)
+    direct = Paths.towards(graph, source, target, weight="minutes")
+    assert not oracle.exact
+    edges = list(graph.edges)
+    arrows = [(e, u, v) for e, (u, v) in enumerate(edges)]
+    paths = [
+        path
+        for path in simple_paths(edges, source, target, arrows)
+        if (~direct.usable[list(path)]).sum() <= detours
+    ]
+    sets = {tuple(sorted(path)) for path in paths}
+    noise = oracle.noise([None], seed_key(seed), 0, 2**16)
+    for low in (0, -3):
+        total = oracle.objective()
+        losses = rng.integers(low, 5, size=len(edges)).astype(float)
+        total.add(None, losses)
+        best = min(losses[list(path)].sum() for path in paths)
+        action = np.atleast_1d(total.action(None, None, 0, 0.0))
+        assert tuple(action.tolist()) in sets
+        value = total.minima(None, 0, 1, 0.0)[0]
+        if low == 0:
+            assert losses[action].sum() == best == value
+        else:
+            assert value <= best <= losses[action].sum()
+        one_by_one = [np.atleast_1d(total.action(None, noise, d, 2.0)).tolist() for d in range(40)]
+        leaders = [policy(None).tolist() for policy in total.leaders(noise, 0, 40, 2.0)]
+        rows = [np.flatnonzero(row).tolist() for row in total.chosen(None, noise, 0, 40, 2.0)]
+        assert one_by_one == leaders == rows
+        assert all(tuple(path) in sets for path in leaders)
+        given = (None, np.array(leaders[0]), noise, 0, 30, 2, 2.0)
+        weights, used = total.resample(*given)
+        expected, draws = hn.core.Objective.resample(total, *given)
+        assert weights.tolist() == expected.tolist()
+        assert used == draws
+
+
+def test_frames_lists_and_numbers_may_be_weighted():
+    roads = pd.DataFrame(ROADS, columns=["tail", "head"]).assign(km=np.arange(9.0))
+    by_column = Paths.towards(roads, "a", "d", weight="km")
+    by_numbers = Paths.towards(ROADS, "a", "d", weight=range(9))
+    assert by_column.usable.tolist() == by_numbers.usable.tolist()
+    network = hn.networks.RoadNetwork(*zip(*ROADS, strict=True), np.ones(9))
+    assert Paths.towards(network, "a", "d", weight=range(9)).usable.tolist() == (
+        by_numbers.usable.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        (lambda: Paths(nx.DiGraph(ROADS), "a", "d"), ParameterError, "towards.*takes the same"),
+        (lambda: Paths(nx.Graph(ROADS), "a", "d"), HannanError, "towards"),
+        (lambda: Paths.towards(nx.DiGraph(ROADS), "a", "d", weight="km"), ParameterError, "'km'"),
+        (lambda: Paths.towards(ROADS, "a", "d", weight="km"), ParameterError, "9 numbers"),
+        (lambda: Paths.towards(ROADS, "a", "d", weight=[1]), ParameterError, "9 weights"),
+        (lambda: Paths.towards(ROADS, "a", "d", weight=[-1] * 9), ParameterError, "negative"),
+        (lambda: Paths.towards(ROADS, "a", "z"), ParameterError, "'z'"),
+        (lambda: Paths.towards(ROADS, "z", "a"), ParameterError, "'z'"),
+        (lambda: Paths.towards([("a", "b"), ("c", "a")], "b", "a"), InfeasibleError, "No path"),
+        (
+            lambda: Paths.towards(nx.Graph(ROADS), "a", "d", detours=1),
+            ParameterError,
+            "to_directed",
+        ),
+        (lambda: Paths.towards(ROADS, "a", "d", detours=-1), ParameterError, "detours"),
+        (lambda: PerContext({}), ParameterError, "empty"),
+        (lambda: PerContext(TRIPS, ["x"]), ParameterError, "keys"),
+        (lambda: PerContext({"x": 3}), HannanError, "oracle"),
+        (
+            lambda: PerContext({"x": hn.oracles.Subsets(3, 1), "y": hn.oracles.Subsets(4, 1)}),
+            ParameterError,
+            "same elements",
+        ),
+    ],
+)
+def test_what_cannot_be_routed_is_refused_with_a_remedy(arguments, kind, words):
+    with pytest.raises(kind, match=words):
+        arguments()
+
+
+@for_each("seed", range(20))
+def test_trips_on_one_network_are_solved_each_by_itself(seed):
+    rng = np.random.default_rng(seed)
+    oracle = PerContext(TRIPS)
+    total, alone = oracle.objective(), {pair: p.objective() for pair, p in TRIPS.items()}
+    for _ in range(6):
+        pair = list(TRIPS)[rng.integers(3)]
+        losses = rng.integers(-2, 3, size=9).astype(float)
+        total.add(pair, losses)
+        alone[pair].add(None, losses)
+    leader = total.leader()
+    values = [part.minima(None, 0, 1, 0.0)[0] for part in alone.values()]
+    assert total.minima(None, 0, 1, 0.0)[0] == sum(values)
+    for pair, part in alone.items():
+        assert leader(pair).tolist() == np.atleast_1d(part.leader()(None)).tolist()
+        assert oracle.problem(pair).route(leader(pair)) == part.leader().route
+
+
+def test_a_problem_of_single_elements_plays_sets_beside_others():
+    oracle = PerContext({"one": hn.oracles.Subsets(4, 1), "two": hn.oracles.Subsets(4, 2)})
+    learner = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    for t in range(30):
+        action = learner.act(("one", "two")[t % 2])
+        assert action.shape == (1 + t % 2,)
+        learner.update(np.full(1 + t % 2, 0.5))
+    check_oracle(oracle)
+
+
+def test_trips_go_on_from_a_file(tmp_path):
+    learner = hn.ContextSemiBanditFTPL(PerContext(TRIPS), seed=0)
+    rng = np.random.default_rng(0)
+
+    for t in range(12):
+        action = learner.act(list(TRIPS)[t % 3])
+        learner.update(rng.random(9)[action])
+    learner.save(tmp_path / "trips")
+    again = hn.load(tmp_path / "trips")
+    for t in range(12):
+        losses = rng.random(9)
+        actions = [player.act(list(TRIPS)[t % 3]) for player in (learner, again)]
+        assert actions[0].tolist() == actions[1].tolist()
+        for player in (learner, again):
+            player.update(losses[actions[0]])
+
+
+def town(name):
+    """A directed graph of networkx with two-way links, and its largest demands."""
+    graph = nx.DiGraph()
+    with gzip.open(NETWORKS / f"{name}_edges.csv.gz", "rt") as file:
+        for row in csv.DictReader(file):
+            numbers = {key: float(value) for key, value in row.items()}
+            graph.add_edge(int(row["tail"]), int(row["head"]), **numbers)
+    with gzip.open(NETWORKS / f"{name}_trips.csv.gz", "rt") as file:
+        rows = [
+            (float(row["demand"]), int(row["origin"]), int(row["destination"]))
+            for row in csv.DictReader(file)
+        ]
+    rows.sort(reverse=True)
+    return graph, [(u, v) for demand, u, v in rows if u != v][:80:4]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not NETWORKS.exists(), reason="the networks are not here")
+@pytest.mark.parametrize(("name", "zones"), [("sioux_falls", 0), ("anaheim", 38)])
+def test_twenty_trips_through_a_real_town(name, zones):
+    """Within 5 % of the best fixed routes among all simple paths; usual flows are mistaken."""
+    T = 5000
+    rng = np.random.default_rng(0)
+    graph, pairs = town(name)
+    shut = range(1, zones + 1)
+    trips = PerContext(
+        {
+            pair: Paths.towards(graph, *pair, weight="free_flow_time", detours=2, zones=shut)
+            for pair in pairs
+        }
+    )
+    columns = [
+        np.array([value for *_, value in graph.edges(data=key)])
+        for key in ("free_flow_time", "capacity", "ue_flow", "b", "power")
+    ]
+    free, capacity, flow, b, power = columns
+    usual = flow * np.exp(0.3 * rng.normal(size=len(flow)))
+    phase = rng.random(len(flow))
+    hours = np.arange(T)[:, None] / 200
+    load = usual * (1.0 + 0.5 * np.sin(2.0 * np.pi * (hours + phase))) / capacity
+    minutes = free * (1.0 + b * (load * np.exp(0.2 * rng.normal(size=load.shape))) ** power)
+    most = float(np.quantile(minutes, 0.999))
+    minutes = np.minimum(minutes, most)
+    who = rng.integers(len(pairs), size=T)
+    learner = hn.ContextFTPL(trips, loss_range=(0.0, most), seed=0)
+    taken = 0.0
+    for t in range(T):
+        action = learner.act(pairs[who[t]])
+        taken += minutes[t, action].sum()
+        learner.update(minutes[t])
+    best = 0.0
+    for i, pair in enumerate(pairs):
+        costs = minutes[who == i].sum(axis=0)
+        allowed = nx.DiGraph()
+        for (u, v), cost in zip(graph.edges, costs, strict=True):
+            if (u in pair or u not in shut) and (v in pair or v not in shut):
+                allowed.add_edge(u, v, cost=cost)
+        best += nx.dijkstra_path_length(allowed, *pair, weight="cost")
+    assert taken <= 1.05 * best
+    assert any("inexact" in note for note in learner.certificate().notes)
