@@ -44,31 +44,46 @@ def _root(parent, node):
 
 
 @njit
-def _sort(costs, order, size, spare):
-    """Sort the first entries of `order` by cost, where equal as they were: a merge sort."""
+def _sort(keys, order, size, spare_keys, spare_order):
+    """Sort keys and the numbers beside them, equal keys by number; fast where almost sorted."""
     run = 8
     for start in range(0, size, run):
         for i in range(start + 1, min(start + run, size)):
-            k = order[i]
-            cost = costs[k]
+            key, k = keys[i], order[i]
             j = i
-            while j > start and costs[order[j - 1]] > cost:
+            while j > start and (keys[j - 1] > key or (keys[j - 1] == key and order[j - 1] > k)):
+                keys[j] = keys[j - 1]
                 order[j] = order[j - 1]
                 j -= 1
+            keys[j] = key
             order[j] = k
     while run < size:
-        for start in range(0, size, 2 * run):
-            middle = min(start + run, size)
+        for start in range(0, size - run, 2 * run):
+            middle = start + run
             end = min(middle + run, size)
-            a, b = start, middle
-            for at in range(start, end):
-                if a < middle and (b >= end or costs[order[a]] <= costs[order[b]]):
-                    spare[at] = order[a]
-                    a += 1
-                else:
-                    spare[at] = order[b]
+            if keys[middle - 1] < keys[middle]:
+                continue
+            for i in range(start, middle):
+                spare_keys[i] = keys[i]
+                spare_order[i] = order[i]
+            a, b, at = start, middle, start
+            while a < middle and b < end:
+                if keys[b] < spare_keys[a] or (
+                    keys[b] == spare_keys[a] and order[b] < spare_order[a]
+                ):
+                    keys[at] = keys[b]
+                    order[at] = order[b]
                     b += 1
-        order[:size] = spare[:size]
+                else:
+                    keys[at] = spare_keys[a]
+                    order[at] = spare_order[a]
+                    a += 1
+                at += 1
+            while a < middle:
+                keys[at] = spare_keys[a]
+                order[at] = spare_order[a]
+                a += 1
+                at += 1
         run *= 2
 
 
@@ -77,15 +92,17 @@ def kruskal_rows(costs, tail, head, n_nodes, out):
     """out[i, k] = whether edge k is in the cheapest spanning tree under costs i."""
     parent = np.empty(n_nodes, np.intp)
     order = np.empty(costs.shape[1], np.intp)
-    spare = np.empty(costs.shape[1], np.intp)
+    keys, spare_keys = np.empty(costs.shape[1]), np.empty(costs.shape[1])
+    spare_order = np.empty(costs.shape[1], np.intp)
     out[:, :] = False
     for i in range(costs.shape[0]):
         for v in range(n_nodes):
             parent[v] = v
         missing = n_nodes - 1
         for k in range(order.size):
+            keys[k] = costs[i, k]
             order[k] = k
-        _sort(costs[i], order, order.size, spare)
+        _sort(keys, order, order.size, spare_keys, spare_order)
         for k in order:
             if costs[i, k] == np.inf:  # closed, and so is all that comes after it
                 break
@@ -179,8 +196,9 @@ def kruskal_resample(
     wanted nothing need be sorted. Returns and updates as `partition_resample` does.
     """
     costs = np.empty(totals.size)
-    order = np.empty(totals.size, np.intp)
-    spare = np.empty(totals.size, np.intp)
+    keys, spare_keys = np.empty(totals.size), np.empty(totals.size)
+    order, spare_order = np.empty(totals.size, np.intp), np.empty(totals.size, np.intp)
+    usual = np.argsort(totals)  # close to the order under noise
     slots = np.full(totals.size, -1, np.intp)
     parent = np.empty(n_nodes, np.intp)
     short = 0
@@ -209,11 +227,12 @@ def kruskal_resample(
             if slots[elements[e]] >= 0:
                 dearest = max(dearest, costs[elements[e]])
         size = 0
-        for k in range(totals.size):
+        for k in usual:
             if costs[k] <= dearest:
+                keys[size] = costs[k]
                 order[size] = k
                 size += 1
-        _sort(costs, order, size, spare)
+        _sort(keys, order, size, spare_keys, spare_order)
         for v in range(n_nodes):
             parent[v] = v
         for i in range(size):
