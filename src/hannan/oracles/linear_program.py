@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_floats
@@ -113,10 +113,23 @@ class LinearProgram(SetOracle):
         return min(K * math.log(2.0), larger)
 
     def solve(self, costs: FloatArray) -> Solution:
-        """The best point for these costs."""
+        """The best point for these costs; infinite ones are closed."""
         closed = np.isinf(costs)
         size = float(np.abs(np.where(closed, 0.0, costs)).max())
         scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
+        return self._around(scaled, closed) if closed.any() else self._search(scaled)
+
+    def _around(self, scaled: FloatArray, closed: NDArray[np.bool_]) -> Solution:
+        """The best point without closed elements: each costs more than all others together."""
+        wall = 1.0 + np.abs(scaled[~closed]).sum()
+        found = self._search(np.where(closed, wall, scaled))
+        if not closed[found.chosen].any():
+            return found
+        if found.gap > 0.0 and not closed[self._known].any():  # perhaps there are better ones
+            return Solution(self._known, math.inf)
+        raise self.infeasible(scaled)
+
+    def _search(self, scaled: FloatArray) -> Solution:
         relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
             rounded = np.round(relaxed.x)
@@ -124,9 +137,7 @@ class LinearProgram(SetOracle):
                 return Solution(np.flatnonzero(rounded), 0.0)
         found = self._highs(scaled, integral=True)
         if found.x is None:
-            if closed.any() and found.status != 1:
-                raise self.infeasible(costs)
-            if self.time_limit is None or closed[self._known].any():
+            if self.time_limit is None:
                 raise InfeasibleError(f"HiGHS could not solve a LinearProgram: {found.message}")
             # Nothing was found in time: fall back to the feasible point found at the start.
             return Solution(self._known, math.inf)
@@ -142,11 +153,10 @@ class LinearProgram(SetOracle):
         options: dict[str, Any] = {"mip_rel_gap": self.gap}
         if self.time_limit is not None:
             options["time_limit"] = self.time_limit
-        closed = np.isinf(costs)
         return milp(
-            np.where(closed, 0.0, costs),
+            costs,
             integrality=np.full(len(costs), int(integral)),
-            bounds=Bounds(0.0, np.where(closed, 0.0, 1.0)),
+            bounds=Bounds(0.0, 1.0),
             constraints=self._rows,
             options=options,
         )
