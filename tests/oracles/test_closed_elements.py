@@ -185,3 +185,35 @@ def test_single_actions_keep_their_substitutes():
         hn.oracles.PerContext(hn.oracles.AllPolicies(1, 3), 2),
     ):
         assert not oracle.objective().scored
+
+
+def test_a_program_that_ran_out_of_time_plays_what_it_knows_if_that_is_open():
+    program = hn.oracles.LinearProgram([[3, 5, 4, 2]], [8], time_limit=10.0)
+    program._known = np.array([1, 3])
+    for closed, found in (([0], [1, 3]), ([3], None)):
+        costs = np.array([-1.0, -2.0, -3.0, -1.0])
+        costs[closed] = np.inf
+
+        class NotFound:
+            x, status, mip_gap = np.array([1.0, 0.0, 0.0, 1.0]), 1, 0.5
+
+        program._highs = lambda costs, integral, point=NotFound: point()
+        if found is None:
+            with pytest.raises(hn.InfeasibleError, match="not available"):
+                program.solve(costs)
+        else:
+            assert program.solve(costs).chosen.tolist() == found
+            assert program.solve(costs).gap == np.inf
+
+
+def test_closed_elements_of_a_program_are_left_out_exactly():
+    rng = np.random.default_rng(4)
+    weights = rng.integers(1, 9, size=8)
+    oracle, sets = hn.oracles.LinearProgram([weights], [15]), naive.points(8, [weights], [15])
+    for size in (1e-6, 1.0, 1e9):
+        for _ in range(10):
+            costs, mask = size * rng.normal(size=8), rng.random(8) < 0.6
+            found = oracle.solve(np.where(mask, costs, np.inf)).chosen
+            open_sets = [chosen for chosen in sets if all(mask[list(chosen)])]
+            assert mask[found].all()
+            assert costs[found].sum() <= naive.best_value(open_sets, costs) + 1e-6 * size

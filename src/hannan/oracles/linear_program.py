@@ -115,19 +115,26 @@ class LinearProgram(SetOracle):
         return min(K * math.log(2.0), larger)
 
     def solve(self, costs: FloatArray) -> Solution:
-        """The best point for these costs."""
+        """The best point for these costs; infinite ones are closed."""
         closed = np.isinf(costs)
-        some = bool(closed.any())
-        finite = np.where(closed, 0.0, costs) if some else costs
-        size = float(np.abs(finite).max())
-        scaled = finite / 2.0 ** math.frexp(size)[1] if size > 0.0 else finite
-        if some:  # more than all others can make up for, so that the solver stays warm
-            scaled = np.where(closed, 2.0 + 2.0 * np.abs(scaled).sum(), scaled)
+        size = float(np.abs(np.where(closed, 0.0, costs)).max())
+        scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
+        return self._around(scaled, closed) if closed.any() else self._search(scaled)
+
+    def _around(self, scaled: FloatArray, closed: NDArray[np.bool_]) -> Solution:
+        """The best point without closed elements: each costs more than all others together."""
+        wall = 1.0 + np.abs(scaled[~closed]).sum()
+        found = self._search(np.where(closed, wall, scaled))
+        if not closed[found.chosen].any():
+            return found
+        if found.gap > 0.0 and not closed[self._known].any():  # perhaps there are better ones
+            return Solution(self._known, math.inf)
+        raise self.infeasible(scaled)
+
+    def _search(self, scaled: FloatArray) -> Solution:
+        """The best point, from the last solution on if that is enough to know it."""
         point = self._warm(scaled)
-        found = self._cold(scaled) if point is None else Solution(np.flatnonzero(point), 0.0)
-        if some and closed[found.chosen].any():
-            raise self.infeasible(costs)
-        return found
+        return self._cold(scaled) if point is None else Solution(np.flatnonzero(point), 0.0)
 
     def _warm(self, scaled: FloatArray) -> NDArray[np.bool_] | None:
         """The best point, from the last solution on; None where it is not the only one."""
