@@ -26,6 +26,7 @@ NEEDED = (
 OPTIONAL = {
     "coba": "adapters",
     "distributed": "dask",
+    "highspy": "highs",
     "matplotlib": "report",
     "networkx": "networks",
     "pandas": "networks",

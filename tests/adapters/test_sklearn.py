@@ -328,7 +328,6 @@ def test_margins_are_scores_over_the_noise():
         ({"costs": "dear"}, hn.ParameterError, "'costs'"),
         ({"epsilon": -1}, hn.ParameterError, "'epsilon'"),
         ({"random_state": -1}, hn.ParameterError, "'random_state'"),
-        ({"learner": "bandit", "costs": -np.eye(3)}, hn.ParameterError, "0 <= low"),
     ],
 )
 def test_bad_parameters_are_refused_when_it_is_fitted(parameters, error, message):

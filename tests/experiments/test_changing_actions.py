@@ -149,5 +149,5 @@ def test_hindsight_that_is_shared_by_all_learners_is_refused():
 
 def test_sets_are_refused_by_learners_that_choose_sets():
     world = hn.environments.FromArrays(None, [[0.1, 0.2, 0.3]], available=[[0, 1]])
-    with pytest.raises(hn.ParameterError, match="constraints of their own"):
+    with pytest.raises(hn.ParameterError, match="is for single actions"):
         hn.play(hn.ContextFTPL(hn.oracles.Subsets(3, 2), seed=0), world)

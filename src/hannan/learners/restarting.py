@@ -287,7 +287,8 @@ class Restarting(Learner):
         """By the learner at work, unless it matters how many rounds came before it."""
         if self._timed:
             return super().check_context(context, ahead)
-        return self.player.check_context(context, ahead)
+        self.player.check_context(context, ahead)  # which reads it once more when it decides
+        return context
 
     # What is to come --------------------------------------------------------------------------
 

@@ -277,12 +277,6 @@ MISUSES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: ContextFTPL(Thresholds(), separator=_GRID),
         "separator",
     ),
-    "Theorem 3 with negative losses": (
-        lambda: bounds.semi_bandit(
-            100, d=5, n_actions=2, log_size=2.0, loss_range=(-1.0, 1.0), max_resamples=5
-        ),
-        "negative",
-    ),
     "a single policy": (
         lambda: bounds.complete_information(100, d=5, n_actions=2, log_size=0.0),
         "N >= 2",
