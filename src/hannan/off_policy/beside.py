@@ -112,7 +112,7 @@ class Beside(Learner):
         before = set(self.learner.open_decisions)
         try:
             return super().decide_many(contexts, available)
-        except BaseException:
+        except Exception:  # Ctrl-C comes when all is done
             for number in set(self.learner.open_decisions) - before:  # they were never returned
                 self.learner.forget(number)
             raise

@@ -126,7 +126,7 @@ class Watched(Beside):
         before = set(self.watch.open_decisions)
         try:
             return super().decide_many(contexts, available)
-        except BaseException:
+        except Exception:  # Ctrl-C comes when all is done
             for place in set(self.watch.open_decisions) - before:  # they were never returned
                 self.watch.withdrawn(place)
             raise
