@@ -425,3 +425,9 @@ def plays_alike(name):
         for learner in learners:
             learner.update(losses)
     return "alike"
+
+
+def test_a_time_limit_needs_a_solver_that_takes_one():
+    with pytest.raises(hn.ParameterError, match="give your function that argument"):
+        hn.oracles.FunctionOracle(lambda losses: 0, n_actions=2, time_limit=1.0)
+    hn.oracles.FunctionOracle(lambda losses, **options: 0, n_actions=2, time_limit=1.0)

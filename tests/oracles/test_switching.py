@@ -667,3 +667,14 @@ def test_the_minima_of_intervals_are_those_of_their_totals(name):
         total = base.objective()
         total.add(None, losses[cuts[i] : cuts[j]].sum(axis=0))
         assert found[i, j] == total.minima(None, 0, 1, 0.0)[0]
+
+
+def test_rounds_are_not_far_apart():
+    """Else a number in a file or a call would take all memory there is."""
+    oracle = hn.oracles.Switching(hn.oracles.FinitePolicies([[0, 1], [1, 0]]), switches=1)
+    with pytest.raises(hn.ContextError, match="numbered 0, 1, 2"):
+        hn.ContextFTPL(oracle, contexts=[(0, 0), (10**9, 1)], seed=0)
+    leader = hn.baselines.FollowTheLeader(oracle)
+    leader.act((10**9, 0))
+    with pytest.raises(hn.ContextError, match="numbered 0, 1, 2"):
+        leader.update([0.0, 1.0])

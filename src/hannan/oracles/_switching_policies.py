@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hannan.core import Action, Objective, Policy
+from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.kept import LARGEST, expect, is_array
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray
@@ -22,6 +22,10 @@ from hannan.oracles.finite_policies import FinitePolicies
 
 if TYPE_CHECKING:
     from hannan.oracles.switching import Switching
+
+
+_MANY = 2**24  # numbers that are held without asking whether the rounds are real
+_FAR = 1000  # how many times as many rounds as are known may lie between them
 
 
 class PolicySequences(Sequences):
@@ -69,7 +73,8 @@ class PolicySequences(Sequences):
         return twin
 
     def prepare(self, contexts: Sequence[Pair]) -> None:
-        self._reserve(max(self.oracle.cell(context) for context in contexts) + 1)
+        last = max(self.oracle.cell(context) for context in contexts)
+        self._reserve(last + 1, known=len(contexts))
 
     def add(self, context: Pair, losses: FloatArray) -> None:
         cell = self.oracle.cell(context)
@@ -190,8 +195,16 @@ class PolicySequences(Sequences):
         self._reserve(noise.end)
         return noise
 
-    def _reserve(self, cells: int) -> None:
+    def _reserve(self, cells: int, known: int = 0) -> None:
+        """Have room for so many cells, not many more than contexts that are known."""
         if cells > len(self._totals):
+            much = cells * self.base._columns.shape[1] > _MANY
+            if much and cells > _FAR * max(known, len(self._totals)):
+                raise ContextError(
+                    "Rounds of Switching are numbered 0, 1, 2, …; got round "
+                    f"{(cells - 1) * self.oracle.grid} where {max(known, len(self._totals))} were "
+                    "known."
+                )
             more = self._empty(max(cells, 2 * len(self._totals)) - len(self._totals))
             self._totals = np.concatenate([self._totals, more])
 

@@ -132,6 +132,11 @@ class FunctionOracle(Oracle):
         self.time_limit = (
             None if time_limit is None else check_positive(self, "time_limit", time_limit)
         )
+        if self.time_limit is not None and not _takes_a_time_limit(solve):
+            raise ParameterError(
+                "With time_limit= FunctionOracle calls solve(…, time_limit=seconds): give your "
+                "function that argument."
+            )
         approximate = self.time_limit is not None or (self.shift and not self.antichain)
         self.exact = check_flag(self, "exact", exact) and not approximate  # type: ignore[misc]
         self._alone = _takes_losses_only(solve)
@@ -355,3 +360,12 @@ def _takes_losses_only(solve: Any) -> bool:
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p for p in places if p.default is p.empty and p.name != "time_limit"]
     return len(needed) == 1
+
+
+def _takes_a_time_limit(solve: Any) -> bool:
+    try:
+        parameters = inspect.signature(solve).parameters
+    except (TypeError, ValueError):
+        return True
+    named = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return named or "time_limit" in parameters
