@@ -97,7 +97,7 @@ def draw_weights_at_arrival(monkeypatch):
 
 def _change(monkeypatch, **changes):
     check = algorithm_3.check_resampling
-    names = "total", "context", "action", "draw", "limit", "needed", "coins"
+    names = "total", "context", "action", "draw", "limit", "needed", "stop_key"
 
     def spoiled(owner, given):
         resampling = check(owner, given)

@@ -236,12 +236,12 @@ class Objective(Stored, ABC):
         enough: float,
         scale: float,
         share: float,
-        coins: np.uint64,
+        stop_key: np.uint64,
     ) -> tuple[float, int]:
         """A weight as in `resample_one`, by `chances` instead of successes, and draws used.
 
         Draws go on until their sum is `enough`; see `kernels.weights`. In a `share` of the trials
-        success is certain. `coins` is the key of the random numbers that decide when to stop.
+        success is certain. `stop_key` is the key of the random numbers that decide when to stop.
         """
         if limit <= 1:
             return 1.0, 0
@@ -251,7 +251,7 @@ class Objective(Stored, ABC):
             count = min(batch, limit - 1 - used)
             chances = self.chances(context, element, noise, first + used, count, scale)
             chances = share + (1.0 - share) * chances
-            given = limit - 1, enough, coins, first + used
+            given = limit - 1, enough, stop_key, first + used
             more, needed = weights.take_all(state, used, chances, *given)
             used += more
             batch = min(2 * batch, 256) if self.draws_in_batches else 1

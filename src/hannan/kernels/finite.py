@@ -101,10 +101,10 @@ def project(tables, codes, start, stop, out):
 
 
 @njit(nogil=True)
-def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end, away):
+def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, end, past_caches):
     """block[i, n] = noise of policy n in draw first + i, for policies begin .. end - 1.
 
-    Both are multiples of sixteen; `away` as for `transpose`.
+    Both are multiples of sixteen; `past_caches` as for `transpose`.
     """
     draws, policies = block.shape
     tables = lanes.aligned(n_rows * WIDTH)
@@ -119,7 +119,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
             stop = min(n + CHUNK, end)
             project(tables, codes, n, stop, tile)
             if whole:
-                transpose(tile, stop - n, out, policies, n, away)
+                transpose(tile, stop - n, out, policies, n, past_caches)
             else:
                 transpose(tile, stop - n, out, CHUNK, 0)
                 for row in range(draws - i):
@@ -397,7 +397,7 @@ def _free_gaps(scores, z, scale, column, action, key, stream, draw, cell):
 
 @njit(nogil=True)
 def weigh(
-    scores, block, start, stop, scale, column, action, cell, key, stream, coins, first, share,
+    scores, block, start, stop, scale, column, action, cell, key, stream, stop_key, first, share,
     most, enough, used, state,
 ):  # fmt: skip
     """Go through rows, draw `first` and on, until the weight of an action is known.
@@ -412,7 +412,7 @@ def weigh(
         gap, back = _free_gaps(scores, block[row], scale, column, action, key, stream, draw, cell)
         p = 0.5 * (chance(gap, cell >= 0) + chance(back, cell >= 0))
         p = share + (1.0 - share) * p
-        if not take(state, used + i, p, most, enough, coins, draw):
+        if not take(state, used + i, p, most, enough, stop_key, draw):
             return i + 1, False
     return stop - start, True
 

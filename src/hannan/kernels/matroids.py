@@ -222,13 +222,13 @@ def kruskal_resample(
                         slots[k] = -1
                         short -= 1
             continue
-        dearest = -np.inf
+        largest = -np.inf
         for e in range(elements.size):
             if slots[elements[e]] >= 0:
-                dearest = max(dearest, costs[elements[e]])
+                largest = max(largest, costs[elements[e]])
         size = 0
         for k in usual:
-            if costs[k] <= dearest:
+            if costs[k] <= largest:
                 keys[size] = costs[k]
                 order[size] = k
                 size += 1

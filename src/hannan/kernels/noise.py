@@ -176,17 +176,18 @@ def _shuffle_away(src, dst, dst_step, dst_start):
 
 
 @njit
-def transpose(tile, policies, out, width, column, away=False):
+def transpose(tile, policies, out, width, column, past_caches=False):
     """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen).
 
-    `away`: past the caches, where rows of `out` and the column begin with a cache line.
+    `past_caches`: written around the caches; rows of `out` and the column then begin with a cache
+    line.
     """
     s, t = lanes.aligned(WIDTH * WIDTH), lanes.aligned(WIDTH * WIDTH)
     for n in range(0, policies, WIDTH):
         _shuffle(tile, WIDTH, n * WIDTH, s, WIDTH, 0)
         _shuffle(s, WIDTH, 0, t, WIDTH, 0)
         _shuffle(t, WIDTH, 0, s, WIDTH, 0)
-        if away:
+        if past_caches:
             _shuffle_away(s, out, width, column + n)
         else:
             _shuffle(s, WIDTH, 0, out, width, column + n)

@@ -46,7 +46,7 @@ def _mean_over_orders(state, n):
 def take(state, n, p, most, enough, key, draw):
     """One more draw, number n + 1 of at most L - 1 = `most`; whether another one is needed.
 
-    The state need not be set before the first. `key` and `draw` say where its coin comes from.
+    The state need not be set before the first. Its random number is that of `key` and `draw`.
     """
     if n == 0:
         state[0], state[1], state[SUM], state[3] = 0.0, 1.0, 1.0, 0.0

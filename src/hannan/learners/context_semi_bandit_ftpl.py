@@ -418,8 +418,8 @@ class ContextSemiBanditFTPL(Learner):
                 opened.law = past.chosen(context, noise, first + used, _TRIALS, scale).mean(axis=0)
                 used += _TRIALS
         else:
-            coins = self._leader.coins
-            weights, used = J.weights(past, context, action, fresh, opened.limit, needed, coins)
+            stop_key = self._leader.stop_key
+            weights, used = J.weights(past, context, action, fresh, opened.limit, needed, stop_key)
         opened.draws += used
         opened.calls += 2 * used if isinstance(action, int) and J.in_pairs(past) else used
         return weights

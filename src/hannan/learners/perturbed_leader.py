@@ -145,7 +145,7 @@ class PerturbedLeader(Stored):
         return draw if draw.noise is not None else Draw(self.noise, draw.number, draw.scale)
 
     @property
-    def coins(self) -> np.uint64:
+    def stop_key(self) -> np.uint64:
         """The key of random numbers that are independent of all noise."""
         return self._key
 

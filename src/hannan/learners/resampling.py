@@ -105,11 +105,11 @@ class Resampling(Parametrised):
         draw: Draw,
         limit: int,
         needed: Any,
-        coins: np.uint64,
+        stop_key: np.uint64,
     ) -> tuple[Any, int]:
         """Weights of the chosen elements by draws from `draw` on, and how many were used.
 
-        One for each element, a number for a single action; 0 where `needed` is 0. `coins` is the
+        One for each element, a number for a single action; 0 where `needed` is 0. `stop_key` is the
         key of random numbers other than noise.
         """
         noise, first, scale = draw
@@ -117,7 +117,9 @@ class Resampling(Parametrised):
         if isinstance(action, int):
             if self.in_pairs(total):
                 enough = r - _HALF
-                return total.weigh(context, action, noise, first, limit, enough, scale, 0.0, coins)
+                return total.weigh(
+                    context, action, noise, first, limit, enough, scale, 0.0, stop_key
+                )
             return total.resample_one(context, action, noise, first, limit, r, scale)
         some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
         weights = np.zeros(len(action))
@@ -140,7 +142,7 @@ class Resampling(Parametrised):
         assert isinstance(action, int)
         certain, s = opened.weighing(action, total.n_actions)
         if self.in_pairs(total):
-            given = noise, first, limit, r - _HALF, scale, certain, leader.coins
+            given = noise, first, limit, r - _HALF, scale, certain, leader.stop_key
             weight, used = total.weigh(context, action, *given)
             return weight / s, used
         if certain == 0.0:

@@ -331,14 +331,16 @@ class FiniteObjective(BlockObjective):
         enough: float,
         scale: float,
         share: float,
-        coins: np.uint64,
+        stop_key: np.uint64,
     ) -> tuple[float, int]:
         """Both signs of a draw in one pass, and no more than one of its coordinates left out."""
         most = limit - 1
         if most <= 0:
             return 1.0, 0
         if not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().weigh(context, element, noise, first, limit, enough, scale, share, coins)
+            return super().weigh(
+                context, element, noise, first, limit, enough, scale, share, stop_key
+            )
         blocks, cell = noise.blocks, noise.cell(context, element)
         scores, column, state = self.scores, self._views[context], self._state_of_weight
         key, stream = noise.key, noise.stream
@@ -350,7 +352,7 @@ class FiniteObjective(BlockObjective):
             if stop > len(block):
                 stop = len(block)
             rows, needed = kernel.weigh(
-                scores, block, start, stop, scale, column, element, cell, key, stream, coins,
+                scores, block, start, stop, scale, column, element, cell, key, stream, stop_key,
                 first + used, share, most, enough, used, state,
             )  # fmt: skip
             used += rows
@@ -652,6 +654,6 @@ class FiniteNoise(LaplaceNoise):
 
     def _fill(self, first: int, block: NDArray[np.float32], start: int, stop: int) -> None:
         plan = self._plan
-        away = block.shape[1] >= _PIECE and block.ctypes.data % 64 == 0
-        given = plan.steps, plan.n_rows, plan.codes, block, start, stop, away
+        past_caches = block.shape[1] >= _PIECE and block.ctypes.data % 64 == 0
+        given = plan.steps, plan.n_rows, plan.codes, block, start, stop, past_caches
         kernel.fill_rows(self.key, self.stream, first, self.n_cells, *given)

@@ -53,11 +53,11 @@ class Separate(Resampling):
         draw: Draw,
         limit: int,
         needed: Any,
-        coins: Any,
+        stop_key: Any,
     ) -> tuple[Any, int]:
         """One element after the other."""
         if isinstance(action, int):
-            return super().weights(total, context, action, draw, limit, needed, coins)
+            return super().weights(total, context, action, draw, limit, needed, stop_key)
         noise, first, scale = draw
         weights, used = np.zeros(len(action)), 0
         for i in range(len(action)) if needed is None else np.flatnonzero(needed):
