@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import pkgutil
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -54,6 +55,12 @@ def test_a_learner_has_thirty_attributes_at_most(kind):
     slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
     held = sorted({*vars(learner), *(name for name in slots if hasattr(learner, name))})
     assert len(held) <= 30, held
+
+
+@pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+@pytest.mark.parametrize("step", ["_prepare", "_act", "_update"])
+def test_a_step_of_the_algorithms_is_read_at_a_glance(kind, step):
+    assert len(inspect.getsourcelines(getattr(kind, step))[0]) <= 45
 
 
 # Names that begin with an underscore ---------------------------------------------------------

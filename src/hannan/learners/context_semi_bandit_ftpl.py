@@ -350,12 +350,7 @@ class ContextSemiBanditFTPL(Learner):
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
         others = self._overtaken(opened) if opened.late else ()  # decided before this is learned
-        surprise, baseline, alike = losses, opened.baseline, opened.action
-        if baseline is not None:
-            surprise = hint.surprise(opened, losses)  # ℓ_t - Q_t on a_t
-        if opened.plays is not None:
-            span = self._range if self._scores_actions else None
-            baseline, alike = self._availability.shared(opened, baseline, span)
+        surprise, baseline, alike = self._beyond_the_baseline(opened, losses)  # ℓ_t - Q_t, Q_t
         X = leader.X
         later = leader.seeing(opened.context) if X.open_world else None  # on a renewed X, if due
         last = later is not None or hint.predictor is not None  # something may fail after this
@@ -392,6 +387,16 @@ class ContextSemiBanditFTPL(Learner):
             self._see(opened.context, later)
         if leader.owed:
             opened.calls += leader.collect()
+
+    def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
+        """What the chosen elements cost beyond it; the baseline; and the actions played alike."""
+        surprise, baseline, alike = losses, opened.baseline, opened.action
+        if baseline is not None:
+            surprise = self._hint.surprise(opened, losses)
+        if opened.plays is not None:
+            span = self._range if self._scores_actions else None
+            baseline, alike = self._availability.shared(opened, baseline, span)
+        return surprise, baseline, alike
 
     def _weigh(self, opened: Round, needed: Any = None) -> Any:
         """J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, L times at most.
