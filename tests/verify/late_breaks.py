@@ -41,7 +41,7 @@ def compare_with_the_leader_at_arrival(patch):
 def measure_by_the_draw_of_play(patch):
     """No shadow: the draw that chose the action measures what instability cost, too."""
 
-    def cast(leader, opened, past, ahead=0):
+    def cast(leader, opened, past):
         opened.shadow, opened.shadow_choice = opened.draw.number, opened.chosen
         return 0
 

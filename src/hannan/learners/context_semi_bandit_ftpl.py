@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -53,6 +53,16 @@ from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
 
 _TRIALS = 8  # draws that estimate the law of the leader's choice, for the price of a hint
+
+
+class Seen(NamedTuple):
+    """What is found out for a round just before another one is learned."""
+
+    weights: Any
+    law: FloatArray | None
+    exact: bool | None
+    shadow: int | None
+    choice: Action
 
 
 class ContextSemiBanditFTPL(Learner):
@@ -182,10 +192,9 @@ class ContextSemiBanditFTPL(Learner):
                 moment=is_number(self.moment, low=0.0),
             )
 
-        def overtaken(self, seen: ContextSemiBanditFTPL.Round) -> None:
+        def overtaken(self, seen: Seen) -> None:
             """Another round has been learned: keep what was found out for this one before that."""
-            self.weights, self.law, self.exact = seen.weights, seen.law, seen.exact
-            self.shadow, self.shadow_choice = seen.shadow, seen.shadow_choice
+            self.weights, self.law, self.exact, self.shadow, self.shadow_choice = seen
 
         @property
         def inverse(self) -> FloatArray:
@@ -429,23 +438,32 @@ class ContextSemiBanditFTPL(Learner):
         opened.calls += 2 * used if isinstance(action, int) and J.in_pairs(past) else used
         return weights
 
-    def _overtaken(self, opened: Round) -> list[tuple[Any, Any]]:
-        """Rounds that this one overtakes, each with a copy that knows its weights and its shadow.
+    def _overtaken(self, opened: Round) -> list[tuple[Any, Seen]]:
+        """Rounds that this one overtakes, with their weights and what they choose under a shadow.
 
         Both belong to the state of the decision, which ends when this round is learned.
         """
-        found: list[tuple[Any, Any]] = []
+        found: list[tuple[Any, Seen]] = []
+        leader, measures = self._leader, self._step.measures
+        other: Any
         for other in self._ledger.overtaken_by(opened):
-            seen: Any = copy.copy(other)
-            seen.draws, seen.calls = opened.draws, 0
-            if seen.weights is None:
+            seen = other
+            if other.weights is None:
+                seen = copy.copy(other)  # until nothing can fail any more
+                seen.draws, seen.calls = opened.draws, 0
                 seen.weights = self._weigh(seen)
-            if self._step.measures and not seen.exact:
-                past = compared(self._leader, seen, seen.baseline if self._offset.varies else None)
-                seen.calls += self._leader.cast_shadow(seen, past, ahead=len(found))
-            opened.draws = seen.draws
-            opened.calls += seen.calls
-            found.append((other, seen))
+                opened.draws = seen.draws
+                opened.calls += seen.calls
+            elif other.exact or not measures:
+                continue
+            shadow: int | None = None
+            choice: Action = -1
+            if measures and not seen.exact:
+                past = compared(leader, seen, seen.baseline if self._offset.varies else None)
+                shadow = leader.shadows + len(found)
+                choice = leader.shadow_choice(seen, past, shadow)
+                opened.calls += 1
+            found.append((other, Seen(seen.weights, seen.law, seen.exact, shadow, choice)))
         return found
 
     def _see(self, context: Any, later: PerturbedLeader | None) -> None:
@@ -570,15 +588,14 @@ class ContextSemiBanditFTPL(Learner):
         elif opened.exact is False and self._resampling.exact is False:
             law = self._law(opened)  # which was not asked for the weights
             exact = None if law is None else law[opened.action]
-        q = np.atleast_1d(1.0 / opened.inverse if exact is None else exact)
         drawn = exact is None and opened.exact is False
-        error = np.zeros(len(q))
-        if drawn:  # of one over a mean of r geometric numbers
-            error = q * np.sqrt((1.0 - q) / self._resampling.successes)
-        found = Odds(opened.inverse, q, error, not drawn, opened.exact is False)
+        q = 1.0 / np.asarray(opened.weights, np.float64) if exact is None else exact
         if isinstance(opened.action, int):
-            found.propensity, found.error = float(q[0]), float(error[0])
-        return found
+            q = float(q)
+            error: Any = q * math.sqrt((1.0 - q) / self._resampling.successes) if drawn else 0.0
+        else:  # of one over a mean of r geometric numbers
+            error = q * np.sqrt((1.0 - q) / self._resampling.successes) if drawn else 0.0 * q
+        return Odds(opened.inverse, q, error, not drawn, opened.exact is False)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         return replay(self._leader, self._past(opened), opened, copies, rng)

@@ -110,7 +110,7 @@ class PerturbedLeader(Stored):
         self.number = 0
         self.noise: Noise | None = None
         self.shadows = 0
-        self._shadow_noise: Noise | None = None
+        self._shadow_noise: list[Noise | None] = [None, None]
         self.found: Complexity | None = None  # G, once play has asked for it
         self.owed = 0  # oracle calls that finding G took and that no round has counted yet
         self._estimate: Complexity | None = None
@@ -160,18 +160,24 @@ class PerturbedLeader(Stored):
         a draw, the leader at its decision with that at its arrival. The draw of the action will
         not do: when a loss comes may depend on the action. `shadows` is the number of the next.
         """
-        if scale and self._shadow_noise is None:
-            self._shadow_noise = self.oracle.noise(self.X.points, self._key, _SHADOWS, self._memory)
-        return Draw(self._shadow_noise if scale else None, number, scale)
+        return self._shadow_draw(1, number, scale)
 
-    def cast_shadow(self, opened: NoisyRound, past: Objective, ahead: int = 0) -> int:
-        """Keep in a round what is chosen under its shadow draw; the oracle calls that took.
+    def _shadow_draw(self, reader: int, number: int, scale: float) -> Draw:
+        # Decisions and arrivals have noise objects of their own, with the same noise: each goes
+        # through the draws in about their order, and blocks of noise are made once.
+        noises = self._shadow_noise
+        if scale and noises[reader] is None:
+            noises[reader] = self.oracle.noise(self.X.points, self._key, _SHADOWS, self._memory)
+        return Draw(noises[reader] if scale else None, number, scale)
 
-        That draw is the next one, or one that comes so many later; see `advance_shadow`.
-        """
-        opened.shadow = self.shadows + ahead
-        z = self.shadow(opened.shadow, opened.draw.scale)
-        opened.shadow_choice = past.action(opened.context, *z)
+    def shadow_choice(self, opened: NoisyRound, past: Objective, number: int) -> Action:
+        """What is chosen under a shadow draw in the state of a round's decision."""
+        return past.action(opened.context, *self._shadow_draw(0, number, opened.draw.scale))
+
+    def cast_shadow(self, opened: NoisyRound, past: Objective) -> int:
+        """Keep in a round what is chosen under the next shadow draw; the oracle calls that took."""
+        opened.shadow = self.shadows
+        opened.shadow_choice = self.shadow_choice(opened, past, self.shadows)
         return 1
 
     def advance_shadow(self) -> None:
@@ -192,7 +198,7 @@ class PerturbedLeader(Stored):
     def limit_noise(self, memory: int) -> None:
         """Hold at most so many bytes of noise ready, if no draw is in use."""
         self._memory = memory
-        self._shadow_noise = None
+        self._shadow_noise = [None, None]
         if self.noise is not None:
             self.noise = None
             self.put_noise()
@@ -314,7 +320,8 @@ class PerturbedLeader(Stored):
         twin = copy.copy(self)
         twin.X = X
         twin.owed = 0
-        twin.noise = twin._shadow_noise = twin.found = twin._estimate = None
+        twin.noise = twin.found = twin._estimate = None
+        twin._shadow_noise = [None, None]
         twin._size()
         return twin
 
@@ -322,7 +329,7 @@ class PerturbedLeader(Stored):
         """The same past under other noise."""
         twin = copy.copy(self)
         twin._key = key
-        twin._shadow_noise = None
+        twin._shadow_noise = [None, None]
         if self.noise is not None:
             twin.noise = None
             twin.put_noise()
