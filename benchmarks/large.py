@@ -35,5 +35,5 @@ def run() -> list[Line]:
             f"{speed:.2f} x ({rate(ours)} : {rate(exponential)})",
             1.0,
         ),
-        Line(f"N={N:,}: noise held, MiB", held, f"{held:.1f} MiB", 64.0, at_least=False),
+        Line(f"N={N:,}: noise held, MiB", held, f"{held:.1f} MiB", 128.0, at_least=False),
     ]
