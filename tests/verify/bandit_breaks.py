@@ -75,7 +75,7 @@ def scale_the_learning_rate(monkeypatch, factor):
         capped_law=lambda totals, values, advice, share, kept, eta, *out: capped(
             totals, values, advice, share, kept, factor * eta, *out
         ),
-        moved=kernel.moved,
+        learn=kernel.learn,
         choose=kernel.choose,
         play=kernel.play,
     )

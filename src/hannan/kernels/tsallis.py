@@ -64,11 +64,32 @@ def capped_law(totals, values, advice, share, kept, eta, top, baseline, out):
 
 
 @njit
-def moved(totals, eta, before, action):
-    """How much more likely an action was under the law `before` than it is by these totals."""
-    after = np.empty(totals.size)
-    law(totals, eta, after)
-    return before[action] - after[action]
+def learn(totals, baseline, covered, decided, action, weight, loss, eta, late, estimate):
+    """Write the estimate of a loss; what it cost not to have known it, which may be negative.
+
+    `decided` is the law at the decision; `covered`: whether there was a baseline. The action has
+    become less likely, now that its loss is known and all that was learned since its decision. For
+    a `late` round a baseline counts as the law sees it now.
+    """
+    K = totals.size
+    seen, now = np.empty(K), np.empty(K)
+    for k in range(K):
+        estimate[k] = baseline[k] if covered else 0.0
+    surprise = weight * (loss - estimate[action])
+    cost = 0.0
+    if late and covered:
+        for k in range(K):
+            seen[k] = totals[k] + baseline[k]
+        law(seen, eta, now)
+        for k in range(K):
+            cost += baseline[k] * (decided[k] - now[k])
+    estimate[action] += surprise
+    if surprise != 0.0:
+        for k in range(K):
+            seen[k] = totals[k] + estimate[k]
+        law(seen, eta, now)
+        cost += surprise * (decided[action] - now[action])
+    return cost
 
 
 @njit

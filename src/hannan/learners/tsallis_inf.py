@@ -193,7 +193,8 @@ class TsallisINF(Learner):
             row = np.where(opened.plays == np.arange(len(row)), row, np.inf)
         if hint.predictor is not None:
             hint.advise(opened, self._G, self._number + 1)
-        self._floor.raise_to(opened)
+        if self.exploration:
+            self._floor.raise_to(opened)
         share, kept = opened.share, 1.0 - opened.explores
         cost = opened.cost = 1.0 / ((1.0 - share) * kept)
         eta = 2.0 / (top * math.sqrt(self._W.item(x) + cost))
@@ -235,25 +236,26 @@ class TsallisINF(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂ = Q + (ℓ - Q)/q on the action, Q elsewhere."""
         one, x = self._one(loss), opened.context
-        baseline, alike = self._availability.shared(opened, opened.baseline, self._range)
-        estimate = np.zeros(self.oracle.n_actions) if baseline is None else baseline.copy()
-        surprise = opened.weight * (one - estimate.item(opened.action))
-        estimate[alike] += surprise
+        top = max(self._tops.item(x), opened.scale)
+        baseline, estimate, cost = opened.baseline, np.empty(len(opened.law)), 0.0
+        if opened.plays is None:
+            covered = baseline is not None
+            cost = kernel.learn(
+                self._past.totals[x], baseline if covered else estimate, covered, opened.law,
+                opened.action, opened.weight, one, 1.0 / top, opened.late, estimate,
+            )  # fmt: skip
+        else:  # nothing is said about such games
+            baseline, alike = self._availability.shared(opened, baseline, self._range)
+            estimate[:] = 0.0 if baseline is None else baseline
+            estimate[alike] += opened.weight * (one - estimate.item(opened.action))
         self.hint.learn(opened, one)
         # From here on nothing can fail.
-        self._tops[x] = top = max(self._tops.item(x), opened.scale)
-        if opened.late and baseline is not None:  # decided on before others that came first
-            before = np.empty(len(estimate))
-            kernel.law(self._past.totals[x] + baseline, 1.0 / top, before)
-            self._D += float(baseline @ (opened.law - before))
         self._past.add(x, estimate)
-        if surprise != 0.0:
-            # How much less likely the action is, now that its loss is known and all that has been
-            # learned since its decision: of any sign.
-            row = self._past.totals[x]
-            self._D += surprise * kernel.moved(row, 1.0 / top, opened.law, opened.action)
+        self._tops[x] = top
+        self._D += cost
         self.hint.charge(opened, one, opened.weight)
-        self._floor.charge(opened, one)
+        if opened.explores:
+            self._floor.charge(opened, one)
         self._loss += one
 
     # What is said -----------------------------------------------------------------------------
