@@ -88,7 +88,7 @@ def _missed(seed: int, late: str, options: dict[str, Any]) -> bool:
         losses = (rng.random(3) < chance).astype(float)
         q = learner.propensities(context).probabilities
         decision = learner.decide(context)
-        watch.decided(decision, weight=decision.weights[0] if geometric else None)
+        watch.decided(decision, weight=decision.odds.weights[0] if geometric else None)
         recent = 0.95 * recent + 0.05 * np.eye(3)[decision.action]
         ours += float(q @ losses)
         theirs += losses[CHOICES[:, context]]
