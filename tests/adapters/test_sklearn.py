@@ -102,12 +102,12 @@ def test_costs_move_the_choice():
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(400, 1)), (rng.random(400) < 0.4).astype(int)
     assert OnlinePolicyClassifier(random_state=0).fit(rows, labels).predict(rows).mean() < 0.1
-    dear = OnlinePolicyClassifier(costs=[[0, 1], [5, 0]], random_state=0).fit(rows, labels)
-    assert dear.predict(rows).mean() > 0.9
+    costly = OnlinePolicyClassifier(costs=[[0, 1], [5, 0]], random_state=0).fit(rows, labels)
+    assert costly.predict(rows).mean() > 0.9
     weights = np.where(labels == 1, 5.0, 1.0)
     weighed = OnlinePolicyClassifier(random_state=0).fit(rows, labels, sample_weight=weights)
-    assert (weighed.predict(rows) == dear.predict(rows)).all()
-    assert weighed.mean_loss_ == pytest.approx(dear.mean_loss_ * 400 / weights.sum())
+    assert (weighed.predict(rows) == costly.predict(rows)).all()
+    assert weighed.mean_loss_ == pytest.approx(costly.mean_loss_ * 400 / weights.sum())
 
 
 def test_a_weight_is_a_number_of_rounds_for_an_exact_class():

@@ -23,7 +23,7 @@ CONTRACT = {
     "Paths, detours": Paths.towards(ROADS, "a", "d", detours=1),
     "PerContext, mapping": PerContext(TRIPS),
 }
-NETWORKS = Path("/work/shared/data/networks")
+NETWORKS = Path(__file__).resolve().parents[3] / "shared" / "data" / "networks"
 
 
 def random_graph(kind, rng, n=6):

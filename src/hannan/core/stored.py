@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 class Stored:
     """Something that a file can hold: what makes it anew, and what it has learned since.
 
-    Loading makes an object anew and lays over it what was learned. So what follows from the rest
-    (tables, noise, scratch space) is named in `_derived`, is not kept, and is there again; all
-    other attributes are kept.
+    Loading makes a new object and sets what was learned in it. So what follows from the rest
+    (tables, noise, scratch space) is named in `_derived` and is not kept, since the new object has
+    made it again; all other attributes are kept.
 
     A file may have been forged, and kernels do not look where they write. So what was learned must
     be like what a new object has in its place: of the same type, arrays of the same shape and
