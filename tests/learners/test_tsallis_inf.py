@@ -73,6 +73,54 @@ def test_a_capped_baseline_moves_the_law_at_most_half_of_what_it_withstands(
     assert (eta * np.sqrt(law) * Q / q).max() <= 0.5 + 1e-6
 
 
+@given(TOTALS, st.floats(0.0, 1e4), st.floats(0.0, 0.9), st.booleans(), st.data())
+def test_a_decision_in_one_call_is_that_of_its_steps(totals, visits, share, covered, data):
+    K = len(totals)
+    values = data.draw(arrays(float, K, elements=st.floats(0.0, 1.0)))
+    advice, number = data.draw(st.integers(0, K - 1)), data.draw(st.integers(0, 1000))
+    table = np.stack([np.full(K, 7.0), totals])
+    Q, law = np.full(K, np.nan), np.empty(K)
+    key = np.uint64(11)
+    action, weight, cost, scale = tsallis.decide(
+        table, 1, visits, values, covered, advice, share, 1.0, 1.0, key, 5, number, Q, law
+    )
+    assert cost == 1.0 / (1.0 - share)
+    eta = 2.0 / math.sqrt(visits + cost)
+    assert scale == 1.0 / eta
+    expected, baseline = np.empty(K), np.full(K, np.nan)
+    if covered:
+        tsallis.capped_law(totals, values, advice, share, 1.0, eta, 1.0, baseline, expected)
+    else:
+        tsallis.law(totals, eta, expected)
+    np.testing.assert_array_equal(law, expected)
+    np.testing.assert_array_equal(Q, baseline)
+    assert (action, weight) == tsallis.play(law, advice, share, key, 5, number)
+
+
+@given(TOTALS, st.floats(0.5, 100.0), st.booleans(), st.booleans(), st.data())
+def test_learning_in_one_call_is_that_of_the_definition(totals, scale, covered, late, data):
+    K = len(totals)
+    Q = data.draw(arrays(float, K, elements=st.floats(0.0, 1.0)))
+    action, loss = data.draw(st.integers(0, K - 1)), data.draw(st.floats(0.0, 1.0))
+    top = data.draw(st.floats(0.5, 100.0))
+    decided = fast_law(totals, 1.0 / scale)
+    weight = 1.0 / decided[action]
+    table, tops = np.stack([totals, totals + 1.0]), np.array([top, 3.0])
+    cost = tsallis.learn(table, 0, tops, scale, Q, covered, decided, action, weight, loss, late)
+
+    baseline = Q if covered else np.zeros(K)
+    estimate = baseline.copy()
+    estimate[action] += weight * (loss - baseline[action])
+    eta = 1.0 / max(top, scale)
+    foreseen = fast_law(totals + baseline, eta) if late else decided
+    paid = baseline @ (decided - foreseen)
+    moved = fast_law(totals + estimate, eta)[action]
+    paid += (estimate - baseline)[action] * (decided[action] - moved)
+    assert cost == pytest.approx(paid, rel=1e-9, abs=1e-9)
+    np.testing.assert_array_equal(table, [totals + estimate, totals + 1.0])
+    np.testing.assert_array_equal(tops, [max(top, scale), 3.0])
+
+
 @pytest.mark.stat
 def test_choices_follow_the_law():
     law, u = np.array([0.2, 0.0, 0.5, 0.3]), np.random.default_rng(0).random(20_000)

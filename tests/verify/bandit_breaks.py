@@ -69,15 +69,12 @@ def cover_nothing(monkeypatch):
 
 def scale_the_learning_rate(monkeypatch, factor):
     """Let Tsallis-INF learn faster or more slowly than it should."""
-    law, capped = kernel.law, kernel.capped_law
     spoiled = SimpleNamespace(
-        law=lambda totals, eta, out: law(totals, factor * eta, out),
-        capped_law=lambda totals, values, advice, share, kept, eta, *out: capped(
-            totals, values, advice, share, kept, factor * eta, *out
+        decide=lambda totals, x, visits, *given: kernel.decide(
+            totals, x, visits / factor**2, *given
         ),
         learn=kernel.learn,
         choose=kernel.choose,
-        play=kernel.play,
     )
     monkeypatch.setattr(tsallis_inf, "kernel", spoiled)
 

@@ -100,6 +100,7 @@ class TsallisINF(Learner):
         """A round with the law it was drawn from."""
 
         law: FloatArray
+        exact: bool | None = True
         weight: float = 1.0
         cost: float = 1.0  # 1/β, by which the variance of estimates grows
         scale: float = 1.0  # 1/η
@@ -186,44 +187,41 @@ class TsallisINF(Learner):
         self.hint.check(opened, weighed=True)
 
     def _prepare(self, opened: Round) -> None:
-        """Hint, baseline and the law of the base: functions of the context and the past."""
-        x, top, hint = opened.context, self._range[1], self.hint
-        row = self._past.totals[x]
-        if opened.plays is not None:
-            row = np.where(opened.plays == np.arange(len(row)), row, np.inf)
-        if hint.predictor is not None:
-            hint.advise(opened, self._G, self._number + 1)
+        """Hint and exploration: functions of the context and the past."""
+        if self.hint.predictor is not None:
+            self.hint.advise(opened, self._G, self._number + 1)
         if self.exploration:
             self._floor.raise_to(opened)
-        share, kept = opened.share, 1.0 - opened.explores
-        cost = opened.cost = 1.0 / ((1.0 - share) * kept)
-        eta = 2.0 / (top * math.sqrt(self._W.item(x) + cost))
-        opened.scale = 1.0 / eta
-        law = opened.law = np.empty(len(row))
-        opened.exact = True
-        # Which late rounds are answered may depend on what was played. Then a baseline would bias
-        # what is known of the others.
-        if opened.values is None or not hint.signed or opened.late:
-            kernel.law(row, eta, law)
-            return
-        Q = opened.baseline = np.empty(len(row))
-        advice = _known(opened.advice)
-        kernel.capped_law(row, opened.values, advice, share, kept, eta, top, Q, law)
 
     def _act(self, opened: Round) -> None:
         """The hint, a draw from the law of the base, or any action to explore."""
-        law, explores = opened.law, opened.explores
-        if explores == 0.0:
-            given = law, _known(opened.advice), opened.share, self._key, _STREAM, self._number
-            opened.action, opened.weight = kernel.play(*given)
-            return
-        u = float(uniform(self._key, _STREAM, self._number))
-        chosen = opened.without_base(u, len(law))
+        x, totals, values, advice = opened.context, self._past.totals, opened.values, opened.advice
+        place, K = x, totals.shape[1]
+        if opened.plays is not None:
+            place, totals = 0, np.where(opened.plays == np.arange(K), totals[x], np.inf)[None, :]
+        law = opened.law = np.empty(K)
+        # Which late rounds are answered may depend on what was played. Then a baseline would bias
+        # what is known of the others.
+        covered = values is not None and self.hint.signed and not opened.late
+        if covered:
+            opened.baseline = np.empty(K)
+        opened.action, opened.weight, opened.cost, opened.scale = kernel.decide(
+            totals, place, self._W.item(x), values if covered else law, covered,
+            -1 if advice is None else advice, opened.share, 1.0 - opened.explores, self._range[1],
+            self._key, _STREAM, self._number, opened.baseline if covered else law, law,
+        )  # fmt: skip
+        if opened.explores:
+            self._explore(opened)
+
+    def _explore(self, opened: Round) -> None:
+        """By the same random number, which may decide on any action now."""
+        u, explores = float(uniform(self._key, _STREAM, self._number)), opened.explores
+        chosen = opened.without_base(u, len(opened.law))
         if chosen is None:
             left = explores + (1.0 - explores) * opened.share
-            chosen = int(kernel.choose(law, (u - left) / (1.0 - left)))
+            chosen = int(kernel.choose(opened.law, (u - left) / (1.0 - left)))
         opened.action = chosen
-        opened.weight = 1.0 / float(opened.mixed(law)[chosen])
+        opened.weight = 1.0 / float(opened.mixed(opened.law)[chosen])
 
     def _played(self, opened: Round) -> None:
         self._number += 1
@@ -235,28 +233,31 @@ class TsallisINF(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂ = Q + (ℓ - Q)/q on the action, Q elsewhere."""
-        one, x = self._one(loss), opened.context
-        top = max(self._tops.item(x), opened.scale)
-        baseline, estimate, cost = opened.baseline, np.empty(len(opened.law)), 0.0
-        if opened.plays is None:
-            covered = baseline is not None
-            cost = kernel.learn(
-                self._past.totals[x], baseline if covered else estimate, covered, opened.law,
-                opened.action, opened.weight, one, 1.0 / top, opened.late, estimate,
-            )  # fmt: skip
-        else:  # nothing is said about such games
-            baseline, alike = self._availability.shared(opened, baseline, self._range)
-            estimate[:] = 0.0 if baseline is None else baseline
-            estimate[alike] += opened.weight * (one - estimate.item(opened.action))
+        one, baseline = self._one(loss), opened.baseline
+        estimate = None if opened.plays is None else self._restricted_estimate(opened, one)
         self.hint.learn(opened, one)
         # From here on nothing can fail.
-        self._past.add(x, estimate)
-        self._tops[x] = top
-        self._D += cost
+        if estimate is None:
+            covered = baseline is not None
+            self._D += kernel.learn(
+                self._past.totals, opened.context, self._tops, opened.scale,
+                baseline if covered else opened.law, covered, opened.law, opened.action,
+                opened.weight, one, opened.late,
+            )  # fmt: skip
+        else:
+            self._past.add(opened.context, estimate)
+            self._tops[opened.context] = max(self._tops.item(opened.context), opened.scale)
         self.hint.charge(opened, one, opened.weight)
         if opened.explores:
             self._floor.charge(opened, one)
         self._loss += one
+
+    def _restricted_estimate(self, opened: Round, loss: float) -> FloatArray:
+        """Actions that are played alike share what is learned; nothing is said of such games."""
+        baseline, alike = self._availability.shared(opened, opened.baseline, self._range)
+        estimate = np.zeros(len(opened.law)) if baseline is None else baseline.copy()
+        estimate[alike] += opened.weight * (loss - estimate.item(opened.action))
+        return estimate
 
     # What is said -----------------------------------------------------------------------------
 
@@ -334,6 +335,8 @@ class TsallisINF(Learner):
         return 4.0 if self.hint.predictor is None else 4.67
 
     def _law(self, opened: Round) -> FloatArray:
+        if opened.law is None:  # found where the action is drawn, which changes the round alone
+            self._act(opened)
         return opened.mixed(opened.law)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
@@ -348,8 +351,3 @@ class TsallisINF(Learner):
         if isinstance(loss, float) and self._range[0] <= loss <= self._range[1]:
             return loss
         return check_chosen_loss(loss, self._range)
-
-
-def _known(advice: int | None) -> int:
-    """As kernels take it: -1 for none."""
-    return -1 if advice is None else advice

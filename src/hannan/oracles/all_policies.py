@@ -56,6 +56,8 @@ class AllPolicies(Oracle):
     def check_context(self, context: Any) -> int:
         if type(context) is int and 0 <= context < self.n_contexts:
             return context
+        if context is None and self.n_contexts == 1:
+            return 0
         return check_table_context(self, context, self.n_contexts)
 
     def objective(self) -> TableObjective:
