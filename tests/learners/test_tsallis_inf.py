@@ -148,6 +148,50 @@ def test_without_a_predictor_play_is_that_of_the_definition():
     np.testing.assert_allclose(learner._past.totals, F, rtol=1e-6)
 
 
+class OtherMean(hn.predictors.Mean):
+    """The same, for which no step is compiled together with another."""
+
+
+@pytest.mark.parametrize("exploration", [0.0, 0.05])
+@pytest.mark.parametrize("top", [1.0, 0.4])
+def test_means_that_hint_in_one_call_play_as_those_of_any_predictor(exploration, top):
+    made, twin = (
+        hn.TsallisINF(
+            hn.oracles.AllPolicies(2, 3),
+            predictor=kind(),
+            exploration=exploration,
+            loss_range=(0.0, top),
+            seed=4,
+        )
+        for kind in (hn.predictors.Mean, OtherMean)
+    )
+    assert type(made.hint) is not type(twin.hint)
+    rng, waiting = np.random.default_rng(5), []
+    for t in range(300):
+        x, some, loss = t % 2, [0, 2] if t % 7 == 0 else None, float(top * rng.random())
+        if t % 5 == 0:
+            both = made.decide(x, some), twin.decide(x, some)
+            assert both[0].propensity == both[1].propensity
+            waiting.append(both)
+        elif t % 11 == 0:
+            assert made.act(x, some) == twin.act(x, some)  # never answered
+        else:
+            assert made.act(x, some) == twin.act(x, some)
+            made.update(loss)
+            twin.update(loss)
+        if len(waiting) > 3:
+            late = waiting.pop(int(rng.integers(4)))
+            made.update(loss, late[0])
+            twin.update(loss, late[1])
+        assert made.hint.S == twin.hint.S
+        assert made.hint.advantage == twin.hint.advantage
+    np.testing.assert_array_equal(made._past.totals, twin._past.totals)
+    for x in range(2):
+        np.testing.assert_array_equal(made.predictor_.predict(x), twin.predictor_.predict(x))
+    assert (made.hint.hinted, made.hint.refused) == (twin.hint.hinted, twin.hint.refused)
+    assert made.hint.hinted > 100
+
+
 def regret(learner, means, T, seed):
     """Pseudo-regret on arms whose losses are drawn around fixed means."""
     losses = (np.random.default_rng([seed, 3]).random((T, len(means))) < means).astype(float)

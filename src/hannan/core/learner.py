@@ -184,18 +184,23 @@ class Learner(Parametrised, ABC):
             opened = ledger.current
             if decision is not None or opened is None:
                 opened = ledger.find(decision, self._context_key)
-            if opened.plays is not None and self.feedback is Feedback.FULL:
+            restricted = opened.plays is not None
+            if restricted and self.feedback is Feedback.FULL:
                 loss = sets.complete(opened, loss, self._span() if self._scores_actions else None)
             changing = opened
             opened.calls = 0
             self._update(opened, loss)
             self.rounds += 1
             self.oracle_calls += opened.calls
-            if opened.plays is not None:
+            if restricted:
                 sets.count(self._scores_actions)
-            if self.learns and (opened.plays is not None or sets.costs is not None):
+            if (restricted or sets.costs is not None) and self.learns:
                 sets.note(opened, loss, self.feedback is Feedback.FULL)
-            ledger.close(opened)
+            if opened.late or ledger.waiting:
+                ledger.close(opened)
+            else:  # as that would
+                ledger.current = None
+                ledger.closed += 1
         except BaseException as error:
             self._broken_off(error, changing)
             raise

@@ -8,7 +8,10 @@ import math
 
 import numpy as np
 
+from hannan.kernels import hints
 from hannan.kernels.compiling import njit
+
+FORGETTING = 0.999  # of the sums of squared errors, with every round
 
 
 @njit
@@ -32,11 +35,37 @@ def advise(row, errors, alpha, estimate):
 
 
 @njit
-def learn(row, errors, k, loss, keep):
+def learn(row, errors, k, loss):
     """Count a loss of element k, and how far its shrunk mean was off."""
     total, n = row[0, k], row[1, k]
     error = loss - total / (n + 1.0)
     row[0, k] = total + loss
     row[1, k] = n + 1.0
-    errors[0] = keep * errors[0] + error * error
-    errors[1] = keep * errors[1] + 1.0
+    errors[0] = FORGETTING * errors[0] + error * error
+    errors[1] = FORGETTING * errors[1] + 1.0
+
+
+@njit
+def hint(
+    row, errors, alpha, top, estimate, measured, budget, prior, floor, largest,
+    G, n, W, reserve, waiting, answered, alone, kept,
+):  # fmt: skip
+    """`advise` and `hints.share` in one call; the estimates are at most `top`."""
+    best = advise(row, errors, alpha, estimate)
+    for k in range(estimate.size):
+        if estimate[k] > top:
+            estimate[k] = top
+    terms = (budget, prior, floor, largest)
+    return best, hints.share(
+        measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept
+    )  # fmt: skip
+
+
+@njit
+def settle(
+    row, errors, k, loss, measured, law, values, advice, share, weight, top, known, explored, kept
+):
+    """`learn`, and unless the round explored `hints.charge`, in one call."""
+    learn(row, errors, k, loss)
+    if not explored:
+        hints.charge(measured, law, values, advice, k, share, loss, weight, top, known, kept)

@@ -44,12 +44,13 @@ class DriftMonitor(Stored):
 
     _varying = frozenset({"_learner", "_K"})
     _fixed = frozenset(
-        {"_K", "_watches", "_full", "_whole", "_range", "_width", "_lowest", "_breadth"}
+        {"_K", "teaches", "_watches", "_full", "_whole", "_range", "_width", "_lowest", "_breadth"}
     )
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
         self._learner = learner
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
+        self.teaches = self._own is not None  # a predictor here, beside the learner
         self._watches = self._source is not None
         if detector is not None:
             self._detector = _copied(detector)
@@ -84,11 +85,6 @@ class DriftMonitor(Stored):
             _K=self._K is None or (is_count(self._K) and (K or self._K) == self._K),
             _totals=bool((self._totals >= 1.0).all()),
         )
-
-    @property
-    def teaches(self) -> bool:
-        """Whether there is a predictor that learns here, beside the learner."""
-        return self._own is not None
 
     def expect(self, context: Any, action: Action, guess: Any = None) -> Any:
         """What the action will cost, one number for each chosen element; None for no idea.

@@ -199,6 +199,31 @@ class Restarting(Learner):
             interrupts.deliver()
         return action
 
+    @interrupts.whole
+    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
+        """What the learner at work learns; a detector is shown how wrong its prediction was."""
+        ledger = self._ledger
+        opened: Any = ledger.current
+        usual = decision is None and opened is not None and not ledger.waiting
+        if not usual or self._unfinished or opened.late or opened.plays is not None:
+            super().update(loss, decision)
+            return
+        changing = None
+        try:
+            player = self.player
+            expected = self._monitor.expect(opened.context, opened.action, player.expected())
+            changing = opened
+            player.update(loss)
+            self._learned(opened, loss, expected)
+            self.rounds += 1
+            ledger.current = None
+            ledger.closed += 1
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        if interrupts.waiting:
+            interrupts.deliver()
+
     def _prepare(self, opened: Round) -> None:
         if self._unfinished:
             self._look_for_drift(self.rounds)
@@ -229,16 +254,22 @@ class Restarting(Learner):
             return
         expected = self._monitor.expect(context, action, player.expected(opened.inner))
         player.update(loss, opened.inner)
+        self._learned(opened, loss, expected)
+
+    def _learned(self, opened: Round, loss: Any, expected: Any) -> None:
+        """The learner at work has learned a round; is there drift?
+
+        What fails here is tried again before the next round, and fails then, if it must; by then
+        the caller may have used its array again.
+        """
         if self.max_restarts is None or len(self.restarts) < self.max_restarts:
+            self._news = opened.action, loss, expected
             if self._monitor.teaches:
-                self._lesson = context, action, loss, opened.available
-            self._news = action, loss, expected
-            self._unfinished = True
-            # The round has been learned. What fails from here on is tried again before the next
-            # one, and fails then, if it must; by then the caller may have used its array again.
+                self._lesson = opened.context, opened.action, loss, opened.available
             try:
                 self._look_for_drift(self.rounds + 1)
             except Exception:
+                self._unfinished = True
                 self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
         self.oracle_calls = self._past_calls + self.player.oracle_calls
 

@@ -35,6 +35,7 @@ from hannan.learners.certificates import (
 )
 from hannan.learners.floor import Floor
 from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust
+from hannan.learners.table_hint import hint_of
 from hannan.perturbation import seed_key
 
 _LARGEST = 1e12  # total of any action, in units of the largest loss
@@ -160,8 +161,8 @@ class TsallisINF(Learner):
         self.hint = NoHint()
         self._floor = Floor(self, exploration, self.oracle.n_actions, 1)
         if predictor is not None:
-            trust = believed.filled(_EARNED)
-            self.hint = Hint(predictor, trust, self.oracle.n_actions, (0.0, high), self._floor.kept)
+            trust, kept = believed.filled(_EARNED), self._floor.kept
+            self.hint = hint_of(predictor, trust, self.oracle.n_actions, (0.0, high), kept)
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()

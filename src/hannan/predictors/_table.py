@@ -14,8 +14,9 @@ from hannan.core.loss import LossFunction
 from hannan.core.params import short
 from hannan.core.predictor import Predictor
 from hannan.core.validation import FloatArray, refuse
+from hannan.kernels import means
 
-FORGETTING = 0.999  # of the sums of squared errors, with every round
+FORGETTING = means.FORGETTING
 
 
 class TablePredictor(Predictor):

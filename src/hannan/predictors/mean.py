@@ -9,7 +9,7 @@ from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
 from hannan.kernels import means as kernel
-from hannan.predictors._table import FORGETTING, TablePredictor, as_loss, check_alpha
+from hannan.predictors._table import TablePredictor, as_loss, check_alpha
 
 
 class Mean(TablePredictor):
@@ -104,7 +104,7 @@ class Mean(TablePredictor):
         loss = as_loss(self, loss)
         row = self._row(context, 2, keep=True)
         if type(loss) is float and type(action) is int and 0 <= action < self._n_actions:
-            kernel.learn(row, self._errors, action, loss, FORGETTING)
+            kernel.learn(row, self._errors, action, loss)
             return
         total, count = row[0, action], row[1, action]
         off = loss - total / (count + 1.0)
@@ -112,7 +112,15 @@ class Mean(TablePredictor):
             return
         row[0, action] = total + loss
         row[1, action] = count + 1.0
-        self._errors = FORGETTING * self._errors + (np.mean(off * off), 1.0)
+        self._errors = kernel.FORGETTING * self._errors + (np.mean(off * off), 1.0)
+
+    def row(self, context: int, keep: bool = False) -> tuple[FloatArray, FloatArray]:
+        """The numbers of a context and of all errors, as the kernels take them.
+
+        For reading, unless they are to be kept.
+        """
+        row = self._rows.get(context)
+        return self._row(context, 2, keep) if row is None else row, self._errors
 
     def _lower(self, context: Any) -> tuple[FloatArray, FloatArray]:
         """The shrunk means, and the same less their widths; plain means for α = 0."""
