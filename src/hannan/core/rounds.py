@@ -169,9 +169,9 @@ class OpenRound(Stored):
 
     def play(self, choice: Action) -> None:
         """Play a choice, or its substitute where it is not available."""
-        self.chosen = choice
-        replaced = self.plays is not None and isinstance(choice, int)  # sets are chosen among these
-        self.action = int(self.plays[choice]) if replaced else choice  # type: ignore[index]
+        self.chosen = self.action = choice
+        if self.plays is not None and isinstance(choice, int):  # sets are chosen among these
+            self.action = int(self.plays[choice])
 
     def replaced(self, values: FloatArray) -> FloatArray:
         """For each choice the value of what is played for it; of sets none is replaced."""

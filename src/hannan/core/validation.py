@@ -97,6 +97,10 @@ def check_losses(
 ) -> tuple[FloatArray, float, float]:
     """A loss vector as float64, with its smallest and largest entry."""
     given = losses
+    if type(losses) is np.ndarray and losses.dtype is _FLOAT64 and losses.ndim == 1:
+        low, high = extremes(losses)
+        if low >= loss_range[0] and high <= loss_range[1] and len(losses) == length:
+            return losses, low, high
     if type(losses) is not np.ndarray or losses.dtype is not _FLOAT64:
         try:
             losses = as_floats(losses)

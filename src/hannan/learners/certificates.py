@@ -220,6 +220,16 @@ class Account(Stored):
         else:
             self.top = scale
 
+    def learned(self, loss: float, scale: float, stability: float, width: float) -> None:
+        """The same, and all else that is added up where the losses of all actions are shown."""
+        self.loss += loss
+        if scale < self.top:
+            self.overtaken = True
+        else:
+            self.top = scale
+        self.stability += stability
+        self.ranges += width
+
     def rescale(self, factor: float) -> None:
         """Losses are measured in another unit from now on."""
         self.loss *= factor

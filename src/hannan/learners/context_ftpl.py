@@ -17,6 +17,7 @@ from hannan.core.validation import (
     check_choice,
     check_integer,
     check_loss_range,
+    check_losses,
     check_probability,
     check_seed,
 )
@@ -124,6 +125,7 @@ class ContextFTPL(Learner):
 
     oracle: Oracle
     restricts_sets = True
+    _derived = frozenset({"_plain"})
     noise_memory: ClassVar[int] = 2**27  # bytes made ready; it never changes what is played
 
     class Round(NoisyRound):
@@ -182,6 +184,9 @@ class ContextFTPL(Learner):
         self.leader = PerturbedLeader(*given, nonnegative=nonnegative, fresh=fresh)
         self.step.start(self.leader)
         self._prediction = prediction(predictor, self._range, oracle, trust)
+        # Whether rounds are as in the paper: all known but the loss, one number for each action.
+        self._plain = linear and oracle.max_chosen == 1 and not X.open_world
+        self._plain = self._plain and oracle.n_actions is not None
         self._account = Account()
 
     # Algorithm 2 ----------------------------------------------------------------------------
@@ -201,8 +206,12 @@ class ContextFTPL(Learner):
 
     def _act(self, opened: Round) -> None:
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
-        past = self._past(opened)
-        opened.play(past.action(opened.context, *opened.draw))
+        if opened.guess is None and opened.plays is None:
+            past = self.leader.total
+            opened.chosen = opened.action = past.action(opened.context, *opened.draw)
+        else:
+            past = self._past(opened)
+            opened.play(past.action(opened.context, *opened.draw))
         opened.calls += 1
         if opened.late:
             opened.ranges = self._account.ranges
@@ -229,6 +238,33 @@ class ContextFTPL(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""
+        if not self._plain or opened.late or opened.plays is not None:
+            self._update_any(opened, loss)
+            return
+        step, leader, chosen, z = self.step, self.leader, opened.chosen, opened.draw
+        f, low, high = check_losses(loss, leader.n_actions, self._range)
+        suffered = f.item(chosen)
+        instability = 0.0
+        if step.measures:
+            if suffered > low:
+                leader.get_ready()  # for `after`: if the oracle fails, it must be now
+            # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
+            z = z if z.noise is not None else leader.again(z)
+            foreseeing = leader.total.settle(opened.context, f, *z)
+            instability = suffered - f.item(foreseeing)
+            opened.calls = 1
+        else:
+            leader.total.add(opened.context, f)
+        # From here on nothing can fail.
+        self._account.learned(suffered, z.scale, leader.stability(high - low, z.scale), high - low)
+        if instability > 0.0:  # D_t, ε_{t+1} = G / D_t
+            step.after(leader, instability)
+        if leader.owed:
+            opened.calls += leader.collect()
+
+    def _update_any(self, opened: Round, loss: Any) -> None:
+        """The same for sets and loss functions, guesses, contexts and actions that are not known
+        beforehand or not available, and losses that come late."""
         Q, step, leader, context = self._prediction, self.step, self.leader, opened.context
         f, low, high = check_full_losses(self.oracle, loss, leader.n_actions, self._range)
         if leader.n_actions is None:
@@ -368,15 +404,13 @@ class ContextFTPL(Learner):
     def _note(self, opened: Round, suffered: float, width: float) -> None:
         """Add the round to the account."""
         account, scale = self._account, opened.draw.scale
-        account.loss += suffered
-        account.arrived(scale)
         since = account.ranges - opened.ranges if opened.late else 0.0
         if since > 0.0:
-            moved = self.leader.late_stability(width, since + width, account.top, scale)
-            account.stability += moved
+            top = max(account.top, scale)
+            moved = self.leader.late_stability(width, since + width, top, scale)
         else:
-            account.stability += self.leader.stability(width, scale)
-        account.ranges += width
+            moved = self.leader.stability(width, scale)
+        account.learned(suffered, scale, moved, width)
 
     def _moved(
         self, opened: Round, leader: PerturbedLeader, f: Any, spread: float, width: float
@@ -439,6 +473,8 @@ class ContextFTPL(Learner):
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         X = self.leader.X
+        if type(context) is int and context in X.numbers:
+            return context
         return X.admit(context, self.clock + ahead if X.timed else 0)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:

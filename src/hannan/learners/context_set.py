@@ -54,7 +54,7 @@ class ContextSet(Stored):
             "_oracle",
             "timed",
             "_keyed",
-            "_numbers",
+            "numbers",
         }
     )
 
@@ -79,7 +79,7 @@ class ContextSet(Stored):
         self.timed = oracle.timed
         self._keyed = type(oracle).key is not Oracle.key  # most contexts are their own keys
         self._allowed: frozenset[Any] | None = None
-        self._numbers: frozenset[int] = frozenset()  # those of them that need no further check
+        self.numbers: frozenset[int] = frozenset()  # those of them that need no further check
         self.points: list[Any] = []  # checked and without repetition
         self.setting = "separator"  # or "transductive"
         self.has_theorem = given is not None and not pool
@@ -105,11 +105,11 @@ class ContextSet(Stored):
             self.setting = "transductive"
             self._allowed = frozenset(map(oracle.key, self.points))
             if not (self.timed or self._keyed) and all(type(x) is int for x in self.points):
-                self._numbers = self._allowed
+                self.numbers = self._allowed
 
     def admit(self, context: Any, time: int) -> Any:
         """The context of a round in the form the class takes, if it may arrive."""
-        if type(context) is int and context in self._numbers:
+        if type(context) is int and context in self.numbers:
             return context
         oracle = self._oracle
         context = oracle.at(time, context) if self.timed else oracle.check_context(context)

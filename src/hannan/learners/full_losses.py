@@ -15,6 +15,8 @@ def check_full_losses(
     oracle: Oracle, loss: Any, n_actions: int | None, loss_range: LossRange
 ) -> tuple[Any, float, float]:
     """The loss in the form the oracle takes, and a range that holds the loss of every action."""
+    if oracle.max_chosen == 1 and type(loss) is np.ndarray and not oracle.takes_functions:
+        return check_losses(loss, n_actions, loss_range)
     if not isinstance(loss, np.ndarray) and isinstance(loss, LossFunction):
         if not oracle.takes_functions:
             raise LossError(

@@ -282,29 +282,43 @@ class FiniteObjective(BlockObjective):
 
     def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Any:
         """In the same pass a round that waits is added, and the best of each action noted."""
-        return self._lead(self._views[context], noise, draw, scale)
+        column, waiting = self._views[context], self._waiting
+        if scale == 0.0 or not isinstance(noise, FiniteNoise):
+            return kernel.act(self.scores, NO_NOISE, 0, 0.0, column)
+        if self._base is not None:
+            code = self._action_after(self._base, context, noise, draw, scale)
+            if code >= 0:
+                return code
+            _, waiting = self.scores, None
+        blocks = noise.blocks
+        row = blocks.locate(draw)
+        adds, waits = (False, column) if waiting is None else (True, waiting)
+        code = kernel.sweep(self._scores, waits, adds, blocks.block, row, scale, column, self._note)
+        self._waiting, self._seen = None, (column, noise, draw, scale)
+        return code
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Any:
         """From what `action` has noted, where it was asked the same."""
+        seen, noted, number, size = self._seen
         column = self._views[context]
-        code = self._foresee(column, losses, noise, draw, scale)
-        if code < 0:
-            FiniteObjective.add(self, context, losses)
-            return self._lead(column, noise, draw, scale)
-        self._waiting, self._seen = column, _NOTHING  # the losses have been copied
-        return code
+        if seen is column and noted is noise and number == draw and size == scale:  # as `_noted`
+            code = kernel.foresee(self._note, losses, noise.largest * abs(scale))
+            if code >= 0:
+                self._waiting, self._seen = column, _NOTHING  # the losses have been copied
+                return code
+        FiniteObjective.add(self, context, losses)
+        return FiniteObjective.action(self, context, noise, draw, scale)
 
     def foresee(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
     ) -> Any:
         """From what `action` has noted, where it was asked the same."""
-        column = self._views[context]
-        code = self._foresee(column, losses, noise, draw, scale)
+        code = self._noted(self._views[context], losses, noise, draw, scale)
         if code < 0:
             after = FiniteObjective.tilted(self, context, losses)
-            return after._lead(column, noise, draw, scale)
+            return FiniteObjective.action(after, context, noise, draw, scale)
         return code
 
     def chances(
@@ -394,37 +408,31 @@ class FiniteObjective(BlockObjective):
         losses: FloatArray = self._note[self._losses_in]
         return losses
 
-    def _lead(self, column: NDArray[Any], noise: Noise | None, draw: int, scale: float) -> int:
-        """The code of the leader's action on a context."""
-        if scale == 0.0 or not isinstance(noise, FiniteNoise):
-            return int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
-        base, waiting, blocks = self._base, self._waiting, noise.blocks
-        if base is not None:
-            if waiting is column:
-                code = base._foresee(column, self._losses, noise, draw, scale)
-                if code < 0:
-                    base._lead(column, noise, draw, scale)
-                    code = base._foresee(column, self._losses, noise, draw, scale)
-                if code >= 0:
-                    return code
-            _, waiting = self.scores, None
-        row = blocks.locate(draw)
-        adds, waits = (False, column) if waiting is None else (True, waiting)
-        code = kernel.sweep(self._scores, waits, adds, blocks.block, row, scale, column, self._note)
-        self._waiting, self._seen = None, (column, noise, draw, scale)
-        return int(code)
+    def _action_after(
+        self, base: FiniteObjective, context: int, noise: Noise, draw: int, scale: float
+    ) -> int:
+        """From what the base has noted, or can note now; -1 where only a pass can tell."""
+        column = self._views[context]
+        if self._waiting is not column:
+            return -1
+        code = base._noted(column, self._losses, noise, draw, scale)
+        if code < 0:
+            FiniteObjective.action(base, context, noise, draw, scale)
+            code = base._noted(column, self._losses, noise, draw, scale)
+        return code
 
-    def _foresee(
+    def _noted(
         self, column: NDArray[Any], losses: FloatArray, noise: Any, draw: int, scale: float
     ) -> int:
-        """What `_lead` would return with one more round; -1 where only that can tell.
+        """What `action` would return with one more round; -1 where only that can tell.
 
         From the note, if that is of this context and draw.
         """
         seen, noted, number, size = self._seen
         if seen is not column or noted is not noise or number != draw or size != scale:
             return -1
-        return int(kernel.foresee(self._note, losses, noise.largest * abs(scale)))
+        found: int = kernel.foresee(self._note, losses, noise.largest * abs(scale))
+        return found
 
     @property
     def _statistic(self) -> tuple[FloatArray]:
