@@ -280,6 +280,14 @@ class Objective(Stored, ABC):
         """The probability of each element to be chosen, where it can be computed."""
         return None
 
+    def standing(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
+        """Numbers for all actions of which the smallest is chosen, once each has Laplace noise of
+        its own of this scale; None where the choice is made in another way. Not to be changed.
+
+        A loss on this context adds to that of its action.
+        """
+        return None
+
 
 class Oracle(Parametrised, ABC):
     """A policy class with its optimiser.

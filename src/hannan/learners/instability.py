@@ -10,9 +10,11 @@ from hannan.core import Objective
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Draw
 from hannan.core.validation import FloatArray
+from hannan.kernels.law import lesson
 from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
 from hannan.learners.resampling import Resampling
 from hannan.learners.restricted import restricted
+from hannan.learners.step_size import StepSize
 
 
 class Measured(NamedTuple):
@@ -77,6 +79,34 @@ def measure(
     leader.get_ready()  # now, so that a failing oracle leaves the total alone
     choice = (leader.settle if add else leader.foresee)(opened, estimate, draw)
     return Measured(max(0.0, at_first - loss_of(residual, choice)), 2, 1, add)
+
+
+def measure_exactly(
+    leader: PerturbedLeader,
+    resampling: Resampling,
+    step: StepSize,
+    opened: NoisyRound,
+    loss: float,
+) -> tuple[float, Measured] | None:
+    """The weight of a round without a baseline and what `measure` finds, in one compiled call.
+
+    None where that cannot be: if others than the leader may have chosen the action, if it is a set,
+    or if its law is not that of a smallest number under noise.
+    """
+    scale, action = opened.draw.scale, opened.action
+    if not resampling.looks_for_laws or not step.measures or scale != step.scale:
+        return None
+    if opened.advice is not None or opened.explores or type(action) is not int:
+        return None
+    standing = leader.total.standing(opened.context, leader.noise, scale)
+    if standing is None:
+        return None
+    law = np.empty(len(standing))
+    weight, lost = lesson(standing, scale, action, loss, opened.limit, law)
+    opened.law, opened.exact = law, True
+    if lost > 0.0:
+        leader.get_ready()
+    return weight, Measured(lost, 2)
 
 
 def measure_late(

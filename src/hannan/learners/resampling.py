@@ -89,6 +89,11 @@ class Resampling(Parametrised):
         if exact is not None:
             self.known = exact and self.known is not False
 
+    @property
+    def looks_for_laws(self) -> bool:
+        """Whether laws are used, and have been known so far."""
+        return self.exact is not False and self.known is not False
+
     def law(self, total: Objective, context: Any, draw: Draw) -> FloatArray | None:
         """The law of the choice of a total's leader, where it is known and used."""
         return None if self.exact is False else total.law(context, draw.noise, draw.scale)

@@ -378,15 +378,18 @@ class FiniteObjective(BlockObjective):
 
     def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
         """Known where the context carries all the noise: single actions, one perturbed context."""
+        best = self.standing(context, noise, scale)
+        return None if best is None else law_of_argmin(best, scale)
+
+    def standing(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
         if noise is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
             return None
-        if len(noise.contexts) > 1 or self.oracle.sets is not None:
+        perturbed = noise.contexts
+        if len(perturbed) > 1 or self.oracle.sets is not None or perturbed[0] != context:
             return None
-        if list(noise.contexts) != [context]:
-            return None
-        best = np.empty(self.n_actions)
+        best = np.empty(self.oracle.n_actions)
         kernel.best_by_action(self.scores, self._views[context], best)
-        return law_of_argmin(best, scale)
+        return best
 
     @property
     def _losses(self) -> FloatArray:
