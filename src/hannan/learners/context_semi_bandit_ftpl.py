@@ -41,7 +41,7 @@ from hannan.learners.instability import (
     Measured,
     compared,
     measure,
-    measure_exactly,
+    weigh_and_measure,
     measure_late,
 )
 from hannan.learners.offset import Offset
@@ -420,7 +420,7 @@ class ContextSemiBanditFTPL(Learner):
         """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost."""
         weights, measured = opened.weights, None
         if weights is None and surprised and baseline is None and opened.plays is None:
-            found = measure_exactly(self._leader, self._resampling, self._step, opened, surprise)
+            found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
                 weights, measured = found
         if weights is None and (surprised or self._hint.mixes):

@@ -81,32 +81,46 @@ def measure(
     return Measured(max(0.0, at_first - loss_of(residual, choice)), 2, 1, add)
 
 
-def measure_exactly(
+def weigh_and_measure(
     leader: PerturbedLeader,
     resampling: Resampling,
     step: StepSize,
     opened: NoisyRound,
     loss: float,
 ) -> tuple[float, Measured] | None:
-    """The weight of a round without a baseline and what `measure` finds, in one compiled call.
+    """The weight of a loss and what `measure` finds, in one compiled call, where there is one.
 
-    None where that cannot be: if others than the leader may have chosen the action, if it is a set,
-    or if its law is not that of a smallest number under noise.
+    For single actions that the leader alone has chosen, without a baseline, if the law of its
+    choice is that of a smallest number under noise, or weights are drawn in pairs. None elsewhere.
     """
-    scale, action = opened.draw.scale, opened.action
-    if not resampling.looks_for_laws or not step.measures or scale != step.scale:
+    (_, _, scale), action, total = opened.draw, opened.action, leader.total
+    if not step.measures or scale != step.scale or type(action) is not int:
         return None
-    if opened.advice is not None or opened.explores or type(action) is not int:
+    if scale == 0.0 or opened.advice is not None or opened.explores:
         return None
-    standing = leader.total.standing(opened.context, leader.noise, scale)
-    if standing is None:
+    draw = noise, first, _ = leader.draw(scale, opened.draws)
+    standing = None if resampling.exact is False else total.standing(opened.context, noise, scale)
+    if standing is not None:
+        law = np.empty(len(standing))
+        weight, lost = lesson(standing, scale, action, loss, opened.limit, law)
+        opened.law, opened.exact = law, True
+        measured = Measured(lost, 2)
+    elif (
+        resampling.in_pairs(total)
+        and not resampling.exact
+        and resampling.law(total, opened.context, draw) is None
+    ):
+        given = noise, first, opened.limit, resampling.enough, scale, leader.stop_key
+        weight, used, lost = total.lesson(opened.context, action, loss, *given)
+        opened.exact = False
+        opened.draws += used
+        opened.calls += 2 * used
+        measured = Measured(lost, 4, 1)
+    else:
         return None
-    law = np.empty(len(standing))
-    weight, lost = lesson(standing, scale, action, loss, opened.limit, law)
-    opened.law, opened.exact = law, True
     if lost > 0.0:
         leader.get_ready()
-    return weight, Measured(lost, 2)
+    return weight, measured
 
 
 def measure_late(
