@@ -276,8 +276,35 @@ class Objective(Stored, ABC):
         after = self.tilted(context, losses).chances(context, element, noise, draw, 1, scale)[0]
         return max(0.0, float(amount * (before - after)))
 
+    def lesson(
+        self,
+        context: Any,
+        element: int,
+        loss: float,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        enough: float,
+        scale: float,
+        stop_key: np.uint64,
+    ) -> tuple[float, int, float]:
+        """Weight and draws used as by `weigh`, and the `unrest` of the weighted loss under the draw
+        that comes next."""
+        given = noise, first, limit, enough, scale, 0.0, stop_key
+        weight, used = self.weigh(context, element, *given)
+        lost = self.unrest(context, element, weight * loss, noise, first + used, scale)
+        return weight, used, lost
+
     def law(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
         """The probability of each element to be chosen, where it can be computed."""
+        return None
+
+    def standing(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
+        """Numbers for all actions of which the smallest is chosen, once each has Laplace noise of
+        its own of this scale; None where the choice is made in another way. Not to be changed.
+
+        A loss on this context adds to that of its action.
+        """
         return None
 
 

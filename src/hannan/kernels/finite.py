@@ -12,7 +12,7 @@ from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, laplace_one, transpose
-from hannan.kernels.weights import chance, take
+from hannan.kernels.weights import SUM, chance, take
 
 CHUNK = 256  # policies projected before their noise is transposed from lanes into rows
 _MARGIN = 1.5  # the next losses may be so many times further apart than these
@@ -415,6 +415,28 @@ def weigh(
         if not take(state, used + i, p, most, enough, stop_key, draw):
             return i + 1, False
     return stop - start, True
+
+
+@njit(nogil=True)
+def lesson(
+    scores, block, start, stop, scale, column, action, cell, key, stream, stop_key, first,
+    most, enough, loss, state,
+):  # fmt: skip
+    """As `weigh`, from the first draw on; then `unrest` of the weighted loss under the next row.
+
+    Returns how many rows were used, and that; NaN if the block does not have all rows.
+    """
+    end = min(start + most, stop)
+    used, needed = weigh(
+        scores, block, start, end, scale, column, action, cell, key, stream, stop_key, first, 0.0,
+        most, enough, 0, state,
+    )  # fmt: skip
+    row = start + used
+    if needed or row >= stop:
+        return used, np.nan
+    amount = state[SUM] * loss
+    given = column, action, cell, key, stream, first + used, amount
+    return used, unrest(scores, block, row, scale, *given)
 
 
 @njit(nogil=True)

@@ -6,6 +6,8 @@ if always followed, in units of the largest loss; and the sum of squares of the 
 
 import math
 
+import numpy as np
+
 from hannan.kernels.compiling import njit
 
 S, COST, SQUARES = 0, 1, 2
@@ -15,12 +17,17 @@ _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only
 
 
 @njit
-def share(measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept):
-    """p of round n, or -1 where the budget of hints is spent.
+def share(
+    values, low, measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept
+):  # fmt: skip
+    """p of round n; -1 where the budget of hints is spent, NaN for values out of [low, low + top].
 
     `terms` are the numbers of a `Trust`: budget, prior, floor and share. W, what is reserved, and
     how many rounds wait or have been answered are as in `Hint`; `kept` is what exploration leaves.
     """
+    for k in range(values.size):
+        if not low <= values[k] <= low + top:
+            return np.nan
     budget, _, _, largest = terms
     limit = budget * top * math.sqrt(G * n)
     if largest == 1.0:  # no theorem: nothing has to be reserved

@@ -60,6 +60,30 @@ def argmin_law(values, scale, out):
 
 
 @njit
+def lesson(values, scale, action, loss, limit, law):
+    """What a loss teaches where the choice has this law, which is written to `law`.
+
+    Returns the mean weight of the action, (1 - (1-q)^L)/q, and what instability cost: by how much
+    less likely the action becomes once its weighted loss is added, times that loss.
+    """
+    argmin_law(values, scale, law)
+    weight = mean_weight(law[action], limit)
+    amount = weight * loss
+    later, after = values.copy(), np.empty(values.size)
+    later[action] += amount
+    argmin_law(later, scale, after)
+    return weight, max(0.0, amount * (law[action] - after[action]))
+
+
+@njit
+def mean_weight(q, limit):
+    """(1 - (1-q)^L)/q"""
+    if q <= 0.0:
+        return float(limit)
+    return 1.0 if q >= 1.0 else -math.expm1(limit * math.log1p(-q)) / q
+
+
+@njit
 def _below(a, found):
     """Add the integral over w from 0 to 1 of a_j times the product of all other 1 - a_i w."""
     K = a.size

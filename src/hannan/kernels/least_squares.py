@@ -95,6 +95,24 @@ def advise(row, center, scale, weights, inverse, seen, ridge, alpha, some, estim
 
 
 @njit
+def learn_one(row, center, scale, weights, inverse, seen, k, loss):
+    """As `learn`, for a single one of several elements, which have inverses of their own."""
+    n = weights.shape[1]
+    x, product = np.empty(n), np.empty(n)
+    if not expand(row, center, scale, x):
+        return False
+    w, own = weights[k], inverse[k]
+    project(own, n, x, product)
+    bottom = 1.0 + dot(product, x, n)
+    shrink(own, n, product, bottom)
+    gain = (loss - dot(w, x, n)) / bottom
+    for j in range(n):
+        w[j] += gain * product[j]
+    seen[k] = True
+    return True
+
+
+@njit
 def learn(row, center, scale, weights, inverse, seen, elements, losses):
     """Add the observation (row, losses[i]) to regression elements[i] (Sherman-Morrison).
 

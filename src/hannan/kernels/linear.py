@@ -53,29 +53,41 @@ _ERFC = np.array(
         1.2871929431413094,
     ]
 )
+_TO_INTEGER = 1.5 * 2.0**52  # a whole number plus this has that number in its lowest bits
 _FARTHEST = 37.0  # beyond it exp(-t^2/2) is below 1e-297, and taken as 0
 
+# A check for zero before every division would keep loops out of vector instructions.
+fast = njit(error_model="numpy")
 
-@njit
-def add(U, b, x, losses):
-    """Add the outer product of x to the design and x losses' to the moments."""
+
+@fast
+def observe(U, x):
+    """Add the outer product of x to the design."""
     p = x.size
     v = x.copy()
     for i in range(p):
-        row = U[i]
-        r = math.hypot(row[i], v[i])
-        c = r / row[i]
-        s = v[i] / row[i]
-        row[i] = r
-        for j in range(i + 1, p):
-            row[j] = (row[j] + s * v[j]) / c
-            v[j] = c * v[j] - s * row[j]
-    for i in range(p):
+        pivot, first = U[i, i], v[i]
+        r = math.hypot(pivot, first)
+        c = r / pivot
+        s = first / pivot
+        U[i, i] = r
+        row, rest = U[i, i + 1 :], v[i + 1 :]
+        for j in range(row.size):
+            new = (row[j] + s * rest[j]) / c
+            row[j] = new
+            rest[j] = c * rest[j] - s * new
+
+
+@fast
+def add(U, b, x, losses):
+    """Add the outer product of x to the design and x losses' to the moments."""
+    observe(U, x)
+    for i in range(x.size):
         for k in range(losses.size):
             b[i, k] += x[i] * losses[k]
 
 
-@njit
+@fast
 def solve(U, b, row, x, v, scores):
     """v = U^-T x and scores = x' A^-1 b; returns x' A^-1 x. `x` gets the row and its constant."""
     p, K = b.shape
@@ -85,11 +97,11 @@ def solve(U, b, row, x, v, scores):
     for i in range(p):
         v[i] = x[i]
     for i in range(p):
-        v[i] /= U[i, i]
-        top = v[i]
-        row = U[i]
-        for j in range(i + 1, p):
-            v[j] -= row[j] * top
+        top = v[i] / U[i, i]
+        v[i] = top
+        line, rest = U[i, i + 1 :], v[i + 1 :]
+        for j in range(line.size):
+            rest[j] -= line[j] * top
     h = 0.0
     for i in range(p):
         h += v[i] * v[i]
@@ -97,13 +109,14 @@ def solve(U, b, row, x, v, scores):
     for k in range(K):
         scores[k] = 0.0
     for i in range(p - 1, -1, -1):
-        row = U[i]
+        line, rest = U[i, i + 1 :], y[i + 1 :]
         t = y[i]
-        for j in range(i + 1, p):
-            t -= row[j] * y[j]
-        y[i] = t / row[i]
+        for j in range(line.size):
+            t -= line[j] * rest[j]
+        t /= U[i, i]
+        y[i] = t
         for k in range(K):
-            scores[k] += y[i] * b[i, k]
+            scores[k] += t * b[i, k]
     return h
 
 
@@ -200,7 +213,7 @@ def polynomial(coefficients, x, out):
         lanes.store(out, i + 3 * WIDTH, y3)
 
 
-@njit
+@fast
 def normal_tails(t, density, survival):
     """exp(-t^2/2), and the probability that a standard normal number exceeds t.
 
@@ -208,12 +221,16 @@ def normal_tails(t, density, survival):
     library are not made of.
     """
     size = t.size
-    x, power = np.empty(size), np.empty(size, np.int64)
+    x, shifted = np.empty(size), np.empty(size)
+    power = shifted.view(np.int64)
     for i in range(size):
-        square = -0.5 * max(t[i], -_FARTHEST) ** 2
+        here = t[i] if t[i] > -_FARTHEST else -_FARTHEST
+        square = -0.5 * (here * here)
         whole = np.floor(square * 1.4426950408889634 + 0.5)
         x[i] = (square - whole * _LOG2_HIGH) - whole * _LOG2_LOW
-        power[i] = np.int64(whole) << 52
+        shifted[i] = whole + _TO_INTEGER
+    for i in range(size):
+        power[i] = power[i] << 52
     polynomial(_EXP, x, density)
     bits = density.view(np.int64)
     for i in range(size):
@@ -229,7 +246,7 @@ def normal_tails(t, density, survival):
         survival[i] = tail if t[i] > 0.0 else 1.0 - tail
 
 
-@njit
+@fast
 def normal_law(scores, sigma, out):
     """out[k] = probability that k minimises scores[k] + sigma * standard normal noise."""
     K = scores.size

@@ -36,7 +36,14 @@ from hannan.learners.certificates import Account, Evidence, SemiBanditCertificat
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, NoHint, Trust, check_trust
-from hannan.learners.instability import NOTHING, Measured, compared, measure, measure_late
+from hannan.learners.instability import (
+    NOTHING,
+    Measured,
+    compared,
+    measure,
+    weigh_and_measure,
+    measure_late,
+)
 from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import (
     NoisyRound,
@@ -299,18 +306,19 @@ class ContextSemiBanditFTPL(Learner):
             self._floor.raise_to(opened)
         if self._offset.low < 0.0:
             opened.baseline = self._offset.guess()
-        if hint.predictor is not None:
-            hint.advise(opened, leader.G, n)
-            # Which late rounds are answered may depend on what was played. Then a baseline would
-            # bias what is known of the others, so it is only for classes without a theorem.
-            covers = not (opened.late and self.oracle.exact)
-            if isinstance(hint, Hint) and covers and hint.may_cover(scale, leader.kappa):
-                assert opened.values is not None
-                # As if all were taken; without a formula for the law none is.
-                past = restricted(leader.total.tilted(opened.context, opened.values), opened)
-                law = self._resampling.law(past, opened.context, opened.draw)
-                if law is not None:
-                    hint.cover(opened, law, scale, leader.kappa, n)
+        if hint.predictor is None:
+            return
+        hint.advise(opened, leader.G, n)
+        # Which late rounds are answered may depend on what was played. Then a baseline would
+        # bias what is known of the others, so it is only for classes without a theorem.
+        covers = not (opened.late and self.oracle.exact)
+        if covers and hint.may_cover(scale, leader.kappa):
+            assert opened.values is not None
+            # As if all were taken; without a formula for the law none is.
+            past = restricted(leader.total.tilted(opened.context, opened.values), opened)
+            law = self._resampling.law(past, opened.context, opened.draw)
+            if law is not None:
+                hint.cover(opened, law, scale, leader.kappa, n)
 
     def _act(self, opened: Round) -> None:
         """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
@@ -328,15 +336,17 @@ class ContextSemiBanditFTPL(Learner):
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
-        leader, scale, exact = self._leader, opened.draw.scale, opened.exact
+        leader, account = self._leader, self._account
         leader.advance(opened.draws)
-        self._hint.played(opened)
+        if self._hint.mixes:
+            self._hint.played(opened)
         if self._step.schedules:
+            scale = opened.draw.scale
             self._step.played(leader, scale, opened.variance)
-            self._account.scheduled += opened.allowance / scale if scale else 0.0
-        if exact is not None:
-            self._resampling.note(exact)
-        self._account.truncation += self._offset.top * self._K / (math.e * opened.limit)
+            account.scheduled += opened.allowance / scale if scale else 0.0
+        if opened.exact is not None:
+            self._resampling.note(opened.exact)
+        account.truncation += self._offset.top * self._K / (math.e * opened.limit)
         self._decided += 1
         if leader.owed:
             opened.calls += leader.collect()
@@ -359,23 +369,22 @@ class ContextSemiBanditFTPL(Learner):
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
         others = self._overtaken(opened) if opened.late else ()  # decided before this is learned
-        surprise, baseline, alike = self._beyond_the_baseline(opened, losses)  # ℓ_t - Q_t, Q_t
+        surprise, baseline, alike = losses, opened.baseline, opened.action
+        if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
+            surprise, baseline, alike = self._beyond_the_baseline(opened, losses)
         X = leader.X
-        later = leader.seeing(opened.context) if X.open_world else None  # on a renewed X, if due
+        later = leader.seeing(opened.context) if X.due else None  # on a renewed X
         last = later is not None or hint.predictor is not None  # something may fail after this
         estimate, measured, weights = baseline, NOTHING, opened.weights
-        surprised = _any(surprise)
-        if weights is None and (surprised or hint.mixes):
-            weights = self._weigh(opened, surprise)
-        if surprised or (opened.late and self._offset.varies):  # the guess may have moved a leader
-            residual = np.zeros(self._K)
-            if surprised:
-                residual[alike] = weights * surprise
-            estimate = residual if baseline is None else baseline + residual
-            measured = self._measure(opened, baseline, residual, add=not last)
+        surprised = surprise != 0.0 if type(surprise) is float else bool(np.any(surprise))
+        # Hints need weights in every round, and a guess may have moved a leader.
+        if surprised or hint.mixes or (opened.late and self._offset.varies):
+            given = surprise, surprised, baseline, alike
+            weights, estimate, measured = self._estimate(opened, *given, add=not last)
         if later is not None:
             step.prepare(later, measured.instability)
-        hint.learn(opened, losses)
+        if hint.predictor is not None:
+            hint.learn(opened, losses)
         if estimate is None:
             leader.total.observe(opened.context)
         elif not measured.added:
@@ -386,7 +395,8 @@ class ContextSemiBanditFTPL(Learner):
             leader.advance_shadow()
         (later or leader).advance(opened.draws + measured.draws)
         opened.calls += measured.calls
-        hint.charge(opened, losses, weights)
+        if hint.mixes:
+            hint.charge(opened, losses, weights)
         if opened.explores:
             self._floor.charge(opened, losses)
         if step.measures:  # D_t, ε_{t+1} = G / D_t
@@ -396,6 +406,33 @@ class ContextSemiBanditFTPL(Learner):
             self._see(opened.context, later)
         if leader.owed:
             opened.calls += leader.collect()
+
+    def _estimate(
+        self,
+        opened: Round,
+        surprise: Any,
+        surprised: bool,
+        baseline: FloatArray | None,
+        alike: Any,
+        *,
+        add: bool,
+    ) -> tuple[Any, FloatArray | None, Measured]:
+        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost."""
+        weights, measured = opened.weights, None
+        if weights is None and surprised and baseline is None and opened.plays is None:
+            found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
+            if found is not None:
+                weights, measured = found
+        if weights is None and (surprised or self._hint.mixes):
+            weights = self._weigh(opened, surprise)
+        if not (surprised or (opened.late and self._offset.varies)):
+            return weights, baseline, NOTHING
+        residual = np.zeros(self._K)
+        if surprised:
+            residual[alike] = weights * surprise
+        if measured is None:
+            measured = self._measure(opened, baseline, residual, add=add)
+        return weights, residual if baseline is None else baseline + residual, measured
 
     def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
         """What the chosen elements cost beyond it; the baseline; and the actions played alike."""
@@ -412,16 +449,18 @@ class ContextSemiBanditFTPL(Learner):
 
         Where the law of the leader's choice is known: the mean of J_t(j).
         """
-        context, action, (_, _, scale) = opened.context, opened.action, opened.draw
+        context, action, draw = opened.context, opened.action, opened.draw
+        scale = draw.scale
         mixes = opened.advice is not None or opened.explores > 0.0
         if scale == 0.0 and not mixes:
             return 1.0 if isinstance(action, int) else np.ones(len(action))
         past, J = self._past(opened), self._resampling
-        draw = self._leader.again(opened.draw)
-        opened.law = J.law(past, context, draw) if scale else _plain_law(past, context)
-        opened.exact = opened.law is not None
-        if opened.law is not None:
-            return mean_weights(opened.law, opened, opened.limit)
+        if draw.noise is None:
+            draw = self._leader.again(draw)
+        law = opened.law = J.law(past, context, draw) if scale else _plain_law(past, context)
+        opened.exact = law is not None
+        if law is not None:
+            return mean_weights(law, opened, opened.limit)
         if J.exact:
             raise no_law(self.oracle)
         fresh = self._leader.draw(scale, opened.draws)
@@ -507,8 +546,8 @@ class ContextSemiBanditFTPL(Learner):
                 account.scheduled += (c - opened.moment) * worst * B**2 * self._K / scale
         account.loss += _sum(losses)
         account.arrived(scale)
-        covered = self._hint.predictor is not None and opened.baseline is not None
-        if covered:  # what `Hint.cover` lets it hide of a good action
+        if opened.baseline is not None and self._hint.predictor is not None:
+            # What `Hint.cover` lets it hide of a good action.
             account.truncation += B if opened.late else B / math.sqrt(self.rounds + 1.0)
 
     # What is said -----------------------------------------------------------------------------
@@ -718,11 +757,6 @@ class ContextSemiBanditFTPL(Learner):
 def _plain_law(past: Objective, context: Any) -> FloatArray:
     """Of the leader without noise."""
     return np.asarray(past.chosen(context, None, 0, 1, 0.0)[0], dtype=np.float64)
-
-
-def _any(values: Any) -> bool:
-    """Whether a number, or one in an array, is not zero."""
-    return values != 0.0 if isinstance(values, float) else bool(np.any(values))
 
 
 def _sum(values: Any) -> float:

@@ -137,6 +137,11 @@ class ContextSet(Stored):
             )
         return size
 
+    @property
+    def due(self) -> bool:
+        """Whether the next context renews X."""
+        return self.seen is not None and self.seen.due
+
     def see(self, context: Any) -> None:
         """Take notice of a context, where X follows those that arrive and need not be renewed."""
         if self.seen is not None:

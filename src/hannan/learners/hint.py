@@ -22,6 +22,8 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
 from hannan.kernels import hints as kernel
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 @dataclass(frozen=True, slots=True)
 class Trust(Stored):
@@ -206,6 +208,10 @@ class NoHint(Stored):
     def check(self, opened: AdvisedRound, weighed: bool) -> None:
         """Refuse a round, from a file, that lacks what is asked of one that has its weights."""
 
+    def may_cover(self, scale: float, kappa: float) -> bool:
+        """Whether any action can be likely enough for a baseline under noise of this scale."""
+        return False
+
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""
         return losses if opened.baseline is None else losses - opened.baseline[opened.action]
@@ -249,6 +255,7 @@ class Hint(NoHint):
             "_terms",
             "_ungoverned",
             "_n_actions",
+            "_shape",
             "_low",
             "_top",
             "_kept",
@@ -282,6 +289,7 @@ class Hint(NoHint):
         self._answered = 0
         self._measured = np.array([0.0, 0.0, 1.0])  # see the kernel
         self._n_actions = n_actions
+        self._shape = (n_actions,)
         self._low = min(loss_range[0], 0.0)  # what costs nothing
         self._top = loss_range[1] - self._low
         self._kept = kept  # the least that exploration leaves to hint and base
@@ -324,12 +332,19 @@ class Hint(NoHint):
             guess = self._checked(predictor.predict(context))
             some = np.arange(self._n_actions) if available is None else available
             opened.advice = int(some[guess[some].argmin()])
-        opened.values = self._checked(values)
         alone = opened.alone = self._ungoverned or not opened.late
-        share = kernel.share(
-            self._measured, self._terms, self._top, G, n,
+        given = (
+            self._low, self._measured, self._terms, self._top, G, n,
             self.W, self._reserve, self._open, self._answered, alone, self._kept,
         )  # fmt: skip
+        share = math.nan
+        if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.shape == self._shape:
+            share = kernel.share(values, *given)
+            values = values.copy()  # the predictor may use its own array again
+        if share != share:
+            values = self._checked(values)
+            share = kernel.share(values, *given)
+        opened.values = values
         if share < 0.0:
             opened.refused = True
         else:
@@ -350,11 +365,10 @@ class Hint(NoHint):
         return self._top * (share + (most if most > 1.0 else 1.0)) / self._kept
 
     def may_cover(self, scale: float, kappa: float) -> bool:
-        """Whether any action can be likely enough for a baseline under noise of this scale."""
         if self.trust.baseline != "covered" or scale == 0.0:
             return False
         eps = kappa * self._top / scale
-        return 2.0 * eps * math.exp(min(eps, 1.0)) < 1.0
+        return eps < 0.5 and 2.0 * eps * math.exp(eps) < 1.0
 
     def cover(self, opened: Any, law: FloatArray, scale: float, kappa: float, n: int) -> None:
         """Take the estimates as baseline where the action is likely enough; `law`: the base's.

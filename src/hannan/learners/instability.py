@@ -10,9 +10,11 @@ from hannan.core import Objective
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Draw
 from hannan.core.validation import FloatArray
+from hannan.kernels.law import lesson
 from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
 from hannan.learners.resampling import Resampling
 from hannan.learners.restricted import restricted
+from hannan.learners.step_size import StepSize
 
 
 class Measured(NamedTuple):
@@ -77,6 +79,48 @@ def measure(
     leader.get_ready()  # now, so that a failing oracle leaves the total alone
     choice = (leader.settle if add else leader.foresee)(opened, estimate, draw)
     return Measured(max(0.0, at_first - loss_of(residual, choice)), 2, 1, add)
+
+
+def weigh_and_measure(
+    leader: PerturbedLeader,
+    resampling: Resampling,
+    step: StepSize,
+    opened: NoisyRound,
+    loss: float,
+) -> tuple[float, Measured] | None:
+    """The weight of a loss and what `measure` finds, in one compiled call, where there is one.
+
+    For single actions that the leader alone has chosen, without a baseline, if the law of its
+    choice is that of a smallest number under noise, or weights are drawn in pairs. None elsewhere.
+    """
+    (_, _, scale), action, total = opened.draw, opened.action, leader.total
+    if not step.measures or scale != step.scale or type(action) is not int:
+        return None
+    if scale == 0.0 or opened.advice is not None or opened.explores:
+        return None
+    draw = noise, first, _ = leader.draw(scale, opened.draws)
+    standing = None if resampling.exact is False else total.standing(opened.context, noise, scale)
+    if standing is not None:
+        law = np.empty(len(standing))
+        weight, lost = lesson(standing, scale, action, loss, opened.limit, law)
+        opened.law, opened.exact = law, True
+        measured = Measured(lost, 2)
+    elif (
+        resampling.in_pairs(total)
+        and not resampling.exact
+        and resampling.law(total, opened.context, draw) is None
+    ):
+        given = noise, first, opened.limit, resampling.enough, scale, leader.stop_key
+        weight, used, lost = total.lesson(opened.context, action, loss, *given)
+        opened.exact = False
+        opened.draws += used
+        opened.calls += 2 * used
+        measured = Measured(lost, 4, 1)
+    else:
+        return None
+    if lost > 0.0:
+        leader.get_ready()
+    return weight, measured
 
 
 def measure_late(

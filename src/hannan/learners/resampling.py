@@ -93,6 +93,11 @@ class Resampling(Parametrised):
         """The law of the choice of a total's leader, where it is known and used."""
         return None if self.exact is False else total.law(context, draw.noise, draw.scale)
 
+    @property
+    def enough(self) -> float:
+        """What the probabilities of draws in pairs must add up to."""
+        return self.successes - _HALF
+
     def in_pairs(self, total: Objective) -> bool:
         """Whether draws of single actions are taken in pairs."""
         return total.paired if self.pairs is None else self.pairs
@@ -116,9 +121,8 @@ class Resampling(Parametrised):
         r = self.successes
         if isinstance(action, int):
             if self.in_pairs(total):
-                enough = r - _HALF
                 return total.weigh(
-                    context, action, noise, first, limit, enough, scale, 0.0, stop_key
+                    context, action, noise, first, limit, self.enough, scale, 0.0, stop_key
                 )
             return total.resample_one(context, action, noise, first, limit, r, scale)
         some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
@@ -142,7 +146,7 @@ class Resampling(Parametrised):
         assert isinstance(action, int)
         certain, s = opened.weighing(action, total.n_actions)
         if self.in_pairs(total):
-            given = noise, first, limit, r - _HALF, scale, certain, leader.stop_key
+            given = noise, first, limit, self.enough, scale, certain, leader.stop_key
             weight, used = total.weigh(context, action, *given)
             return weight / s, used
         if certain == 0.0:

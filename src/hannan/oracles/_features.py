@@ -23,6 +23,8 @@ from hannan.core.arrays import (
 from hannan.core.validation import FloatArray
 from hannan.kernels.losses import LARGEST, extremes
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 class FeatureOracle(Oracle):
     """A policy class on rows of features.
@@ -69,7 +71,7 @@ class FeatureOracle(Oracle):
 
 def check_row(context: Any) -> FloatArray:
     """A copy of one row of features as float64; each must be a finite number."""
-    if type(context) is np.ndarray and context.dtype == np.float64:
+    if type(context) is np.ndarray and context.dtype == _FLOAT64:
         row = context + 0.0  # a copy, as the caller may use its array again, without negative zeros
     else:
         row = as_numbers(context, 1)

@@ -183,6 +183,10 @@ class TableObjective(Objective):
         noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
         return law_of_argmin(self.totals[self._row(context)], scale if noisy else 0.0)
 
+    def standing(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
+        noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
+        return self.totals[self._row(context)] if noisy and scale else None
+
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         draws = range(first, first + count)
         return [TablePolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]

@@ -372,6 +372,32 @@ class FiniteObjective(BlockObjective):
             used += rows
         return float(state[SUM]), used
 
+    def lesson(
+        self,
+        context: Any,
+        element: int,
+        loss: float,
+        noise: Noise | None,
+        first: int,
+        limit: int,
+        enough: float,
+        scale: float,
+        stop_key: np.uint64,
+    ) -> tuple[float, int, float]:
+        """In one compiled call, where a block of noise has all rows."""
+        given = noise, first, limit, enough, scale, stop_key
+        if limit < 2 or not isinstance(noise, FiniteNoise) or scale == 0.0:
+            return super().lesson(context, element, loss, *given)
+        blocks, cell, state = noise.blocks, noise.cell(context, element), self._state_of_weight
+        start = blocks.locate(first)
+        used, lost = kernel.lesson(
+            self.scores, blocks.block, start, len(blocks.block), scale, self._views[context],
+            element, cell, noise.key, noise.stream, stop_key, first, limit - 1, enough, loss, state,
+        )  # fmt: skip
+        if lost != lost:
+            return super().lesson(context, element, loss, *given)
+        return state.item(SUM), used, lost
+
     def unrest(
         self,
         context: Any,
@@ -392,15 +418,18 @@ class FiniteObjective(BlockObjective):
 
     def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
         """Known where the context carries all the noise: single actions, one perturbed context."""
+        best = self.standing(context, noise, scale)
+        return None if best is None else law_of_argmin(best, scale)
+
+    def standing(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
         if noise is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
             return None
-        if len(noise.contexts) > 1 or self.oracle.sets is not None:
+        perturbed = noise.contexts
+        if len(perturbed) > 1 or self.oracle.sets is not None or perturbed[0] != context:
             return None
-        if list(noise.contexts) != [context]:
-            return None
-        best = np.empty(self.n_actions)
+        best = np.empty(self.oracle.n_actions)
         kernel.best_by_action(self.scores, self._views[context], best)
-        return law_of_argmin(best, scale)
+        return best
 
     @property
     def _losses(self) -> FloatArray:
@@ -459,6 +488,7 @@ class FiniteSetObjective(FiniteObjective):
     resample_one = Objective.resample_one
     chances = Objective.chances
     weigh = Objective.weigh
+    lesson = Objective.lesson
     unrest = Objective.unrest
 
     def add(self, context: int, losses: FloatArray) -> None:

@@ -268,7 +268,10 @@ class LinearObjective(Objective):
         self._cache = None
 
     def observe(self, context: FloatArray) -> None:
-        self.add(context, np.zeros(self.n_actions))
+        x = self._row(context)
+        kernel.observe(self._U, x)
+        self.rounds += 1
+        self._cache = None
 
     def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
         """The scores on one context with one more round in the moments, not in the design."""
@@ -304,8 +307,8 @@ class LinearObjective(Objective):
     def law(self, context: FloatArray, noise: Noise | None, scale: float) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
         scores, _, h = self._solved(context)
-        q = np.zeros(len(scores))
         sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
+        q = np.zeros(len(scores))
         if sigma == 0.0:
             q[scores.argmin()] = 1.0
         else:
@@ -343,16 +346,17 @@ class LinearObjective(Objective):
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Scores, U⁻ᵀx and x'A⁻¹x of a context; cached, as a round needs them several times."""
-        if self._cache is None or self._cache[0] is not context:
-            row = self.oracle.made_of(context)
-            n = len(row) + self.oracle.intercept
+        found, oracle = self._cache, self.oracle
+        if found is None or found[0] is not context:
+            row = context if oracle.features is None else oracle.made_of(context)
+            n = len(row) + oracle.intercept
             if n != len(self._U):
                 self._check_size(context, n)
-            x, v, scores = np.empty(n), np.empty(n), np.empty(self.oracle.n_actions)
+            x, v, scores = np.empty(n), np.empty(n), np.empty(oracle.n_actions)
             h = kernel.solve(self._U, self._b, row, x, v, scores)
-            self._cache = context, scores, v, h
+            found = self._cache = context, scores, v, h
             self._features = context, x
-        return self._cache[1:]
+        return found[1:]
 
     def _check_size(self, context: FloatArray, n: int) -> None:
         """Make room for n features, or refuse another number of them."""

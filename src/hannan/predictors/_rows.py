@@ -20,6 +20,7 @@ from hannan.kernels import blend as kernel
 from hannan.kernels.losses import extremes
 from hannan.predictors._table import as_loss, check_prepared
 
+_FLOAT64 = np.dtype(np.float64)
 FIRST, LAST = 8, 512
 MEMORY = 2**26
 
@@ -107,7 +108,7 @@ class Standardiser(Parametrised):
 
 def check_row(owner: str, context: Any) -> FloatArray:
     """A context as a row of numbers; whether an array of floats is usable is left open."""
-    if type(context) is np.ndarray and context.dtype == np.float64:
+    if type(context) is np.ndarray and context.dtype == _FLOAT64:
         # Kernels are compiled for contiguous arrays that may be written to.
         return context if context.ndim == 1 and context.flags.carray else context.flatten()
     try:

@@ -1,5 +1,6 @@
 """Ridge regression of the losses on the context's features."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Ridge(Predictor):
     [li2010]
     """
 
-    _derived = frozenset({"_rows", "_parts"})
+    _derived = frozenset({"_rows", "_parts", "_settled"})
     _growing = frozenset({"_weights", "_seen"})
     _varying = frozenset({"_inverse", "_scaling"})
     _fixed = frozenset({"_n_actions"})
@@ -105,6 +106,7 @@ class Ridge(Predictor):
         self._scaling: Standardiser | None = None
         self._n_actions = 0
         self._parts: Any = None
+        self._settled = False  # whether elements have parted and rows are used as they come
         self._inverse: FloatArray | None = None
         self._weights: FloatArray = np.zeros((0, 0))
         self._seen = np.zeros(0, dtype=np.bool_)
@@ -156,6 +158,12 @@ class Ridge(Predictor):
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """A rank-one update for each element seen; a single one while all were always seen."""
+        single = type(action) is int and type(loss) is float and self._settled
+        if single and 0 <= action < self._n_actions and math.isfinite(loss):  # as `check_seen`
+            row, parts = self._ready(context)
+            if not kernel.learn_one(row, *parts, action, loss):
+                raise bad_row("Ridge", context)
+            return
         seen, losses = check_seen(self, self._n_actions, action, loss)
         row, parts = self._ready(context)
         if not self._fit(row, parts, seen, losses):
@@ -186,6 +194,7 @@ class Ridge(Predictor):
             scaling = self._scaling
             as_they_are = _AS_GIVEN if scaling is None else (scaling.center, scaling.scale)
             self._parts = *as_they_are, self._weights, self._inverse, self._seen
+            self._settled = scaling is None and len(self._inverse) > 1
 
     def _lower(self, context: Any, alpha: float) -> FloatArray:
         means, widths = self._look(context)

@@ -205,6 +205,10 @@ class RiverObjective(LinearObjective):
         for echo, side in zip(self._echoes, sides, strict=True):
             echo.learn_one(x, coin[side])
 
+    def observe(self, context: FloatArray) -> None:
+        """A lesson like any other."""
+        self.add(context, np.zeros(self.n_actions))
+
     def tilted(self, context: FloatArray, losses: FloatArray) -> MovedScores:  # type: ignore[override]
         """The scores on one context, moved by one more round as regressions would."""
         return MovedScores(self, context, self._solved(context)[2] * losses)
