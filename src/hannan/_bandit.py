@@ -10,7 +10,7 @@ from hannan.core import Learner, Oracle, ParameterError
 from hannan.core.validation import check_loss_range
 from hannan.learners import ContextSemiBanditFTPL, Restarting, TsallisINF
 from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies, SharedLinear
-from hannan.predictors import Blend, Mean, Scaled
+from hannan.predictors import Blend, Hybrid, Mean, Scaled
 
 _RESTARTS = 10
 
@@ -80,8 +80,10 @@ def bandit(
     else:
         oracle = _described(actions, n_actions, n_contexts, policies)
     settings: dict[str, Any] = {"seed": seed, **options}
-    if oracle.max_chosen == 1 and "predictor" not in options and not oracle.described:
-        guess = Blend(seed=seed or 0) if oracle.open_world else Mean()
+    if oracle.max_chosen == 1 and "predictor" not in options:
+        guess: Any = Blend(seed=seed or 0) if oracle.open_world else Mean()
+        if oracle.described:
+            guess = Hybrid(seed=seed or 0)
         settings["predictor"] = guess if span == (0.0, 1.0) else Scaled(guess, span)
     table = oracle.every_map and set(options) <= set(arguments_of(TsallisINF))
     base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)

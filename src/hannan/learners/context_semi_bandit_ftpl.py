@@ -651,14 +651,14 @@ class ContextSemiBanditFTPL(Learner):
         self._floor.see(K)
         return K
 
-    def _limit(self, n: int, K: int) -> int:
-        """L of the n-th round, with K actions."""
+    def _limit(self, n: int, K: int | None = None) -> int:
+        """L of the n-th round; K where that is its own."""
         if self.max_resamples is not None:
             return self.max_resamples
         if self._theorem is not None:
             assert self._theorem.max_resamples is not None
             return self._theorem.max_resamples
-        return max(2, math.ceil(math.sqrt(K * (self.horizon or n))))
+        return max(2, math.ceil(math.sqrt((K or self._K) * (self.horizon or n))))
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context, checked, if it may arrive."""
