@@ -45,8 +45,7 @@ class Names(Stored):
     def __init__(self, given: Any, retired: Iterable[Any] = ()) -> None:
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise InputTypeError(
-                "actions= is a list of names, such as ['red', 'green']; got "
-                f"{given!r:.100}."
+                f"actions= is a list of names, such as ['red', 'green']; got {given!r:.100}."
             )
         self.all: list[Name] = [as_name(each) for each in given]
         if not self.all:
