@@ -26,7 +26,7 @@ from hannan.core import (
     load,
 )
 from hannan.core.interrupts import interrupts
-from hannan.core.kept import expect, is_count, same
+from hannan.core.kept import expect, is_count, is_number, same
 from hannan.core.params import Parametrised
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.storage import save
@@ -174,7 +174,8 @@ class Decider(Parametrised):
         some = self._names.some(available)
         key = self._open.new_id(id)
         self._open.check_room()
-        return self._made("decide", row, some, key, time.time(), self._aim(context))
+        made: Answer = self._made("decide", row, some, key, time.time(), self._aim(context))
+        return made
 
     @_whole
     def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
@@ -361,7 +362,10 @@ class Decider(Parametrised):
         fsync, every
             As in `journal`.
         """
-        journal = Journal(path, bool(fsync), check_every(every))
+        load_path = os.fspath(path)
+        if not os.path.exists(load_path):
+            raise StorageError(f"There is no journal {path}: Decider(…).journal(path) begins one.")
+        journal = Journal(load_path, bool(fsync), check_every(every))
         try:
             found = load(journal.path, trusted=trusted)
             if not isinstance(found, cls):
@@ -419,7 +423,7 @@ class Decider(Parametrised):
             try:
                 self._again(call, path)
             except (HannanError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-                if done == len(calls) - 1 and not isinstance(error, StorageError):
+                if done == len(calls) - 1:
                     break  # it was refused, and its process killed before it was taken back
                 raise DamagedFileError(
                     f"{path} is damaged: call {done + 1} after its snapshot, {call[0]!r:.40}, "
@@ -437,6 +441,13 @@ class Decider(Parametrised):
                 f"{path} replays to other decisions than were made: it was written by another "
                 "version, or on a machine that rounds otherwise."
             )
+        if kind == "decide":
+            _, _, key, moment, aim = args
+            self._open.new_id(key)
+            places = aim is None if self.baseline is None else is_count(aim, len(self._names))
+            expect(self, time=is_number(moment), baseline=places)
+        elif kind == "expire":
+            expect(self, time=is_number(args[0]))
         self._do(kind, args)
 
     # Calls --------------------------------------------------------------------------------------
@@ -488,7 +499,7 @@ class Decider(Parametrised):
         found = self._open.find(key)
         assert found is not None
         number, action, _ = found
-        loss = self._units.as_loss(outcome)
+        loss = self._units.as_loss(self._units.checked(outcome))
         self._learner.update(loss, number)
         self._board.told(number, action, loss)
         self._open.close(key, outcome)
@@ -497,6 +508,8 @@ class Decider(Parametrised):
         self._board.late += 1
 
     def _do_expire(self, before: float, outcome: float | None) -> None:
+        if outcome is not None:
+            outcome = self._units.checked(outcome)
         for key in self._open.older(before):
             found = self._open.find(key)
             assert found is not None
@@ -557,8 +570,8 @@ class Decider(Parametrised):
 
     def _new_learner(self, plain_arms: bool) -> Learner:
         K = len(self._names)
-        options = {"seed": self._seed, "exploration": self._least(K)}
-        return bandit(K, n_contexts=1, **options) if plain_arms else bandit(K, **options)
+        n_contexts = 1 if plain_arms else None
+        return bandit(K, n_contexts, seed=self._seed, exploration=self._least(K))
 
     # Storage ------------------------------------------------------------------------------------
 

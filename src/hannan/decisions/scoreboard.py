@@ -114,15 +114,15 @@ class Scoreboard(Stored):
             self._entropy += (-float(own @ np.log2(own)), 1.0)
 
     def _shares(self, action: int, aim: int | None, some: IntArray | None) -> Shares:
-        key = action, aim
-        held = self._cache.get(key) if some is None else None
+        if some is not None:
+            return shares(self.watch.aims(aim, some), action, some)
+        held = self._cache.get((action, aim))
         if held is None:
-            held = shares(self.watch.aims(aim, some), action, some)
-            if some is None:
-                if len(self._cache) >= _KEPT:
-                    self._cache.clear()
-                self._cache[key] = held
-        return held
+            if len(self._cache) >= _KEPT:
+                self._cache.clear()
+            held = self._cache[action, aim] = shares(self.watch.aims(aim), action, None)
+        # No two rounds share one: what a file holds shall not depend on when it was loaded.
+        return Shares(held.played.copy(), held.copied.copy())
 
     def told(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
