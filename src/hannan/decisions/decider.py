@@ -32,10 +32,11 @@ from hannan.core.rounds import MOST_OPEN
 from hannan.core.storage import save
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
-from hannan.core.validation import check_integer, check_seed, refuse
+from hannan.core.validation import check_integer, check_probability, check_seed, refuse
 from hannan.decisions.answers import Answer, Id, OpenDecisions, Why, as_id
 from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
-from hannan.decisions.names import Names
+from hannan.decisions.logs import logged
+from hannan.decisions.names import Name, Names, as_name
 from hannan.decisions.records import plain
 from hannan.decisions.scoreboard import BASELINE, Scoreboard
 from hannan.decisions.summary import Standing, Summary
@@ -230,6 +231,77 @@ class Decider(Parametrised):
         with self._lock:
             return list(self._open)
 
+    # Actions that come and go, and decisions of others --------------------------------------------
+
+    @_whole
+    def add_action(self, name: Any) -> None:
+        """One more action, from the next decision on; a retired one comes back as it was known.
+
+        All that was learned of the others stays, and of the new one nothing is known: it is tried
+        as one of a new Decider would be.
+        """
+        self._made("add", as_name(name))
+
+    @_whole
+    def retire(self, name: Any) -> None:
+        """Never decide on an action again; open decisions on it may still be reported."""
+        self._made("retire", as_name(name))
+
+    @_whole
+    def learn(
+        self,
+        context: Any,
+        action: Any,
+        reward: Any = None,
+        propensity: Any = None,
+        *,
+        loss: Any = None,
+    ) -> None:
+        """A decision that was made elsewhere, with the probability it was drawn with.
+
+        It counts in what is learned, and in no statement: those are about decisions made here.
+
+        Parameters
+        ----------
+        context, action
+            What was known, and what was done.
+        reward, loss
+            What came of it.
+        propensity
+            The probability with which it was done, greater than 0; 1 where it always is. The less
+            is known of it, the less the learner's base is worth; the predictor does not use it.
+        """
+        if propensity is None:
+            raise ParameterError(
+                "learn() needs propensity=, the probability with which the action was chosen: 1 "
+                "where a fixed rule chose it, 1/K where any of K actions was as likely."
+            )
+        outcome = self._units.outcome(reward, loss)
+        q = check_probability("learn", "propensity", propensity)
+        self._made("learn", plain(context), self._names.place(action), outcome, q)
+
+    def warm_start(self, log: Any) -> int:
+        """Learn all decisions of a log; how many there were.
+
+        If one of them is refused, those before it have been learned, and the error says which.
+
+        Parameters
+        ----------
+        log
+            An `off_policy.Log`, whose actions are numbers in the order of ours, and whose losses
+            are in our units, or in [0, 1], 0 for the highest reward, where we have rewards; rows (context, action, outcome, propensity); or mappings, or a
+            frame, with columns action, reward or loss, and propensity, all others being the
+            context.
+        """
+        count = 0
+        for context, action, outcome, q in logged(log, self._names.all, self._units):
+            try:
+                self.learn(context, action, propensity=q, **outcome)
+            except HannanError as error:
+                raise type(error)(f"Row {count} of the log: {error}") from None
+            count += 1
+        return count
+
     # What is known ------------------------------------------------------------------------------
 
     @_whole
@@ -413,7 +485,8 @@ class Decider(Parametrised):
 
     @property
     def _touched(self) -> bool:
-        return self._learner is not None or len(self._names) > len(list(self.actions or ()))
+        begun = list(self.actions or ())
+        return self._learner is not None or self._names.all != begun or bool(self._names.retired)
 
     def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
         """Make the calls of a journal again, by the same code that made them at first."""
@@ -477,13 +550,8 @@ class Decider(Parametrised):
     def _do_decide(
         self, row: Any, some: list[int] | None, key: Id, moment: float, aim: int | None
     ) -> Answer:
-        plain_arms = self._learner is None and row is None
-        learner, features = self._learner, self._features
-        if learner is None:
-            learner = self._new_learner(plain_arms)
-            features = None if plain_arms else self._new_features()
-        x = self._encoded(row, features)
-        made = learner.decide(x, some)
+        learner, features = self._ready(row)
+        made = learner.decide(self._encoded(row, features), some)
         number, action, q = made.id, made.action, float(made.propensity)
         # From here on nothing can fail.
         if features is not None:
@@ -522,7 +590,38 @@ class Decider(Parametrised):
                 self._board.told(*found[:2], loss)
             self._open.close(key, None)
 
+    def _do_add(self, name: Name) -> None:
+        names = self._names.with_new(name)
+        before, K = len(self._names), len(names)
+        if K > before:
+            least = self._least(K)
+            learner = self._learner
+            if learner is not None:
+                learner = learner.extended(K, exploration=least)
+            self._learner, self._board = learner, self._board.extended(K)
+        self._names = names
+
+    def _do_retire(self, name: Name) -> None:
+        self._names = self._names.without(name)
+
+    def _do_learn(self, row: Any, action: int, outcome: float, propensity: float) -> None:
+        learner, features = self._ready(row)
+        loss = self._units.as_loss(self._units.checked(outcome))
+        learner.learn(self._encoded(row, features), action, loss, propensity)
+        # From here on nothing can fail.
+        if features is not None:
+            features.see(row)
+        self._learner, self._features = learner, features
+        self._board.learned += 1
+
     # Parts --------------------------------------------------------------------------------------
+
+    def _ready(self, row: Any) -> tuple[Any, Features | None]:
+        """The learner, and what reads contexts: of the kind that the first context asks for."""
+        if self._learner is not None:
+            return self._learner, self._features
+        plain_arms = row is None
+        return self._new_learner(plain_arms), None if plain_arms else self._new_features()
 
     def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
         """A decision that waits, as callers see it."""
@@ -615,4 +714,7 @@ _CALLS = {
     "report": "_do_report",
     "late": "_do_late",
     "expire": "_do_expire",
+    "add": "_do_add",
+    "retire": "_do_retire",
+    "learn": "_do_learn",
 }
