@@ -46,9 +46,11 @@ if TYPE_CHECKING:
         baselines,
         bounds,
         checks,
+        decisions,
         detectors,
         environments,
         experiments,
+        features,
         losses,
         networks,
         off_policy,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from hannan._bandit import bandit
     from hannan._experts import experts
     from hannan._show_versions import show_versions
+    from hannan.decisions import Decider
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
@@ -90,6 +93,7 @@ __all__ = [
     "ContextFTPL",
     "ContextSemiBanditFTPL",
     "DamagedFileError",
+    "Decider",
     "Decision",
     "DecisionError",
     "Discounted",
@@ -130,10 +134,12 @@ __all__ = [
     "baselines",
     "bounds",
     "checks",
+    "decisions",
     "detectors",
     "environments",
     "experiments",
     "experts",
+    "features",
     "load",
     "losses",
     "networks",
@@ -149,6 +155,7 @@ __all__ = [
 
 
 _HOMES = {
+    "Decider": "decisions",
     "Trace": "experiments",
     "play": "experiments",
     "bandit": "_bandit",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
-from hannan.core.errors import HannanError
+from hannan.core.errors import HannanError, ParameterError
 from hannan.core.kept import same
 from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
@@ -306,6 +306,12 @@ class Objective(Stored, ABC):
         A loss on this context adds to that of its action.
         """
         return None
+
+    def extended(self, oracle: Oracle) -> Objective:
+        """This total for the same class with more actions, each as good as the best so far."""
+        raise ParameterError(
+            f"Totals of {type(self.oracle).__name__} cannot take more actions than they began with."
+        )
 
 
 class Oracle(Parametrised, ABC):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar, Self
 
+from hannan.core.errors import DamagedFileError
+
 
 class Stored:
     """Something that a file can hold: what makes it anew, and what it has learned since.
@@ -26,6 +28,8 @@ class Stored:
     _growing: ClassVar[frozenset[str]] = frozenset()
     _varying: ClassVar[frozenset[str]] = frozenset()
     _fixed: ClassVar[frozenset[str]] = frozenset()
+    _later: ClassVar[frozenset[str]] = frozenset()
+    """What files of earlier versions do not have: it stays as a new object has it."""
     _trusted_package: ClassVar[str | None] = None
     """A package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None
@@ -67,6 +71,11 @@ class Stored:
 
     def _restored(self) -> None:
         """Called once what was learned has been laid over a new object."""
+
+    def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
+        """Called with what a file goes on with after this object; `mark` ends what is before."""
+        if tail:
+            raise DamagedFileError(f"{path} is damaged: its lengths do not add up.")
 
     @classmethod
     def _derived_names(cls) -> frozenset[str]:

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
@@ -315,6 +315,18 @@ class Restarting(Learner):
         self.restarts.append(rounds)
         self.oracle_calls = self._past_calls + successor.oracle_calls
 
+    def expected(self, decision: int | None = None) -> Any:
+        if decision is None:
+            return self.player.expected()
+        opened: Any = self._ledger.waiting[decision]
+        current = opened.segment == len(self.restarts)
+        return self.player.expected(opened.inner) if current else None
+
+    def law(self, decision: int) -> Any:
+        opened: Any = self._ledger.waiting[decision]
+        current = opened.segment == len(self.restarts)
+        return self.player.law(opened.inner) if current else None
+
     @property
     def late(self) -> str | None:
         return self.learner.late
@@ -426,6 +438,25 @@ class Restarting(Learner):
         """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
         return getattr(self.player, "predictor_", None)
 
+    def extended(self, n_actions: int, **changes: Any) -> Self:
+        if self.oracle is None:
+            raise self._inextensible()
+        given = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
+        player = self.player.extended(n_actions, **given)
+        twin = self.clone(learner=self.learner.clone(**given))
+        kept = {name: getattr(self, name) for name in _CARRIED}
+        vars(twin).update(copy.deepcopy(kept))
+        twin.player, twin._monitor = player, self._monitor.extended(player, n_actions)
+        twin._ledger = self._ledger.extended(n_actions)
+        twin._availability = self._availability.extended(n_actions)
+        twin.oracle_calls = twin._past_calls + player.oracle_calls
+        return twin
+
+    def _learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        if self._unfinished:
+            self._look_for_drift(self.rounds)
+        self.player.learn(context, action, loss, propensity)
+
     # Parts ------------------------------------------------------------------------------------
 
     @property
@@ -446,6 +477,12 @@ class Restarting(Learner):
         if not hasattr(self.player, verb):
             raise InputTypeError(f"{type(self.learner).__name__} has no {verb}().")
         return getattr(self.player, verb)()
+
+
+_CARRIED = (
+    "rounds", "restarts", "_lesson", "_news", "_alarm", "_unfinished", "_closed",
+    "_closed_bounds", "_past_calls", "_late", "_late_loss",
+)  # fmt: skip
 
 
 def _add_up(certificates: Sequence[Any], notes: Sequence[str]) -> Any:
