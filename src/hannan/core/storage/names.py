@@ -15,6 +15,7 @@ _PACKAGES = (
     "bounds",
     "core",
     "detectors",
+    "features",
     "learners",
     "losses",
     "off_policy",

@@ -1,0 +1,11 @@
+"""Rows of any kind of values as the numbers that learners take."""
+
+from hannan.features.category import Category
+from hannan.features.column import Column
+from hannan.features.date import Date
+from hannan.features.features import Features
+from hannan.features.flag import Flag
+from hannan.features.number import Number
+from hannan.features.text import Text
+
+__all__ = ["Category", "Column", "Date", "Features", "Flag", "Number", "Text"]

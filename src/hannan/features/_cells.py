@@ -1,0 +1,211 @@
+"""Single values of a row: missing ones, numbers, dates, words; and a hash that never changes.
+
+Whatever a value's own methods raise, the functions here do not.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from numbers import Real
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+HUGE = 1e60
+"""Numbers beyond are as good as infinite: sums of their squares could not be kept."""
+
+_NAN = math.nan
+_HOLES = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
+_LONGEST_HOLE = max(map(len, _HOLES))
+_MASKED = type(np.ma.masked)
+_NUMBERS = (Real, Decimal, np.number, np.bool_)
+_FLAGS = {
+    **dict.fromkeys(("true", "yes", "y", "t", "on", "1", "1.0"), True),
+    **dict.fromkeys(("false", "no", "n", "f", "off", "0", "0.0"), False),
+}
+_WORD = re.compile(r"\w+")
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:$|[T ]\d{2}:?\d{2})")
+_CODE = re.compile(r"[+-]?0\d")  # of digits that are a name: a postcode, an article number
+_LONGEST = 200  # letters that are kept of a level
+MOST_LETTERS = 10_000
+"""Letters that are read of a text."""
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN of every kind, NaT, NA, a masked value, and the texts that stand for them.
+
+    >>> [is_missing(value) for value in (None, float("nan"), " NA ", "", 0, "0", [])]
+    [True, True, True, True, False, False, False]
+    """
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_HOLE + 8 and value.strip().lower() in _HOLES
+    if type(value).__name__ == "NAType" or isinstance(value, _MASKED):
+        return True  # of pandas: neither equal nor unequal to itself
+    try:
+        return bool(value != value)
+    except Exception:  # signalling NaN, arrays, what others write in __ne__
+        return isinstance(value, Decimal)
+
+
+def as_number(value: Any) -> float:
+    """A number, a span of time in seconds, or the text of a number; NaN for anything else.
+
+    In text one comma is a decimal comma; of commas and dots the last is the decimal mark.
+
+    >>> [as_number(value) for value in (3, "3,5", "1.234,5", "1,234,567.5", True, "three")]
+    [3.0, 3.5, 1234.5, 1234567.5, 1.0, nan]
+    """
+    if type(value) is int and -1_000_000 < value < 1_000_000:  # the usual case
+        return float(value)
+    if isinstance(value, str):
+        return _number_in(value)
+    if value is None:
+        return _NAN
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if not isinstance(value, _NUMBERS) or isinstance(value, np.timedelta64 | np.complexfloating):
+        return _NAN
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, bool(value > 0) - 0.5)  # type: ignore[operator]
+    except Exception:  # signalling NaN, what others write in __float__
+        return _NAN
+
+
+def _number_in(text: str) -> float:
+    text = text.strip()
+    if "," in text:
+        whole, mark, rest = text.rpartition("," if text.rfind(",") > text.rfind(".") else ".")
+        if mark == "," and "," in whole and "." not in whole:  # several: they group thousands
+            whole, rest = whole + rest, ""
+        text = f"{whole.replace(',', '').replace('.', '')}.{rest}"
+    if len(text) > 400 or "_" in text:
+        return _NAN
+    try:
+        return float(text)
+    except ValueError:
+        return _NAN
+
+
+def as_date(value: Any, format: str | None = None) -> datetime | None:
+    """A moment as it reads on its own clock, its zone left out; None if it is no date.
+
+    >>> as_date("2024-02-29T13:30:00+02:00"), as_date("soon")
+    (datetime.datetime(2024, 2, 29, 13, 30), None)
+    """
+    try:
+        if isinstance(value, np.datetime64):
+            value = value.astype("datetime64[us]").item()
+        elif isinstance(value, str):
+            text = value.strip()
+            value = datetime.fromisoformat(text) if format is None else _read(text, format)
+        if isinstance(value, datetime):
+            kept = value.year, value.month, value.day, value.hour, value.minute, value.second
+            return datetime(*kept)
+        if isinstance(value, date):
+            return datetime(value.year, value.month, value.day)
+    except Exception:  # NaT, text that is no date, what others write in their classes
+        return None
+    return None
+
+
+def _read(text: str, format: str) -> datetime:
+    return datetime.strptime(text, format)
+
+
+def looks_like_date(value: Any) -> bool:
+    """Whether it is a date or the ISO text of one: digits alone are rather a number."""
+    if isinstance(value, str):
+        return _ISO.match(value.strip()) is not None and as_date(value) is not None
+    return isinstance(value, date | np.datetime64) and as_date(value) is not None
+
+
+def looks_like_number(value: Any) -> bool:
+    """Whether it is a number or the text of one, without the leading zeros of a code."""
+    if isinstance(value, str) and _CODE.match(value.strip()) and value.strip().isdecimal():
+        return False
+    return not math.isnan(as_number(value))
+
+
+def as_flag(value: Any) -> bool | None:
+    """True or False, also as 1 or 0 and as words; None for anything else.
+
+    >>> [as_flag(value) for value in (True, 0, "Yes", "off", "maybe", 2)]
+    [True, False, True, False, None, None]
+    """
+    if isinstance(value, str):
+        return _FLAGS.get(value.strip().lower()) if len(value) < 16 else None
+    number = as_number(value)
+    return bool(number) if number in (0.0, 1.0) else None
+
+
+def level_of(value: Any) -> str:
+    """The name of a category: equal for what reads alike, such as 3, 3.0 and "3".
+
+    Long names are cut, with their hash instead of the rest. Objects that say nothing of themselves
+    are known by their class.
+
+    >>> level_of(3.0), level_of(" pro "), level_of(("a", 1))
+    ('3', 'pro', "('a', 1)")
+    """
+    if isinstance(value, Enum):
+        text = f"{type(value).__name__}.{value.name}"
+    elif isinstance(value, str):
+        text = value.strip()
+    elif isinstance(value, float | np.floating) and float(value).is_integer():
+        text = str(int(value))
+    else:
+        text = _text_of(value)
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST - 12]}…{stable_hash(text):08x}"
+    return text
+
+
+def _text_of(value: Any) -> str:
+    made: Any = type(value)
+    if made.__str__ is object.__str__ and made.__repr__ is object.__repr__:
+        return str(made.__name__)  # its text would be its place in memory
+    try:
+        return str(value).strip()
+    except Exception:  # what others write in __str__
+        return str(made.__name__)
+
+
+def words_of(value: Any) -> list[str]:
+    """The words of a text in small letters; the entries of a list, a set or a mapping.
+
+    >>> words_of("Late again, LATE!"), words_of(["red", 3])
+    (['late', 'again', 'late'], ['red', '3'])
+    """
+    if isinstance(value, str):
+        return _WORD.findall(value[:MOST_LETTERS].lower())
+    try:
+        if isinstance(value, Mapping):
+            return sorted(f"{level_of(key)}={level_of(value[key])}" for key in value)
+        if isinstance(value, set | frozenset):
+            return sorted(map(level_of, value))
+        if isinstance(value, list | tuple | np.ndarray):
+            return [level_of(entry) for entry in value]
+    except Exception:  # what others write in their classes
+        return [type(value).__name__]
+    return [level_of(value)]
+
+
+def stable_hash(text: str) -> int:
+    """A whole number below 2**32, the same in every process and on every machine."""
+    return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def scatter(text: str, amount: float, out: list[float], at: int, buckets: int) -> None:
+    """Add an amount, or its negative, to one of some places: which, the hash says."""
+    found = crc32(text.encode("utf-8", "surrogatepass"))
+    out[at + (found >> 1) % buckets] += amount if found & 1 else -amount

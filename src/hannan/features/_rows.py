@@ -1,0 +1,74 @@
+"""One row, in whatever form it comes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import date
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from hannan.core.arrays import is_frame, is_lazy
+from hannan.core.errors import ContextError
+
+Cells = dict[Any, Any] | list[Any]
+
+_SINGLE = (str, bytes, Number, date, np.generic)
+
+
+def cells_of(row: Any) -> Cells:
+    """A dictionary of a row with names, a list of one without; {} where there is nothing.
+
+    >>> cells_of((31, "pro")), cells_of("pro"), cells_of(None)
+    ([31, 'pro'], ['pro'], {})
+    """
+    kind = type(row)
+    if kind is dict or kind is list:
+        return row or {}
+    if row is None:
+        return {}
+    try:
+        found = _read(row)
+    except ContextError:
+        raise
+    except Exception as error:  # what others write in their classes
+        raise _refused(row, f"reading it raised {type(error).__name__}") from error
+    return found or {}
+
+
+def _read(row: Any) -> Cells:
+    if isinstance(row, _SINGLE):
+        return [row]
+    if isinstance(row, np.ndarray):
+        if row.ndim > 1:
+            raise _refused(row, f"its shape is {row.shape}: give one row, table[i]")
+        plain = row.dtype.kind in "fiub"
+        return [row[()]] if row.ndim == 0 else row.tolist() if plain else list(row)
+    if is_lazy(row) or is_frame(row):
+        advice = "give one row of it, such as frame.iloc[i] or frame.row(i, named=True)"
+        raise _refused(row, f"a frame has many: {advice}")
+    fields = getattr(row, "_fields", None)
+    if isinstance(row, tuple):
+        return list(row) if fields is None else dict(zip(fields, row, strict=True))
+    if isinstance(row, Mapping):
+        return {name: row[name] for name in row}
+    if hasattr(row, "keys") and hasattr(row, "items"):  # a series of pandas
+        return dict(row.items())
+    if dataclasses.is_dataclass(row) and not isinstance(row, type):
+        return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
+    if hasattr(row, "as_py"):  # a scalar of pyarrow
+        return cells_of(row.as_py())
+    if hasattr(row, "to_list"):  # a series of polars
+        return list(row.to_list())
+    if hasattr(row, "__len__") and hasattr(row, "__getitem__"):
+        return [row[i] for i in range(len(row))]
+    raise _refused(row, "it is neither a mapping nor a sequence")
+
+
+def _refused(row: Any, why: str) -> ContextError:
+    return ContextError(
+        f"A row of features is a mapping, a sequence, a single value or None; got a "
+        f"{type(row).__name__}, and {why}."
+    )

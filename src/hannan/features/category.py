@@ -1,0 +1,131 @@
+"""Categories: a number for each, and shared ones for those without."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from hannan.core.kept import are_places, expect
+from hannan.core.validation import check_integer, refuse
+from hannan.features._cells import is_missing, level_of, stable_hash
+from hannan.features.column import Column
+
+_MOST = 512
+
+
+class Category(Column):
+    """One of several levels: 1 in the place of this level, 0 in all others.
+
+    Levels are told apart by what they read: 3, 3.0 and "3" are one. A missing value has a place of
+    its own. Levels that were not declared or, where none are, come when `room` is taken, share
+    `buckets` further places by a hash that is the same on every machine.
+
+    Parameters
+    ----------
+    levels
+        All levels, any hashable things; None finds them in their order of appearance.
+    room
+        How many levels are found at most.
+    buckets
+        How many places all others share.
+
+    Examples
+    --------
+    >>> from hannan.features import Category, Features
+    >>> features = Features({"plan": Category(["free", "pro"])})
+    >>> features.names
+    ['plan=free', 'plan=pro', 'plan missing', 'plan other']
+    >>> for plan in ("pro", None, "platinum"):
+    ...     print(features.encode({"plan": plan}))
+    [0. 1. 0. 0.]
+    [0. 0. 1. 0.]
+    [0. 0. 0. 1.]
+    """
+
+    _derived = frozenset({"_size"})
+    _varying = frozenset({"_places"})
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 0.0
+
+    def _check_stored(self) -> None:
+        places = self._places
+        fits = type(places) is dict and len(places) <= self._size and are_places(places)
+        fits = fits and all(type(key) is str and level_of(key) == key for key in places)
+        if self.levels is not None:
+            fits = fits and list(places) == [level_of(level) for level in self.levels]
+        expect(self, _places=fits)
+
+    def __init__(
+        self, levels: Sequence[Hashable] | None = None, room: int = 12, buckets: int = 1
+    ) -> None:
+        self.levels = levels
+        self.room = room
+        self.buckets = buckets
+        self._size = check_integer(self, "room", room, 0, _MOST)
+        check_integer(self, "buckets", buckets, 1, _MOST)
+        self._places: dict[str, int] = {}
+        if levels is not None:
+            self._places = _places(self, levels)
+            self._size = len(self._places)
+
+    @property
+    def width(self) -> int:
+        """The levels, the missing value, and the buckets."""
+        return self._size + 1 + self.buckets
+
+    def labels(self, name: str) -> list[str]:
+        """Such as "plan=free", "plan missing" and "plan other"."""
+        found = [f"{name}={level}" for level in self._places]
+        found += [f"{name}=?{place}" for place in range(len(found), self._size)]
+        others = [f" {i}" for i in range(self.buckets)] if self.buckets > 1 else [""]
+        return [*found, f"{name} missing", *(f"{name} other{i}" for i in others)]
+
+    def write(self, value: Any, out: list[float], at: int) -> bool:
+        """1 in the place of the level."""
+        place = self._places.get(value) if type(value) is str else None
+        if place is not None:
+            out[at + place] = 1.0
+            return True
+        if value is None or not _can_be(value):
+            out[at + self._size] = 1.0
+            return value is None
+        level = level_of(value)
+        place = self._places.get(level)
+        if place is None:
+            if is_missing(value):
+                place = self._size
+            elif len(self._places) < self._size:
+                place = len(self._places)  # as if it had been seen
+            else:
+                place = self._size + 1 + stable_hash(level) % self.buckets
+        out[at + place] = 1.0
+        return True
+
+    def see(self, value: Any) -> None:
+        """Give a new level the next place."""
+        places = self._places
+        if type(value) is str and value in places:
+            return
+        if len(places) < self._size and _can_be(value) and not is_missing(value):
+            places.setdefault(level_of(value), len(places))
+
+
+def _can_be(value: Any) -> bool:
+    """Whether this is a name of something: what can be a key and is one value."""
+    return isinstance(value, Hashable) and not isinstance(value, type | frozenset)
+
+
+def _places(owner: Category, levels: Any) -> dict[str, int]:
+    accepted = f"a list of up to {_MOST - 1} levels, none of them missing, each once"
+    try:
+        given = None if isinstance(levels, str) else list(levels)
+    except TypeError:
+        given = None
+    if given is None or len(given) >= _MOST or not all(map(_can_be, given)):
+        raise refuse(owner, "levels", accepted, levels)
+    found = {level_of(level): i for i, level in enumerate(given)}
+    if len(found) != len(given) or None in given or "" in found:
+        raise refuse(owner, "levels", accepted, levels)
+    return found

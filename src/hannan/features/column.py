@@ -1,0 +1,40 @@
+"""A column of values as a few numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from hannan.core.params import Parametrised
+
+
+class Column(Parametrised, ABC):
+    """How the values of one column become `width` numbers, and what it learns from them.
+
+    A value is read *as if it had been seen*: `write` changes nothing, and what `see` then learns
+    from the same value is already counted in what was written.
+    """
+
+    learns: ClassVar[bool] = True
+    """Whether `see` does anything."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many numbers a value becomes; the same for ever."""
+
+    @abstractmethod
+    def labels(self, name: str) -> list[str]:
+        """What to call these numbers where the column has this name."""
+
+    @abstractmethod
+    def write(self, value: Any, out: list[float], at: int) -> bool:
+        """Write the numbers into `out`, where all is 0, from the place `at` on.
+
+        True if they say all there is to say; False for a value of another kind, which is then
+        written as if it were missing, or for a missing one that they cannot show.
+        """
+
+    @abstractmethod
+    def see(self, value: Any) -> None:
+        """Learn from a value; one of another kind teaches nothing."""

@@ -1,0 +1,110 @@
+"""Dates: how late, and where in the week, the year and the day."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from hannan.core.kept import expect, same
+from hannan.core.validation import refuse
+from hannan.features._cells import as_date, is_missing
+from hannan.features.column import Column
+from hannan.features.number import Number
+
+_PERIODS = {"weekday": 7, "month": 12, "hour": 24}
+_CIRCLES = {
+    name: [(math.sin(2 * math.pi * i / n), math.cos(2 * math.pi * i / n)) for i in range(n)]
+    for name, n in _PERIODS.items()
+}
+
+
+class Date(Column):
+    """A moment: its day as a running standardised number, and places on circles.
+
+    Weekday, month and hour are the sine and cosine of their place, so that Sunday is next to
+    Monday. A last number is 1 where the date is missing. Read from dates of Python, pandas and
+    NumPy, and from ISO text; the clock is the one of the date itself, whatever its zone.
+
+    Parameters
+    ----------
+    parts
+        Some of "day", "weekday", "month" and "hour".
+    format
+        How text is to be read, such as "%d.%m.%Y"; None for ISO dates, "2024-02-29".
+
+    Examples
+    --------
+    >>> from hannan.features import Date, Features
+    >>> features = Features({"when": Date(["day", "weekday"])})
+    >>> for when in ("2024-01-01", "2024-01-02T09:30", None):
+    ...     print(features.encode({"when": when}).round(2) + 0.0)
+    ...     features.see({"when": when})
+    [0. 0. 1. 0.]
+    [1.   0.78 0.62 0.  ]
+    [0. 0. 0. 1.]
+    """
+
+    _derived = frozenset({"_circles"})
+
+    def _check_stored(self) -> None:
+        expect(self, _day=type(self._day) is Number and same(self._day, Number(indicator=False)))
+
+    def __init__(
+        self,
+        parts: Sequence[str] = ("day", "weekday", "month", "hour"),
+        format: str | None = None,
+    ) -> None:
+        self.parts = parts
+        self.format = format
+        known = ("day", *_PERIODS)
+        given = list(parts) if isinstance(parts, list | tuple) else []
+        if not given or len(set(map(str, given))) != len(given) or not set(given) <= set(known):
+            raise refuse(self, "parts", f"some of {known}, each once", parts)
+        if format is not None and not isinstance(format, str):
+            raise refuse(self, "format", 'text such as "%d.%m.%Y", or None', format)
+        self._day = Number(indicator=False)
+        self._circles = [(name, _CIRCLES[name]) for name in _PERIODS if name in given]
+
+    @property
+    def width(self) -> int:
+        """1 for the day, 2 for each circle, and 1 that says whether it is missing."""
+        return ("day" in self.parts) + 2 * len(self._circles) + 1
+
+    def labels(self, name: str) -> list[str]:
+        """Such as "when day", "when weekday sin" and "when missing"."""
+        found = [f"{name} day"] if "day" in self.parts else []
+        for part, _ in self._circles:
+            found += [f"{name} {part} sin", f"{name} {part} cos"]
+        return [*found, f"{name} missing"]
+
+    def write(self, value: Any, out: list[float], at: int) -> bool:
+        """The parts of the date."""
+        moment = as_date(value, self.format)
+        if moment is None:
+            out[at + self.width - 1] = 1.0
+            return is_missing(value)
+        if "day" in self.parts:
+            self._day.write(_day(moment), out, at)
+            at += 1
+        for part, circle in self._circles:
+            if part == "weekday":
+                place = circle[moment.weekday()]
+            elif part == "month":
+                place = circle[moment.month - 1]
+            else:
+                place = circle[moment.hour]
+            out[at], out[at + 1] = place
+            at += 2
+        return True
+
+    def see(self, value: Any) -> None:
+        """Renew the mean and the deviation of the days."""
+        moment = as_date(value, self.format)
+        if moment is not None:
+            self._day.see(_day(moment))
+
+
+def _day(moment: datetime) -> float:
+    return moment.toordinal() + moment.hour / 24.0

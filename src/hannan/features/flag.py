@@ -1,0 +1,50 @@
+"""Booleans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hannan.features._cells import as_flag, is_missing
+from hannan.features.column import Column
+
+
+class Flag(Column):
+    """True or False: 1 or 0, and a second number that is 1 where it is missing.
+
+    Read from booleans, 1 and 0, and the words true, false, yes, no, y, n, t, f, on and off.
+
+    Examples
+    --------
+    >>> from hannan.features import Features, Flag
+    >>> features = Features({"vip": Flag()})
+    >>> [features.encode({"vip": value}).tolist() for value in (True, "no", None)]
+    [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
+    """
+
+    learns = False
+
+    @property
+    def width(self) -> int:
+        """2."""
+        return 2
+
+    def labels(self, name: str) -> list[str]:
+        """The name, and "name missing"."""
+        return [name, f"{name} missing"]
+
+    def write(self, value: Any, out: list[float], at: int) -> bool:
+        """1 or 0, or 0 and 1."""
+        if value is True:
+            out[at] = 1.0
+            return True
+        if value is False:
+            return True
+        flag = as_flag(value)
+        if flag is None:
+            out[at + 1] = 1.0
+            return is_missing(value)
+        out[at] = float(flag)
+        return True
+
+    def see(self, value: Any) -> None:
+        """Nothing is learned."""

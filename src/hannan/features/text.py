@@ -1,0 +1,66 @@
+"""Text as a bag of words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hannan.core.validation import check_integer
+from hannan.features._cells import is_missing, scatter, words_of
+from hannan.features.column import Column
+
+_MOST = 512
+_WORDS = 1000
+
+
+class Text(Column):
+    """Words, each added to or taken from one of a few numbers by a hash that never changes.
+
+    Which number and which sign a word has is the same on every machine. All is divided by the root
+    of the number of words. A list or a set counts as its entries, a mapping as its pairs. Up to
+    1,000 words of the first 10,000 letters are read, and capital letters are as small ones. A last
+    number is 1 where there are no words.
+
+    Parameters
+    ----------
+    buckets
+        How many numbers.
+
+    Examples
+    --------
+    >>> from hannan.features import Features, Text
+    >>> features = Features({"note": Text(8)})
+    >>> features.encode({"note": "Late again, late!"}).round(2)
+    array([ 0.  ,  0.  ,  1.15,  0.  ,  0.  ,  0.  , -0.58,  0.  ,  0.  ])
+    >>> features.encode({"note": ""})
+    array([0., 0., 0., 0., 0., 0., 0., 0., 1.])
+    """
+
+    learns = False
+
+    def __init__(self, buckets: int = 12) -> None:
+        self.buckets = buckets
+        check_integer(self, "buckets", buckets, 1, _MOST)
+
+    @property
+    def width(self) -> int:
+        """The buckets, and 1 that says whether it is missing."""
+        return self.buckets + 1
+
+    def labels(self, name: str) -> list[str]:
+        """Such as "note words 0" and "note missing"."""
+        return [*(f"{name} words {i}" for i in range(self.buckets)), f"{name} missing"]
+
+    def write(self, value: Any, out: list[float], at: int) -> bool:
+        """The bag of words."""
+        words = [] if is_missing(value) else words_of(value)[:_WORDS]
+        if not words:
+            out[at + self.buckets] = 1.0
+            return True
+        amount = 1.0 / math.sqrt(len(words))
+        for word in words:
+            scatter(word, amount, out, at, self.buckets)
+        return True
+
+    def see(self, value: Any) -> None:
+        """Nothing is learned."""
