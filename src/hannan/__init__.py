@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         baselines,
         bounds,
         checks,
+        decisions,
         detectors,
         environments,
         experiments,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from hannan._bandit import bandit
     from hannan._experts import experts
     from hannan._show_versions import show_versions
+    from hannan.decisions import Decider
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
@@ -90,6 +92,7 @@ __all__ = [
     "ContextFTPL",
     "ContextSemiBanditFTPL",
     "DamagedFileError",
+    "Decider",
     "Decision",
     "DecisionError",
     "Discounted",
@@ -129,6 +132,7 @@ __all__ = [
     "baselines",
     "bounds",
     "checks",
+    "decisions",
     "detectors",
     "environments",
     "experiments",
@@ -149,6 +153,7 @@ __all__ = [
 
 
 _HOMES = {
+    "Decider": "decisions",
     "Trace": "experiments",
     "play": "experiments",
     "bandit": "_bandit",

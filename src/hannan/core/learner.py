@@ -235,6 +235,10 @@ class Learner(Parametrised, ABC):
         found: FloatArray | None = getattr(opened, "values", None)
         return found
 
+    def law(self, decision: int) -> FloatArray | None:
+        """The probability of each action in an open round, as it was decided, where it is known."""
+        return self._ledger.waiting[decision].odds_of_all()
+
     @property
     def late(self) -> str | None:
         """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""

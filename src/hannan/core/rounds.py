@@ -196,6 +196,10 @@ class OpenRound(Stored):
         """Inverse propensities of the chosen elements, where the learner uses them."""
         return np.empty(0)  # a new one: files tell objects that are shared from those that are not
 
+    def odds_of_all(self) -> FloatArray | None:
+        """The probability of each action, where it was found when the round was decided."""
+        return None
+
     def check(self, n_actions: int | None, sets: bool) -> None:
         """Refuse, from a file, a round that no learner with so many actions could have opened."""
         K, plays = n_actions, self.plays

@@ -159,6 +159,9 @@ class AdvisedRound(OpenRound):
             law[some] += self.explores / len(some)
         return law
 
+    def odds_of_all(self) -> FloatArray | None:
+        return self.mixed(self.law) if self.exact and self.law is not None else None
+
     @property
     def mixes(self) -> bool:
         """Whether others than the base may choose the action."""

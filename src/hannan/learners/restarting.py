@@ -279,6 +279,18 @@ class Restarting(Learner):
         self.restarts.append(rounds)
         self.oracle_calls = self._past_calls + successor.oracle_calls
 
+    def expected(self, decision: int | None = None) -> Any:
+        if decision is None:
+            return self.player.expected()
+        opened: Any = self._ledger.waiting[decision]
+        current = opened.segment == len(self.restarts)
+        return self.player.expected(opened.inner) if current else None
+
+    def law(self, decision: int) -> Any:
+        opened: Any = self._ledger.waiting[decision]
+        current = opened.segment == len(self.restarts)
+        return self.player.law(opened.inner) if current else None
+
     @property
     def late(self) -> str | None:
         return self.learner.late
