@@ -242,7 +242,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, content, options, error,
     ("name", "content", "told"),
     [
         ("x.jsonl", '{"a": 1, "y": 0}\n{"a": 1, "y"\n', "Row 2 .* is not valid JSON"),
-        ("x.jsonl", '{"a": 1, "y": 0}\n\n{"a": 1}\n', "Row 2 .* has no 'y'"),
+        ("x.jsonl", '{"a": 1, "y": 0}\n\n{"a": 1}\n', "Row 2 .*'y': None is missing"),
         ("x.jsonl", '{"a": 1, "y": 0}\n[1, 0]\n', "Row 2 .* must be a JSON object"),
         ("x.jsonl", '{"a": 1, "y": 0}\n{"a": null, "y": 0}\n', "Row 2 .*'a': None is missing"),
         ("x.jsonl", '{"a": 1, "y": 0}\n{"a": 1, "y": [0]}\n', "Row 2 .*'y': .0. is no name"),
@@ -250,7 +250,8 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, content, options, error,
         ("x.parquet", "no such thing", "cannot be read"),
         ("x.csv.gz", "not packed", "cannot be read"),
         ("x.csv", "a,y\n1,\x00\n2," + "b" * 200_000 + "\n", "cannot be read"),
-        ("x.txt", "a,y\n1,0\n", "must end in .csv"),
+        ("x.xlsx", "a,y\n1,0\n", "must end in .csv, .* Save the sheet as CSV"),
+        ("x.csv.zip", "not packed", "cannot be read"),
         ("x", "a,y\n1,0\n", "must end in .csv"),
         ("x.parquet.gz", "", "must end in .csv"),
     ],
@@ -269,7 +270,7 @@ def test_files_that_are_not_there_or_no_text_are_refused(tmp_path):
         FromFile(tmp_path / "folder.csv", label="y")
     (tmp_path / "latin.csv").write_bytes("größe,y\n1,0\n".encode("latin-1"))
     with pytest.raises(hn.ParameterError, match="cannot be read"):
-        FromFile(tmp_path / "latin.csv", label="y")
+        FromFile(tmp_path / "latin.csv", label="y", dialect={"encoding": "utf-8"})
     with gzip.open(tmp_path / "cut.csv.gz", "wb") as stream:
         stream.write(b"y\n" + b"1\n2\n3\n" * 20_000)
     packed = (tmp_path / "cut.csv.gz").read_bytes()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -16,16 +18,26 @@ from typing import IO, Any, TypeVar
 
 from hannan._packages import package
 from hannan.core import ParameterError
-from hannan.core.unpacking import check_packed, check_unpacked, open_unpacked
+from hannan.core.unpacking import check_packed, check_unpacked, open_unpacked, packed_name
 from hannan.core.validation import check_integer
 from hannan.environments._columns import Batches, Table
+from hannan.environments._dialect import Dialect, check_dialect, find_dialect, find_encoding
 
 BATCH = 4096
 MAX_COLUMNS = 10_000
 _BATCH_CHARACTERS = 2**22  # so that wide rows come in smaller batches
 _COLUMN_CHARACTERS = 1024  # of a column, on average over a row
 _Row = TypeVar("_Row")
-_UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    zlib.error,
+    zipfile.BadZipFile,
+    NotImplementedError,  # a way of packing that zipfile does not know
+    UnicodeError,
+    csv.Error,
+)
+_LOOK = 100  # objects of JSON lines, whose keys are the columns
 
 
 class TableFile(ABC):
@@ -127,12 +139,33 @@ class _Lines:
 
 
 class _TextFile(TableFile):
+    """A file of text; what `dialect` does not say of it is found in the file."""
+
+    dialect: Dialect
+
     def __init__(
-        self, path: Path, max_columns: int | None = None, max_unpacked: int | None = None
+        self,
+        path: Path,
+        max_columns: int | None = None,
+        max_unpacked: int | None = None,
+        dialect: Mapping[str, Any] | None = None,
     ) -> None:
+        self._given = check_dialect("A table", dialect)
+        self._max_unpacked = max_unpacked
         super().__init__(path, max_columns, max_unpacked)
-        with self._readable():
-            check_packed(path, max_unpacked)
+
+    def _header(self) -> list[str]:
+        check_packed(self.path, self._max_unpacked)
+        self.dialect = self._find_dialect()
+        return self._names()
+
+    def _find_dialect(self) -> Dialect:
+        found = self._given.get("encoding") or find_encoding(self.path, self._max_unpacked)
+        return Dialect(encoding=found)
+
+    @abstractmethod
+    def _names(self) -> list[str]:
+        """Of the columns; none if the file is empty."""
 
     @contextmanager
     def _open(self) -> Iterator[_Lines]:
@@ -142,57 +175,76 @@ class _TextFile(TableFile):
             f"for each of max_columns={self._most:,}. Pass a larger max_columns if it really has."
         )
         raw = open_unpacked(self.path, self._max_unpacked)
-        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
+        with io.TextIOWrapper(raw, encoding=self.dialect.encoding, newline="") as stream:
             yield _Lines(stream, longest, refusal)
 
 
 class CsvFile(_TextFile):
-    """Values separated by commas, under a line of names; blank lines do not count."""
+    """Values separated by commas or another character; blank lines do not count."""
 
-    def _header(self) -> list[str]:
+    def _find_dialect(self) -> Dialect:
+        return find_dialect(self.path, self._given, self._max_unpacked)
+
+    def _names(self) -> list[str]:
         with self._open() as lines:
-            return [name.strip() for name in next(filter(None, csv.reader(lines)), [])]
+            first = [name.strip() for name in next(self._cut(lines), [])]
+        if not self.dialect.header:
+            return [str(i) for i in range(1, len(first) + 1)]
+        return [name or f"unnamed {i}" for i, name in enumerate(first, start=1)]
+
+    def _cut(self, lines: _Lines) -> Iterator[list[str]]:
+        return filter(None, csv.reader(lines, delimiter=self.dialect.delimiter))
 
     def _batches(self, columns: Sequence[str]) -> Batches:
         width = len(self.names)
         at_name = {name: i for i, name in enumerate(self.names)}
         places = [(name, at_name[name]) for name in columns]
+        plain = None if self.dialect.decimal == "." else self.dialect.plain
         first = 1
         with self._open() as lines:
-            found = filter(None, csv.reader(lines))
-            next(found)
+            found = self._cut(lines)
+            if self.dialect.header:
+                next(found)
             for rows in lines.batches(found):
                 if set(map(len, rows)) != {width}:
-                    at, row = next((i, r) for i, r in enumerate(rows) if len(r) != width)
-                    raise ParameterError(
-                        f"Row {first + at} of {self.source} has {len(row)} values; its header "
-                        f"names {width} columns."
-                    )
-                yield first, {name: [row[i] for row in rows] for name, i in places}
+                    self._refuse_widths(rows, first)
+                batch = {name: [row[i] for row in rows] for name, i in places}
+                if plain is not None:
+                    batch = {name: [*map(plain, cells)] for name, cells in batch.items()}
+                yield first, batch
                 first += len(rows)
+
+    def _refuse_widths(self, rows: Sequence[Sequence[str]], first: int) -> None:
+        width = len(self.names)
+        at, row = next((i, r) for i, r in enumerate(rows) if len(r) != width)
+        columns = f"{width} column{'' if width == 1 else 's'}"
+        raise ParameterError(
+            f"Row {first + at} of {self.source} has {len(row)} values; its "
+            f"{'header names' if self.dialect.header else 'first row has'} {columns}, separated "
+            f"by {self.dialect.delimiter!r}. Say it if another character separates them "
+            "(delimiter)."
+        )
 
 
 class JsonLinesFile(_TextFile):
-    """One JSON object a line; the first one names the columns. Blank lines do not count."""
+    """One JSON object a line; the first ones name the columns. Blank lines do not count.
 
-    def _header(self) -> list[str]:
+    A value that an object does not have is None.
+    """
+
+    def _names(self) -> list[str]:
         with self._open() as lines:
-            return [str(name) for name in next(self._rows(lines), {})]
+            found: dict[str, None] = {}
+            for row in islice(self._rows(lines), _LOOK):
+                lines.row = 0
+                found |= dict.fromkeys(map(str, row))
+        return list(found)
 
     def _batches(self, columns: Sequence[str]) -> Batches:
         first = 1
         with self._open() as lines:
             for rows in lines.batches(self._rows(lines)):
-                try:
-                    batch = {name: [row[name] for row in rows] for name in columns}
-                except KeyError:
-                    at, name = next(
-                        (i, c) for i, row in enumerate(rows) for c in columns if c not in row
-                    )
-                    raise ParameterError(
-                        f"Row {first + at} of {self.source} has no {name!r}."
-                    ) from None
-                yield first, batch
+                yield first, {name: [row.get(name) for row in rows] for name in columns}
                 first += len(rows)
 
     def _rows(self, lines: _Lines) -> Iterator[dict[str, Any]]:
@@ -254,6 +306,9 @@ class ParquetFile(TableFile):
 
 _FORMATS: dict[str, type[TableFile]] = {
     ".csv": CsvFile,
+    ".tsv": CsvFile,
+    ".tab": CsvFile,
+    ".txt": CsvFile,
     ".jsonl": JsonLinesFile,
     ".ndjson": JsonLinesFile,
     ".parquet": ParquetFile,
@@ -261,18 +316,30 @@ _FORMATS: dict[str, type[TableFile]] = {
 
 
 def open_table(
-    path: str | PathLike[str], max_columns: int | None = None, max_unpacked: int | None = None
+    path: str | PathLike[str],
+    max_columns: int | None = None,
+    max_unpacked: int | None = None,
+    dialect: Mapping[str, Any] | None = None,
 ) -> TableFile:
-    """The table in a file, by the ending of its name."""
+    """The table in a file, by the ending of its name; `dialect` is for files of text."""
     file = Path(path)
-    endings = [suffix.lower() for suffix in file.suffixes]
-    zipped = endings[-1:] == [".gz"]
-    found = _FORMATS.get((endings[:-1] if zipped else endings)[-1:][0]) if endings else None
-    if found is None or (zipped and found is ParquetFile):
+    packed = file.suffix.lower() in (".gz", ".zip")
+    try:
+        name = packed_name(file)
+    except _UNREADABLE as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ParameterError(f"The file {str(path)!r} cannot be read: {why}.") from error
+    found = _FORMATS.get(Path(name).suffix.lower())
+    if found is None or (packed and found is ParquetFile):
+        advice = ""
+        if Path(name).suffix.lower() in (".xlsx", ".xls", ".ods"):
+            advice = " Save the sheet as CSV first."
         raise ParameterError(
-            f"The name of a data file must end in .csv, .jsonl, .ndjson (or one of them and .gz) "
-            f"or .parquet; got {str(path)!r}."
+            "The name of a data file must end in .csv, .tsv, .txt, .jsonl, .ndjson (or one of them "
+            f"and .gz or .zip) or .parquet; got {str(path)!r}.{advice}"
         )
+    if issubclass(found, _TextFile):
+        return found(file, max_columns, max_unpacked, dialect)
     return found(file, max_columns, max_unpacked)
 
 

@@ -1,0 +1,191 @@
+"""How a file of text is written: what separates values, how numbers look, and in what encoding."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hannan.core.unpacking import open_unpacked
+from hannan.core.validation import check_choice, refuse
+
+_SAMPLE = 2**17  # bytes
+_ROWS = 200
+_DELIMITERS = "\t;|,"  # of two that fit equally well the first is taken
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # no characters of Windows-1252
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][-+]?\d+)?")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How values stand in a file of text.
+
+    Attributes
+    ----------
+    delimiter
+        What separates the values of a row: one character.
+    decimal
+        "." or ",", which numbers have before their decimals; with "," a point separates
+        thousands.
+    encoding
+        Of the text, by a name that Python has for it.
+    header
+        Whether the first row names the columns; where it does not, they are called 1, 2, ….
+    """
+
+    delimiter: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8-sig"
+    header: bool = True
+
+    @property
+    def as_dict(self) -> dict[str, Any]:
+        """As a table of an experiment file."""
+        return asdict(self)
+
+    def plain(self, cell: str) -> str:
+        """A cell, whose number has a decimal point if it is one."""
+        if self.decimal == "." or not (_COMMA.fullmatch(cell) or _THOUSANDS.fullmatch(cell)):
+            return cell
+        return cell.replace(".", "").replace(",", ".")
+
+
+def check_dialect(owner: object, given: Any) -> dict[str, Any]:
+    """What is declared of a dialect; the rest is found in the file."""
+    if given is None:
+        return {}
+    accepted = "a mapping with some of 'delimiter', 'decimal', 'encoding' and 'header'"
+    if not isinstance(given, Mapping) or given.keys() - Dialect.__dataclass_fields__.keys():
+        raise refuse(owner, "dialect", accepted, given)
+    found = {name: value for name, value in given.items() if value is not None}
+    delimiter = found.get("delimiter", ",")
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
+        raise refuse(owner, "delimiter", "one character", delimiter)
+    check_choice(owner, "decimal", found.get("decimal", "."), (".", ","))
+    if not isinstance(found.get("header", True), bool):
+        raise refuse(owner, "header", "True or False", found["header"])
+    try:
+        codecs.lookup(found.get("encoding", "utf-8"))
+        "".encode(found.get("encoding", "utf-8"))
+    except (LookupError, TypeError):
+        accepted = "an encoding of text, such as 'utf-8' or 'cp1252'"
+        raise refuse(owner, "encoding", accepted, found["encoding"]) from None
+    return found
+
+
+def find_encoding(path: Path, max_unpacked: int | None) -> str:
+    """UTF-8 if all of the file is, else Windows-1252 or, where that has no such bytes, Latin-1."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    rest, undefined = False, False
+    with open_unpacked(path, max_unpacked) as stream:
+        start = stream.read(_SAMPLE)
+        for mark, name in _BOMS.items():
+            if start.startswith(mark):
+                return name
+        piece = start
+        while piece:
+            if not rest:
+                try:
+                    decoder.decode(piece)
+                except UnicodeDecodeError:
+                    rest = True
+            undefined = undefined or any(byte in piece for byte in _UNDEFINED)
+            piece = stream.read(2**20)
+    if not rest:
+        try:
+            decoder.decode(b"", final=True)
+            return "utf-8-sig"
+        except UnicodeDecodeError:
+            pass
+    return "latin-1" if undefined else "cp1252"
+
+
+def find_dialect(path: Path, given: Mapping[str, Any], max_unpacked: int | None) -> Dialect:
+    """The dialect of a file of separated values, by its first rows; `given` is taken as it is."""
+    encoding = given.get("encoding") or find_encoding(path, max_unpacked)
+    with open_unpacked(path, max_unpacked) as stream:
+        start = stream.read(_SAMPLE)
+    text = codecs.getincrementaldecoder(encoding)().decode(start)
+    lines = text.splitlines(keepends=True)
+    if len(start) == _SAMPLE and len(lines) > 1:
+        lines = lines[:-1]  # which may be only half a line
+    named = path.name.lower().removesuffix(".gz").removesuffix(".zip").endswith((".tsv", ".tab"))
+    delimiter = given.get("delimiter") or ("\t" if named else _delimiter(lines))
+    rows = _rows(lines, delimiter)
+    decimal = given.get("decimal") or ("." if delimiter == "," else _decimal(rows))
+    found = Dialect(delimiter, decimal, encoding)
+    header = given.get("header")
+    return Dialect(delimiter, decimal, encoding, _header(found, rows) if header is None else header)
+
+
+def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    found: list[list[str]] = []
+    try:
+        for row in csv.reader(lines, delimiter=delimiter):
+            if row:
+                found.append([cell.strip() for cell in row])
+            if len(found) == _ROWS:
+                break
+    except csv.Error:  # which will be met again, and told with its place, when rows are read
+        pass
+    return found
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """What cuts most rows into as many values as the first one, and that into the most."""
+    best, found = (0.0, 1), ","
+    for delimiter in _DELIMITERS:
+        widths = [len(row) for row in _rows(lines, delimiter)]
+        if not widths or widths[0] < 2:
+            continue
+        agree = round(widths.count(widths[0]) / len(widths), 2)
+        if len(widths) > 1:
+            # The first row agrees with itself, whatever cuts it.
+            agree = round((widths.count(widths[0]) - 1) / (len(widths) - 1), 2)
+        if (agree, widths[0]) > best:
+            best, found = (agree, widths[0]), delimiter
+    return found
+
+
+def _decimal(rows: Sequence[Sequence[str]]) -> str:
+    cells = [cell for row in rows for cell in row]
+    commas = sum(1 for cell in cells if _COMMA.fullmatch(cell))
+    points = sum(
+        1
+        for cell in cells
+        if "." in cell and _NUMBER.fullmatch(cell) and not _THOUSANDS.fullmatch(cell)
+    )
+    return "," if commas > points else "."
+
+
+def _header(dialect: Dialect, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names columns: no, if it has numbers where the others have them.
+
+    Numbers that count up by one may be names, such as years.
+    """
+    if len(rows) < 2:
+        return True
+    first, others = rows[0], rows[1:]
+    numbers = []
+    for i, name in enumerate(first):
+        below = [row[i] for row in others if i < len(row) and row[i]]
+        numeric = sum(1 for cell in below if _is_number(dialect, cell))
+        if _is_number(dialect, name):
+            numbers.append(float(dialect.plain(name)))
+        elif name and below and 2 * numeric > len(below):
+            return True
+    if not numbers:
+        return True
+    steps = {b - a for a, b in zip(numbers, numbers[1:], strict=False)}
+    return len(numbers) > 1 and steps == {1.0}
+
+
+def _is_number(dialect: Dialect, cell: str) -> bool:
+    return _NUMBER.fullmatch(dialect.plain(cell)) is not None
