@@ -44,6 +44,26 @@ CLASSES: dict[str, tuple[Callable[[], Any], int]] = {
         60,
     ),
 }
+GRID = hn.networks.RoadNetwork.grid(8, 8)
+MASKED: dict[str, Callable[[], Any]] = {
+    "Subsets(200, 10)": lambda: hn.oracles.Subsets(200, 10),
+    "PartitionMatroid, 200 elements in 20 groups": lambda: hn.oracles.PartitionMatroid(
+        np.arange(200) % 20, 2
+    ),
+    "SpanningTrees, 93 edges and 40 nodes": lambda: hn.oracles.SpanningTrees(
+        nx.gnm_random_graph(40, 93, seed=1)
+    ),
+    "Matroid, rank 3 of 20": lambda: hn.oracles.Matroid(20, at_most_three),
+    "Matchings(20, 20)": lambda: hn.oracles.Matchings(20, 20),
+    "LinearProgram, a knapsack of 30 items": lambda: hn.oracles.LinearProgram(
+        np.random.default_rng(0).integers(1, 10, size=(1, 30)), [40]
+    ),
+    "Paths, 112 links": lambda: hn.oracles.Paths.towards(GRID, 1, 64),
+    "PerContext of two Paths": lambda: hn.oracles.PerContext(
+        {(1, n): hn.oracles.Paths.towards(GRID, 1, n) for n in (63, 64)}
+    ),
+}
+CLOSED = 0.05
 WORLDS = {
     "full information, leader punished": (hn.ContextFTPL, hn.environments.LeaderPunisher),
     "semi-bandit, planted": (hn.ContextSemiBanditFTPL, hn.environments.PlantedPolicy),
@@ -56,7 +76,7 @@ LISTED_WORLDS = {
 
 def run() -> list[Line]:
     """Speeds first, on a machine that is not busy with the regrets yet."""
-    return [*_slates(), *_trees(), *_leaders(), *_regrets(), *_listed()]
+    return [*_slates(), *_trees(), *_leaders(), *_masks(), *_regrets(), *_listed()]
 
 
 def _slates() -> list[Line]:
@@ -147,6 +167,73 @@ def _leaders() -> list[Line]:
         seconds = (time.perf_counter() - started) / count
         lines.append(Line(f"{name}: leaders a second", 1.0 / seconds, rate([seconds])))
     return lines
+
+
+def _masks() -> list[Line]:
+    """Rounds in which 5 % of the elements are closed, and rounds in which none is, by turns.
+
+    CPU time: both contenders do the same work but for the masks. Programs with closed elements are
+    other programs, which have to be solved anew.
+    """
+    lines = []
+    for name, kind in itertools.product(MASKED, (hn.ContextFTPL, hn.ContextSemiBanditFTPL)):
+        masked, plain = mask_cost(MASKED[name], kind)
+        feedback = "full information" if kind is hn.ContextFTPL else "semi-bandit"
+        worse = ratio(masked, plain)
+        lines.append(
+            Line(
+                f"{name}, {feedback}: a round with 5 % of the elements closed over one without",
+                worse,
+                f"{worse:.2f} ({1e6 * min(masked):.0f} : {1e6 * min(plain):.0f} µs)",
+                1.3,
+                at_least=False,
+            )
+        )
+    return lines
+
+
+def mask_cost(
+    make: Callable[[], Any], kind: Any, rounds: int = 200, repetitions: int = 9
+) -> tuple[list[float], list[float]]:
+    """Seconds a round of a learner that is told what is open, and of one that is not."""
+    oracle, rng = make(), np.random.default_rng(1)
+    K, rewards = oracle.n_actions, not oracle.fixed_size and not isinstance(oracle, _ROUTES)
+    losses = rng.random((rounds, K)) - float(rewards)
+    xs = [oracle.contexts[t % len(oracle.contexts)] for t in range(rounds)]
+    masks = [open_elements(oracle, x, rng) for x in xs]
+    players = [
+        kind(make(), seed=0, loss_range=(-1.0, 0.0) if rewards else (0.0, 1.0)) for _ in range(2)
+    ]
+
+    def played(learner: Any, told: bool) -> Callable[[], float]:
+        def play() -> float:
+            started = time.process_time()
+            for x, mask, row in zip(xs, masks, losses, strict=True):
+                action = learner.act(x, mask if told else None)
+                learner.update(row if kind is hn.ContextFTPL else row[action])
+            return (time.process_time() - started) / rounds
+
+        return play
+
+    contenders = [played(players[0], told=True), played(players[1], told=False)]
+    take_turns(contenders, repetitions=2)
+    masked, plain = take_turns(contenders, repetitions)
+    return masked, plain
+
+
+_ROUTES = hn.oracles.Paths, hn.oracles.PerContext
+
+
+def open_elements(oracle: Any, context: Any, rng: np.random.Generator) -> np.ndarray:
+    """All elements but 5 % of them, drawn again until something is feasible."""
+    total = oracle.objective()
+    while True:
+        mask = rng.random(oracle.n_actions) >= CLOSED
+        try:
+            total.among(context, np.flatnonzero(mask)).action(context, None, 0, 0.0)
+        except hn.core.InfeasibleError:
+            continue
+        return mask
 
 
 def _flow() -> np.ndarray:

@@ -20,10 +20,22 @@ def test_closed_elements_get_the_least_open_loss(case):
     plays, losses, _, _ = case
     out = np.full(len(plays), np.nan)
     hidden = np.where(plays < 0, np.nan, losses)
-    assert closed.complete(plays, hidden, 0.25, out) == -1
+    nothing = np.empty((2, 0))
+    assert closed.complete(plays, hidden, nothing, 0.25, 1.0, out) == -1
     shown = losses[plays >= 0]
     least = shown.min() if shown.size else 0.25
     assert np.array_equal(out, np.where(plays < 0, least, losses))
+
+
+def test_what_was_seen_of_closed_elements_is_charged_when_losses_are_completed(case):
+    plays, losses, sums, counts = case
+    known = np.array([sums, counts])
+    out = np.empty(len(plays))
+    assert closed.complete(plays, losses, known, -0.5, 0.5, out) == -1
+    shown = losses[plays >= 0]
+    expected = np.where(plays < 0, shown.min() if shown.size else 0.0, losses)
+    closed.charge(plays, known, -0.5, 0.5, expected)
+    assert np.array_equal(out, expected)
 
 
 def test_a_missing_loss_of_an_open_element_is_found(case):
@@ -31,13 +43,14 @@ def test_a_missing_loss_of_an_open_element_is_found(case):
     for k in np.flatnonzero(plays >= 0):
         wrong = losses.copy()
         wrong[k] = np.inf
-        assert closed.complete(plays, wrong, 0.0, np.empty(len(plays))) == k
+        nothing = np.empty((2, 0))
+        assert closed.complete(plays, wrong, nothing, 0.0, 1.0, np.empty(len(plays))) == k
 
 
 def test_closed_elements_are_charged_their_mean_with_one_more_at_the_best(case):
     plays, losses, sums, counts = case
     found = losses.copy()
-    closed.charge(plays, sums, counts, -0.5, 0.5, found)
+    closed.charge(plays, np.array([sums, counts]), -0.5, 0.5, found)
     known = counts > 0
     for k in range(len(plays)):
         expected = losses[k]
@@ -50,9 +63,13 @@ def test_closed_elements_are_charged_their_mean_with_one_more_at_the_best(case):
 def test_open_elements_are_counted(case):
     plays, losses, sums, counts = case
     expected = sums + np.where(plays >= 0, losses, 0.0), counts + (plays >= 0)
-    closed.note(plays, losses, sums, counts)
-    assert np.array_equal(sums, expected[0])
-    assert np.array_equal(counts, expected[1])
+    found = np.array([sums, counts])
+    closed.note(plays, losses, found)
+    assert np.array_equal(found, expected)
+    seen = np.flatnonzero(plays >= 0)
+    found = np.array([sums, counts])
+    closed.observe(seen, losses[seen], found)
+    assert np.array_equal(found, expected)
 
 
 def test_closing_leaves_the_others_as_they_are(case):
@@ -61,4 +78,11 @@ def test_closing_leaves_the_others_as_they_are(case):
     out = np.empty(len(plays))
     closed.close(losses, available, out)
     assert np.array_equal(out, np.where(plays >= 0, losses, np.inf))
-    assert np.array_equal(closed.places(available, len(plays)), plays)
+    z = np.arange(len(plays), dtype=np.float32)
+    closed.perturb(losses, losses, available, z, 0.5, out)
+    assert np.array_equal(out, np.where(plays >= 0, 2.0 * losses + 0.5 * z, np.inf))
+    closed.perturb(losses, np.empty(0), available, np.empty(0, np.float32), 0.0, out)
+    assert np.array_equal(out, np.where(plays >= 0, losses, np.inf))
+    places = np.empty(len(plays), np.intp)
+    closed.places(available, places)
+    assert np.array_equal(places, plays)

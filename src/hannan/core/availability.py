@@ -26,6 +26,7 @@ from hannan.kernels import ridge as kernel
 
 # More than any total, in units of the largest loss; the second where rounds weigh more than 1.
 _WALLS = (1e9, 1e15)
+_NOTHING = np.empty((2, 0))  # sums and counts where nothing was seen
 _MEMORY = 2**26  # the most bytes that inverses of regressions may take
 
 
@@ -176,6 +177,8 @@ class AvailableCosts(Stored):
 
     def learn(self, context: Any, actions: Any, losses: Any) -> None:
         """The losses of some actions that were available."""
+        seen = np.atleast_1d(np.asarray(actions, dtype=np.intp))
+        losses = np.atleast_1d(np.asarray(losses, dtype=np.float64))
         if isinstance(context, np.ndarray):
             x = np.append(context, 1.0)
             if not len(self._moment):
@@ -183,17 +186,16 @@ class AvailableCosts(Stored):
                 one = np.eye(len(x)) if fits else np.ones((1, len(x)))
                 self._inverse = np.tile(one, (self.n_actions, 1, 1))
                 self._moment = np.zeros((self.n_actions, len(x)))
-            seen = np.atleast_1d(np.asarray(actions, dtype=np.intp))
-            losses = np.atleast_1d(np.asarray(losses, dtype=np.float64))
             if self._inverse.shape[1] == len(x):
                 kernel.learn(self._inverse, self._moment, x, seen, losses)
             else:
                 self._learn_diagonal(x, seen, losses)
             self._seen[seen] = True
         else:
-            row = self._means.setdefault(context_key(context), np.zeros((2, self.n_actions)))
-            row[0, actions] += losses
-            row[1, actions] += 1.0
+            row = self.sums(context)
+            if row is None:
+                row = self._means[context_key(context)] = np.zeros((2, self.n_actions))
+            closed.observe(seen, losses, row)
 
     def guess(self, context: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
         """What each action would cost on a context, and where that is known."""
@@ -217,7 +219,10 @@ class AvailableCosts(Stored):
 
     def sums(self, context: Any) -> FloatArray | None:
         """Sums and counts of losses on a context, [2, K], where there are some."""
-        return self._means.get(context_key(context))
+        try:
+            return self._means.get(context)
+        except TypeError:  # not hashable
+            return self._means.get(context_key(context))
 
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
         inverse = self._inverse[seen, 0]
@@ -268,7 +273,8 @@ class Availability(Stored):
         Where sets are chosen there is none.
         """
         if past is not None and past.oracle.chooses_sets:
-            opened.plays, opened.some = closed.places(some, n_actions), some
+            opened.plays, opened.some = np.empty(n_actions, np.intp), some
+            closed.places(some, opened.plays)
             return
         found, known = int(some[0]), False
         if self.costs is not None:
@@ -309,19 +315,17 @@ class Availability(Stored):
         if found.shape != plays.shape:
             return losses
         out = np.empty(len(plays))
-        if (bad := closed.complete(plays, found, min(max(span[0], 0.0), span[1]), out)) >= 0:
+        if (bad := closed.complete(plays, found, self._known(opened), *span, out)) >= 0:
             raise LossError(
                 f"losses must be finite; that of action {bad}, which was available, is "
                 f"{found[bad]}. Leave out or mend the row."
             )
-        return self._charged(opened, out, span)
+        return out
 
-    def _charged(self, opened: OpenRound, losses: FloatArray, span: LossRange) -> FloatArray:
-        """Charge closed elements what they cost when they are open, where that is known."""
+    def _known(self, opened: OpenRound) -> FloatArray:
+        """Sums and counts of what elements cost when they are open; no columns if nothing was."""
         known = None if self.costs is None else self.costs.sums(opened.context)
-        if known is not None:
-            closed.charge(opened.plays, known[0], known[1], *span, losses)
-        return losses
+        return _NOTHING if known is None else known
 
     def charges(
         self, opened: OpenRound, span: LossRange
@@ -349,7 +353,8 @@ class Availability(Stored):
             if self.costs is None or span is None:
                 return baseline, opened.action
             base = np.zeros(len(plays)) if baseline is None else baseline.copy()
-            return self._charged(opened, base, span), opened.action
+            closed.charge(plays, self._known(opened), *span, base)
+            return base, opened.action
         if span is not None:
             charged, guesses = self.charges(opened, span)
             if charged is not None:
@@ -370,14 +375,15 @@ class Availability(Stored):
                 return
             self.costs = AvailableCosts(len(opened.plays))
         shown = as_array(losses)
+        if full and opened.plays is not None and not isinstance(opened.action, int):
+            known = self.costs.sums(opened.context)
+            if known is not None:
+                closed.note(opened.plays, shown, known)
+                return
         if not full:
             seen = np.atleast_1d(opened.action)
             if seen.size:
-                self.costs.learn(opened.context, seen, shown.ravel().astype(np.float64))
-            return
-        known = None if opened.plays is None else self.costs.sums(opened.context)
-        if known is not None and not isinstance(opened.action, int):
-            closed.note(opened.plays, shown, known[0], known[1])
+                self.costs.learn(opened.context, seen, shown.ravel())
             return
         seen = np.arange(len(shown)) if opened.plays is None else opened.there
         if seen.size:

@@ -137,6 +137,19 @@ class Objective(Stored, ABC):
         """
         raise NotImplementedError
 
+    def pick(
+        self,
+        context: Any,
+        available: NDArray[np.intp],
+        losses: FloatArray | None,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+    ) -> Action:
+        """The `action` of `among`, with one more round if there is one: in one pass, if it can."""
+        past = self if losses is None else self.tilted(context, losses)
+        return past.among(context, available).action(context, noise, draw, scale)
+
     def perturbed(self, contexts: Sequence[Any], losses: FloatArray) -> Objective:
         """This total with fake losses on several contexts, [d, K], until either is changed."""
         twin = self.copy()

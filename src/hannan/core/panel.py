@@ -118,10 +118,11 @@ class Panel(Stored):
         """What the leader of each total does on a context, by its best score where there are."""
         found = []
         for i, scale in enumerate(scales.tolist()):
-            total, unit = self.total(i), self.unit(i)
+            total, draw = self.total(i), (noise, first + i, scale * self.unit(i))
             if available is not None:
-                total = total.among(context, available)
-            found.append(total.action(context, noise, first + i, scale * unit))
+                found.append(total.pick(context, available, None, *draw))
+            else:
+                found.append(total.action(context, *draw))
         return _choices(found)
 
     def foresee(
@@ -141,8 +142,7 @@ class Panel(Stored):
             if available is None:
                 found.append(total.foresee(context, losses * unit, *draw))
             else:
-                after = total.tilted(context, losses * unit).among(context, available)
-                found.append(after.action(context, *draw))
+                found.append(total.pick(context, available, losses * unit, *draw))
         return _choices(found)
 
     def add(self, context: Any, losses: FloatArray) -> None:

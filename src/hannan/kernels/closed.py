@@ -1,9 +1,11 @@
 """What elements are charged in rounds in which they are closed.
 
-`plays` is -1 for closed elements; sums and counts are of losses seen while elements were open.
+`plays` is -1 for closed elements; `known` has sums and counts, [2, K], of losses seen while they
+were open, and no columns where nothing was.
 """
 
 import numpy as np
+from numba import float64
 
 from hannan.kernels.compiling import njit
 
@@ -17,40 +19,35 @@ def close(costs, available, out):
 
 
 @njit
-def places(available, n):
-    """Each available element at its own place of n, and -1 at all others."""
-    out = np.full(n, -1, np.intp)
+def perturb(costs, losses, available, z, scale, out):
+    """The same under noise, with one more round of losses, if there are any."""
+    out[:] = np.inf
+    for k in available:
+        cost = costs[k]
+        if losses.size > 0:
+            cost += losses[k]
+        if scale != 0.0:
+            cost += scale * float64(z[k])
+        out[k] = cost
+
+
+@njit
+def places(available, out):
+    """Each available element at its own place, and -1 at all others."""
+    out[:] = -1
     for k in available:
         out[k] = k
-    return out
 
 
 @njit
-def complete(plays, losses, least, out):
-    """Write the losses, and for closed elements the least of open ones (`least` if none is open).
-
-    Returns the first open element whose loss is not a finite number, or -1.
-    """
-    found = np.inf
-    for k in range(plays.size):
-        if plays[k] >= 0:
-            if not np.isfinite(losses[k]):
-                return k
-            found = min(found, losses[k])
-            out[k] = losses[k]
-    value = found if found < np.inf else least
-    for k in range(plays.size):
-        if plays[k] < 0:
-            out[k] = value
-    return -1
-
-
-@njit
-def charge(plays, sums, counts, low, high, losses):
+def charge(plays, known, low, high, losses):
     """Charge closed elements, where they have been seen, their mean loss, within bounds.
 
     One virtual observation at the best mean, lest a bad first loss exclude an element.
     """
+    if known.shape[1] == 0:
+        return
+    sums, counts = known[0], known[1]
     best = np.inf
     for k in range(plays.size):
         if sums[k] < best * counts[k]:  # never where nothing was seen; spares most divisions
@@ -61,9 +58,40 @@ def charge(plays, sums, counts, low, high, losses):
 
 
 @njit
-def note(plays, losses, sums, counts):
+def complete(plays, losses, known, low, high, out):
+    """Write the losses, and for closed elements what they are charged.
+
+    That is the least loss of open ones (zero, within the range, if none is open), and where `known`
+    has been seen of the closed ones, their mean. Returns the first open element whose loss is not
+    a finite number, or -1.
+    """
+    found = np.inf
+    for k in range(plays.size):
+        if plays[k] >= 0:
+            if not np.isfinite(losses[k]):
+                return k
+            found = min(found, losses[k])
+            out[k] = losses[k]
+    value = found if found < np.inf else min(max(low, 0.0), high)
+    for k in range(plays.size):
+        if plays[k] < 0:
+            out[k] = value
+    charge(plays, known, low, high, out)
+    return -1
+
+
+@njit
+def observe(elements, losses, known):
+    """Count the losses of some elements."""
+    for i in range(elements.size):
+        known[0, elements[i]] += losses[i]
+        known[1, elements[i]] += 1.0
+
+
+@njit
+def note(plays, losses, known):
     """Count the losses of open elements."""
     for k in range(plays.size):
         if plays[k] >= 0:
-            sums[k] += losses[k]
-            counts[k] += 1.0
+            known[0, k] += losses[k]
+            known[1, k] += 1.0

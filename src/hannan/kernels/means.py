@@ -57,7 +57,7 @@ def hint(
             estimate[k] = top
     terms = (budget, prior, floor, largest)
     return best, hints.share(
-        measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept
+        estimate, 0.0, measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept
     )  # fmt: skip
 
 

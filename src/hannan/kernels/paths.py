@@ -95,12 +95,14 @@ def _trace(choice, lane, width, head, source, cell, ends, out, first):
 
 @njit(nogil=True)
 def act(costs, block, row, scale, start, head, cell, ends, ids, longest):
-    """The edges of the best path under one draw."""
+    """The edges of the best path under one draw; none, where every path has a closed one."""
     source = start.size - 2
     value = np.empty(source + 1, np.float64)
     choice = np.empty(source + 1, np.int32)
     base = row // WIDTH * WIDTH * block.shape[1] + row % WIDTH
     _solve(costs, block.reshape(block.size), base, scale, start, head, cell, value, choice)
+    if value[source] == np.inf:
+        return ids[:0].copy()
     path = np.empty(longest, np.int64)
     size = _trace(choice, int64(0), int64(1), head, source, cell, ends, path, int64(0))
     path = ids[path[:size]]
@@ -116,21 +118,28 @@ def add(costs, losses, ids, out):
 
 
 @njit
-def close(costs, available, place, out):
-    """out = costs, infinite for all edges but these; place[e] is where edge e stands, or -1."""
+def close(costs, losses, available, place, out):
+    """out = costs, infinite for all edges but these; place[e] is where edge e stands, or -1.
+
+    With one more round of losses, if there are any.
+    """
     out[:] = np.inf
     for e in available:
-        if place[e] >= 0:
-            out[place[e]] = costs[place[e]]
+        at = place[e]
+        if at >= 0:
+            out[at] = costs[at]
+            if losses.size > 0:
+                out[at] += losses[e]
 
 
-@njit
-def is_open(costs, path, place):
-    """Whether no edge of a path is closed."""
-    total = 0.0
-    for e in path:
-        total += costs[place[e]]
-    return total < np.inf
+@njit(nogil=True)
+def pick(
+    costs, losses, available, place, block, row, scale, start, head, cell, ends, ids, longest
+):  # fmt: skip
+    """The best path along these edges, with one more round of losses; none if all are closed."""
+    some = np.empty(costs.size)
+    close(costs, losses, available, place, some)
+    return act(some, block, row, scale, start, head, cell, ends, ids, longest)
 
 
 @njit(nogil=True)

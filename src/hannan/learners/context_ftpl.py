@@ -206,17 +206,20 @@ class ContextFTPL(Learner):
 
     def _act(self, opened: Round) -> None:
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
-        if opened.guess is None and opened.plays is None:
-            past = self.leader.total
+        past = self.leader.total
+        if opened.guess is not None:
+            past = past.tilted(opened.context, opened.guess)
+        if opened.plays is None:
             opened.chosen = opened.action = past.action(opened.context, *opened.draw)
+        elif past.scored:
+            opened.play(past.pick(opened.context, opened.there, None, *opened.draw))
         else:
-            past = self._past(opened)
             opened.play(past.action(opened.context, *opened.draw))
         opened.calls += 1
         if opened.late:
             opened.ranges = self._account.ranges
             if self._casts_shadows:
-                opened.calls += self.leader.cast_shadow(opened, past)
+                opened.calls += self.leader.cast_shadow(opened, self._past(opened))
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""

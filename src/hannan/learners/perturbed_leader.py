@@ -222,8 +222,7 @@ class PerturbedLeader(Stored):
         total, context = self.total, opened.context
         if opened.plays is None or not total.scored:
             return total.foresee(context, losses, *draw)
-        after = total.tilted(context, losses).among(context, opened.there)
-        return after.action(context, *draw)
+        return total.pick(context, opened.there, losses, *draw)
 
     def stability(self, width: float, scale: float) -> float:
         r"""At most what instability can cost in a round whose losses differ by so much.

@@ -13,13 +13,15 @@ from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle
 from hannan.core.arrays import as_list, missing
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
-from hannan.kernels.closed import close
+from hannan.kernels.closed import close, perturb
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_rows
 from hannan.perturbation import Blocks, LaplaceNoise
 
 Elements = NDArray[np.intp]
 
+_SILENCE = np.empty(0, np.float32)
+_NO_LOSSES = np.empty(0)
 _BATCH = 2**20  # numbers of costs that are processed together
 
 
@@ -161,7 +163,7 @@ class SetObjective(Objective):
     """The total loss of every element, infinite for those that are closed."""
 
     oracle: SetOracle
-    _derived = frozenset({"_few", "_closed"})
+    _derived = frozenset({"_few", "_closed", "scored"})
 
     def __init__(self, oracle: SetOracle) -> None:
         self.oracle = oracle
@@ -169,20 +171,30 @@ class SetObjective(Objective):
         self._tilted: SetObjective | None = None
         self._few: SetObjective | None = None
         self._closed = False
-
-    @property
-    def scored(self) -> bool:  # type: ignore[override]
-        """Whether `among` answers: not for single actions, which have substitutes."""
-        return self.oracle.max_chosen > 1
+        self.scored = oracle.max_chosen > 1  # single actions have substitutes
 
     def among(self, context: None, available: Elements) -> SetObjective:
         """The totals with the other elements closed, in a buffer that is reused."""
         if self._few is None:
             self._few = type(self)(self.oracle)
-        few = self._few
-        close(self.totals, available, few.totals)
-        few._closed = True
-        return few
+            self._few._closed = True
+        close(self.totals, available, self._few.totals)
+        return self._few
+
+    def pick(
+        self,
+        context: None,
+        available: Elements,
+        losses: FloatArray | None,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+    ) -> Action:
+        """One pass over the costs, whatever is added to them, and one leader."""
+        z = _SILENCE if scale == 0.0 else _ready(noise).row(draw)
+        costs = np.empty(self.oracle.n_actions)
+        perturb(self.totals, _NO_LOSSES if losses is None else losses, available, z, scale, costs)
+        return self._open(self._best(costs), costs)
 
     def copy(self) -> SetObjective:
         twin = type(self)(self.oracle)
@@ -200,7 +212,8 @@ class SetObjective(Objective):
         return self._tilted
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        return self._open(self._best(self._costs(noise, draw, scale)))
+        chosen = self._best(self._costs(noise, draw, scale))
+        return self._open(chosen, self.totals) if self._closed else self.oracle.action(chosen)
 
     def settle(
         self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
@@ -239,11 +252,11 @@ class SetObjective(Objective):
             done += len(rows)
         return inclusion
 
-    def _open(self, chosen: Elements) -> Action:
+    def _open(self, chosen: Elements, costs: FloatArray) -> Action:
         """The action, if enough is open for one."""
         oracle = self.oracle
-        if self._closed and oracle.antichain and len(chosen) < oracle.rank:
-            raise oracle.infeasible(self.totals)
+        if oracle.antichain and len(chosen) < oracle.rank:
+            raise oracle.infeasible(costs)
         return oracle.action(chosen)
 
     def resample(

@@ -21,6 +21,7 @@ from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _BATCH = 2**16  # edges of paths that are held at a time
+_NO_LOSSES = np.empty(0)
 _NO_NOISE = np.empty((0, 0), np.float32)
 
 
@@ -296,7 +297,7 @@ class PathObjective(Objective):
     """The total loss of every edge that can be chosen, infinite for those that are closed."""
 
     oracle: Paths
-    _derived = frozenset({"_ids", "_graph", "_walk", "_few", "_closed"})
+    _derived = frozenset({"_ids", "_graph", "_walk", "_few", "_closed", "scored"})
 
     def __init__(self, oracle: Paths) -> None:
         self.oracle = oracle
@@ -307,25 +308,40 @@ class PathObjective(Objective):
         self._tilted: PathObjective | None = None
         self._few: PathObjective | None = None
         self._closed = False
-
-    @property
-    def scored(self) -> bool:  # type: ignore[override]
-        """Whether `among` answers: not for single edges, which have substitutes."""
-        return self.oracle.max_chosen > 1
+        self.scored = oracle.max_chosen > 1  # single edges have substitutes
 
     def among(self, context: None, available: NDArray[np.intp]) -> PathObjective:
         """The totals with the other edges closed, in a buffer that is reused."""
         if self._few is None:
             self._few = PathObjective(self.oracle)
-        few = self._few
-        kernel.close(self.totals, available, self.oracle._place, few.totals)
-        few._closed = True
-        return few
+            self._few._closed = True
+        kernel.close(self.totals, _NO_LOSSES, available, self.oracle._place, self._few.totals)
+        return self._few
+
+    def pick(
+        self,
+        context: None,
+        available: NDArray[np.intp],
+        losses: FloatArray | None,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+    ) -> Action:
+        """One compiled call."""
+        oracle, given = self.oracle, _NO_LOSSES if losses is None else losses
+        block, row = _rows(noise, draw, scale)
+        path = kernel.pick(
+            self.totals, given, available, oracle._place, block, row, scale, *self._graph,
+            oracle.max_chosen,
+        )  # fmt: skip
+        if path.size == 0:
+            return self.among(context, available)._open(path)
+        return _as_action(oracle, path)
 
     def _open(self, path: NDArray[np.int64]) -> Action:
-        """The action, if no edge of it is closed."""
+        """The action, if a path is open."""
         oracle = self.oracle
-        if self._closed and not kernel.is_open(self.totals, path, oracle._place):
+        if path.size == 0:
             shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(self.totals)]]
             raise InfeasibleError(
                 f"No path leads from {oracle.source!r} to {oracle.target!r} without the "

@@ -125,7 +125,8 @@ class SubsetObjective(SetObjective):
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
         oracle = self.oracle
         z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
-        return self._open(kernel.select(self.totals, z, scale, oracle.m, oracle._below))
+        chosen = kernel.select(self.totals, z, scale, oracle.m, oracle._below)
+        return self._open(chosen, self.totals) if self._closed else oracle.action(chosen)
 
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
