@@ -40,6 +40,7 @@ class ItemPunisher(Environment):
     """
 
     oblivious = False
+    n_actions = None  # type: ignore[assignment]  # those that a round offers
 
     def __init__(
         self,
@@ -57,7 +58,6 @@ class ItemPunisher(Environment):
         self.lifetime = check_positive(self, "lifetime", lifetime)
         self.copies = check_integer(self, "copies", copies, 1)
         self.low = check_probability(self, "low", low)
-        self.n_actions = self.offered
         self._learner: Any = None
 
     def meet(self, learner: Any) -> None:

@@ -50,6 +50,8 @@ class Items(Environment):
     (113, 8, 76)
     """
 
+    n_actions = None  # type: ignore[assignment]  # those that a round offers
+
     def __init__(
         self,
         offered: int = 10,
@@ -72,7 +74,6 @@ class Items(Environment):
             raise refuse(self, "clicks", "two probabilities, the lower one first", clicks)
         self.clicks = clicks
         self.changes = None if changes is None else check_integer(self, "changes", changes, 1)
-        self.n_actions = self.offered
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         low, high = self.clicks
@@ -84,7 +85,9 @@ class Items(Environment):
                 taste = self._taste(rng)
             x = rng.standard_normal(self.features)
             menu, places = pool.offer(self.offered, x)
-            score = _STEEP * (menu.rows @ (taste[:-1].T @ x + taste[-1]) + 0.3 * pool.quality[places])
+            score = _STEEP * (
+                menu.rows @ (taste[:-1].T @ x + taste[-1]) + 0.3 * pool.quality[places]
+            )
             rate = low + (high - low) / (1.0 + np.exp(-2.0 * score))
             yield Round(menu, (rng.random(self.offered) >= rate).astype(np.float64))
 
