@@ -158,9 +158,7 @@ def test_logs_of_every_kind_are_the_same_log(tmp_path):
 
 
 def test_a_log_of_numbers():
-    log = hn.off_policy.Log(
-        [[0.0, 1.0], [1.0, 0.0]], [0, 2], [0.25, 1.0], [0.5, 0.25], n_actions=3
-    )
+    log = hn.off_policy.Log([[0.0, 1.0], [1.0, 0.0]], [0, 2], [0.25, 1.0], [0.5, 0.25], n_actions=3)
     d, twin = made(), made()
     assert d.warm_start(log) == 2
     twin.learn([0.0, 1.0], "red", 150.0, 0.5)

@@ -273,6 +273,10 @@ class Learner(Parametrised, ABC):
         found: FloatArray | None = getattr(opened, "values", None)
         return found
 
+    def waiting(self, decision: int) -> OpenRound:
+        """The round of a decision that has not been answered yet, by its id."""
+        return self._ledger.waiting[decision]
+
     def law(self, decision: int) -> FloatArray | None:
         """The probability of each action in an open round, as it was decided, where it is known."""
         return self._ledger.waiting[decision].odds_of_all()
@@ -451,12 +455,12 @@ class Learner(Parametrised, ABC):
             a = check_integer("learn", "action", action, 0, math.inf if K is None else K)
             if check_probability("learn", "propensity", propensity) == 0.0:
                 raise refuse("learn", "propensity", "greater than 0: the action was taken", 0)
-            self._learn(x, a, loss, float(propensity))
+            self._learn_logged(x, a, loss, float(propensity))
             self._ledger.logged += 1
         finally:
             interrupts.deliver()
 
-    def _learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """Check the loss of a logged decision, then learn; must change nothing if it raises."""
         raise ParameterError(f"{type(self).__name__} does not learn decisions of others.")
 

@@ -628,7 +628,7 @@ class ContextSemiBanditFTPL(Learner):
         self._account = copy.copy(other._account)
         self._decided, self._start = other._decided, other._start
 
-    def _learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """As `_update`, with the mean of J_t for the propensity that is known."""
         one, leader, K = self._check_loss(action, loss), self._leader, self._K or len(context)
         weight, limit = 1.0, self._limit(self._decided + self._ledger.logged + 1, K)

@@ -452,7 +452,7 @@ class Restarting(Learner):
         twin.oracle_calls = twin._past_calls + player.oracle_calls
         return twin
 
-    def _learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         if self._unfinished:
             self._look_for_drift(self.rounds)
         self.player.learn(context, action, loss, propensity)

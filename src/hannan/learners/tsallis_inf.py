@@ -328,7 +328,7 @@ class TsallisINF(Learner):
         self._D, self._loss = other._D, other._loss
         self._key, self._number = other._key, other._number
 
-    def _learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """As `_update`, with weights no larger than those of Algorithm 3 may be."""
         one, visits = self._one(loss), self._W.item(context) + 1.0
         estimate = np.zeros(self.oracle.n_actions)
