@@ -1,4 +1,4 @@
-"""Checks of a loss vector at the boundary, in one pass."""
+"""Checks of losses and rows of features at the boundary, in one pass."""
 
 import numpy as np
 
@@ -22,6 +22,16 @@ def extremes(values):
         if value > high:
             high = value
     return low, high
+
+
+@njit
+def copy_usable(values, out):
+    """Copy without negative zeros; False where there is nothing, or no number up to `LARGEST`."""
+    for j in range(values.size):
+        if not abs(values[j]) <= LARGEST:
+            return False
+        out[j] = values[j] + 0.0
+    return values.size > 0
 
 
 @njit

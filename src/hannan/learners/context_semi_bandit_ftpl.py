@@ -331,7 +331,8 @@ class ContextSemiBanditFTPL(Learner):
         if chosen is not None:
             opened.action = chosen
         else:
-            opened.action = self._past(opened).action(opened.context, *opened.draw)
+            noise, number, scale = opened.draw
+            opened.action = self._past(opened).action(opened.context, noise, number, scale)
             opened.calls += 1
         if opened.number is not None:
             opened.weights = self._weigh(opened)  # of this state, whenever the loss may come
@@ -376,7 +377,7 @@ class ContextSemiBanditFTPL(Learner):
         if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
             surprise, baseline, alike = self._beyond_the_baseline(opened, losses)
         X = leader.X
-        later = leader.seeing(opened.context) if X.due else None  # on a renewed X
+        later = leader.seeing(opened.context) if X.open_world and X.due else None  # renewed X
         last = later is not None or hint.predictor is not None  # something may fail after this
         estimate, measured, weights = baseline, NOTHING, opened.weights
         surprised = surprise != 0.0 if type(surprise) is float else bool(np.any(surprise))
@@ -536,7 +537,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
-        account, scale, B = self._account, opened.draw.scale, self._offset.top
+        account, scale = self._account, opened.draw.scale
         if opened.exact is not None:
             self._resampling.note(opened.exact)
         if surprise is not None and scale == 0.0:
@@ -546,12 +547,13 @@ class ContextSemiBanditFTPL(Learner):
             worst = self._leader.kappa * self.oracle.max_chosen
             account.stability += c * worst * _sum(weights * surprise * surprise) / scale
             if self._step.schedules and c > opened.moment:  # drawn on some contexts only
-                K = self._K or len(opened.context)
+                B, K = self._offset.top, self._K or len(opened.context)
                 account.scheduled += (c - opened.moment) * worst * B**2 * K / scale
-        account.loss += _sum(losses)
+        account.loss += losses if type(losses) is float else _sum(losses)
         account.arrived(scale)
         if opened.baseline is not None and self._hint.predictor is not None:
             # What `Hint.cover` lets it hide of a good action.
+            B = self._offset.top
             account.truncation += B if opened.late else B / math.sqrt(self.rounds + 1.0)
 
     # What is said -----------------------------------------------------------------------------
@@ -727,7 +729,8 @@ class ContextSemiBanditFTPL(Learner):
         if self._theorem is not None:
             assert self._theorem.max_resamples is not None
             return self._theorem.max_resamples
-        return max(2, math.ceil(math.sqrt((K or self._K) * (self.horizon or n))))
+        found = math.ceil(math.sqrt((K or self._K) * (self.horizon or n)))
+        return found if found > 2 else 2
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context, checked, if it may arrive."""

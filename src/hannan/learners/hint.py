@@ -368,14 +368,12 @@ class Hint(NoHint):
             opened.share = share
 
     def _largest_step(self, opened: Any) -> float:
-        """The most that S can grow in a round.
+        """The most that S can grow in a round with a hint.
 
         Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
         cost varies less but may be larger, which is too much to reserve for many open rounds.
         """
         share: float = opened.share
-        if share == 0.0:
-            return 0.0
         if not opened.alone:
             return self._top / self._left(opened)
         most = share / (1.0 - share)
@@ -426,10 +424,12 @@ class Hint(NoHint):
             return
         share = opened.share
         self.W += 1.0 / (1.0 - share)
-        self.hinted += share > 0.0
-        self.refused += opened.refused
-        opened.reserved = self._largest_step(opened)
-        self._reserve += opened.reserved
+        if opened.refused:
+            self.refused += 1
+        if share > 0.0:
+            self.hinted += 1
+            opened.reserved = self._largest_step(opened)
+            self._reserve += opened.reserved
         self._open += 1
 
     def release(self, opened: Any) -> None:
@@ -448,12 +448,13 @@ class Hint(NoHint):
             return
         if not opened.explored:  # given that, hint and base have decided alone
             values = opened.values if self._low == 0.0 else opened.values - self._low
+            known = opened.exact is True and opened.alone
             kernel.charge(
-                self._measured, opened.law, values, opened.advice, opened.action,
-                opened.share, float(loss) - self._low, float(weight), self._top,
-                bool(opened.exact and opened.alone), 1.0 - opened.explores,
+                self._measured, opened.law, values, opened.advice, opened.action, opened.share,
+                float(loss) - self._low, float(weight), self._top, known, 1.0 - opened.explores,
             )  # fmt: skip
-        self.release(opened)
+        self._reserve -= opened.reserved
+        self._open -= 1
         self._answered += 1
 
     @property

@@ -198,7 +198,7 @@ def mean_weights(law: FloatArray, opened: NoisyRound, limit: int) -> Any:
     if not isinstance(action, int):
         return np.array([mean_weight(float(q), limit) for q in law[action]])
     certain, s = opened.weighing(action, len(law))
-    return mean_weight(certain + (1.0 - certain) * float(law[action]), limit) / s
+    return mean_weight(certain + (1.0 - certain) * law.item(action), limit) / s
 
 
 def mean_weight(q: float, limit: int) -> float:

@@ -21,7 +21,7 @@ from hannan.core.arrays import (
     missing,
 )
 from hannan.core.validation import FloatArray
-from hannan.kernels.losses import LARGEST, extremes
+from hannan.kernels.losses import LARGEST, copy_usable, extremes
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -78,12 +78,16 @@ class FeatureOracle(Oracle):
 def check_row(context: Any) -> FloatArray:
     """A copy of one row of features as float64; each must be a finite number."""
     if type(context) is np.ndarray and context.dtype == _FLOAT64:
-        row = context + 0.0  # a copy, as the caller may use its array again, without negative zeros
+        if context.ndim == 1 and context.flags.carray:  # as kernels are compiled for
+            row = np.empty(len(context))  # a copy, as the caller may use its array again
+            if copy_usable(context, row):
+                return row
+        row = context + 0.0  # without negative zeros
     else:
         row = as_numbers(context, 1)
     if row.ndim != 1:
         raise ContextError(f"A context is one row of features; got an array of shape {row.shape}.")
-    if not extremes(row)[0] <= LARGEST:  # one pass, where rounds spend a good part of their time
+    if not extremes(row)[0] <= LARGEST:
         raise _not_usable(row[None, :], context, 1)
     return row
 

@@ -59,7 +59,7 @@ class Ridge(Predictor):
     [li2010]
     """
 
-    _derived = frozenset({"_rows", "_parts", "_settled"})
+    _derived = frozenset({"_rows", "_parts", "_settled", "_n_features"})
     _growing = frozenset({"_weights", "_seen"})
     _varying = frozenset({"_inverse", "_scaling"})
     _fixed = frozenset({"_n_actions"})
@@ -106,6 +106,7 @@ class Ridge(Predictor):
         self._scaling: Standardiser | None = None
         self._n_actions = 0
         self._parts: Any = None
+        self._n_features = 0
         self._settled = False  # whether elements have parted and rows are used as they come
         self._inverse: FloatArray | None = None
         self._weights: FloatArray = np.zeros((0, 0))
@@ -194,6 +195,7 @@ class Ridge(Predictor):
             scaling = self._scaling
             as_they_are = _AS_GIVEN if scaling is None else (scaling.center, scaling.scale)
             self._parts = *as_they_are, self._weights, self._inverse, self._seen
+            self._n_features = self._weights.shape[1] - bool(self.intercept)
             self._settled = scaling is None and len(self._inverse) > 1
 
     def _lower(self, context: Any, alpha: float) -> FloatArray:
@@ -211,14 +213,14 @@ class Ridge(Predictor):
     def _ready(self, context: Any) -> tuple[FloatArray, Any]:
         """The row of a context; and centres, scales and the regressions."""
         row = check_row("Ridge", context if self._rows is None else self._rows[context])
-        if self._parts is None:
+        parts = self._parts
+        if parts is None:
             return row, self._unfitted(len(row))
-        n = self._weights.shape[1]
-        if len(row) + self.intercept != n:
+        if len(row) != self._n_features:
             raise ContextError(
-                f"Ridge has seen contexts with {n - self.intercept} features; got {context!r}."
+                f"Ridge has seen contexts with {self._n_features} features; got {context!r}."
             )
-        return row, self._parts
+        return row, parts
 
     def _unfitted(self, n_features: int) -> Any:
         """Regressions that have seen nothing; one inverse for all elements until they part."""
