@@ -39,6 +39,7 @@ STUDIES = (
     "paths",
     "paths_regret",
     "combinatorial",
+    "town",
     "submodular",
     "predictable",
     "switching",

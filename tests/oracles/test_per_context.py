@@ -190,3 +190,81 @@ def test_a_base_with_contexts_is_refused():
         PerContext(FunctionOracle(lambda contexts, losses: None), 4)
     with pytest.raises(hn.InputTypeError, match="oracle as its base"):
         PerContext([0, 1], 4)
+
+
+WAYS = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b"), ("b", "c")]
+TOWN = {pair: hn.oracles.Paths(WAYS, *pair) for pair in [("a", "c"), ("a", "b"), ("b", "c")]}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_shared_losses_count_on_every_context(seed):
+    """Leaders, values and actions are those of the sum of all rounds, tilted or not."""
+    rng = np.random.default_rng(seed)
+    oracle = PerContext(TOWN, shared=True)
+    total, summed = oracle.objective(), np.zeros(5)
+    noise = oracle.noise(list(TOWN), seed_key(seed), 0, 2**16)
+
+    def agrees(found, costs):
+        alone = {pair: one.objective() for pair, one in TOWN.items()}
+        leader = found.leader()
+        for i, (pair, part) in enumerate(alone.items()):
+            part.add(None, costs)
+            assert np.array_equal(leader(pair), np.atleast_1d(part.leader()(None)))
+            fake = oracle.problem(pair).noise([None], seed_key(seed), 0, 2**16)
+            expected = part.action(None, fake, (i << 40) + 3, 0.7)
+            assert np.array_equal(found.action(pair, noise, 3, 0.7), np.atleast_1d(expected))
+        values = [part.minima(None, 0, 1, 0.0)[0] for part in alone.values()]
+        assert np.isclose(found.minima(None, 0, 1, 0.0)[0], np.mean(values))
+
+    for t in range(6):
+        pair = list(TOWN)[rng.integers(3)]
+        losses = rng.integers(-2, 3, size=5).astype(float)
+        agrees(total.tilted(pair, losses), summed + losses)
+        if t % 2:
+            total.add(pair, losses)
+        else:
+            expected = total.foresee(pair, losses, noise, 3, 0.7)
+            assert np.array_equal(total.settle(pair, losses, noise, 3, 0.7), expected)
+        summed += losses
+        agrees(total, summed)
+        agrees(total.copy(), summed)
+        some = np.array([0, 1, 2, 4])
+        among = oracle.problem(("a", "c")).objective()
+        among.add(None, summed)
+        picked = total.pick(("a", "c"), some, losses, None, 0, 0.0)
+        among.add(None, losses)
+        assert np.array_equal(picked, among.among(None, some).action(None, None, 0, 0.0))
+
+
+def test_what_one_trip_meets_another_one_knows():
+    """With shared=True the second trip starts where the first one ended; by itself it does not."""
+    for shared in (True, False):
+        learner = hn.ContextFTPL(PerContext(TOWN, shared=shared), seed=0)
+        for _ in range(60):
+            learner.act(("a", "c"))
+            learner.update([0.9, 0.9, 0.8, 0.1, 0.2])
+        played = [np.atleast_1d(a).tolist() for a in learner.would_play(("a", "b"), 50)]
+        assert (played.count([3]) >= 45) == shared
+        assert any("inexact" in note for note in learner.certificate().notes) == shared
+
+
+def test_shared_contexts_have_to_be_listed():
+    with pytest.raises(hn.core.HannanError, match="list them"):
+        PerContext(hn.oracles.Subsets(3, 2), shared=True)
+    with pytest.raises(hn.core.HannanError, match="shared"):
+        PerContext(hn.oracles.Subsets(3, 2), 2, shared=1)
+
+
+def test_a_shared_total_goes_on_from_a_file(tmp_path):
+    learner = hn.ContextFTPL(PerContext(TOWN, shared=True), seed=0)
+    rng = np.random.default_rng(0)
+    for t in range(12):
+        learner.act(list(TOWN)[t % 3])
+        learner.update(rng.random(5))
+    learner.save(tmp_path / "town")
+    again = hn.load(tmp_path / "town")
+    for t in range(12):
+        pair, losses = list(TOWN)[t % 3], rng.random(5)
+        assert learner.act(pair).tolist() == again.act(pair).tolist()
+        learner.update(losses)
+        again.update(losses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -23,6 +23,7 @@ from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, c
 from hannan.core.kept import expect
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.oracles._combinatorial import check_flag
 from hannan.oracles._tables import check_table_context
 from hannan.perturbation.blocks import LANES
 
@@ -49,6 +50,14 @@ class PerContext(Oracle):
         The contexts, any hashables, as a list, an array or a column; or an integer d for 0..d-1; or
         None if they are unknown: then any hashable is accepted, and learners need `contexts=` to
         place the noise. Of a mapping they are the keys.
+    shared
+        Whether what elements cost is the same on all contexts, as travel times do not depend on who
+        travels. Each round then counts on all contexts, and they learn from each other: the choice
+        on every context is the best for *all* rounds, whichever context they had. For each context
+        by itself the theorem holds over all rounds, and so it does over its own if contexts arrive
+        independently of the losses. In general it does not, so `exact` is False. Under semi-bandit
+        feedback a predictor is needed as a baseline (`trust="baseline"`), or else elements that a
+        context cannot choose seem to cost nothing in its rounds.
 
     Examples
     --------
@@ -68,12 +77,28 @@ class PerContext(Oracle):
     ...     {pair: hn.oracles.Paths.towards(roads, *pair) for pair in [("a", "c"), ("b", "a")]})
     >>> trips.objective().leader()(("b", "a"))
     array([1])
+
+    With shared travel times the rounds of one trip tell of the other one too:
+
+    >>> ways = [("a", "b"), ("a", "b"), ("b", "c")]
+    >>> shared = hn.oracles.PerContext(
+    ...     {"near": hn.oracles.Paths(ways, "a", "b"), "far": hn.oracles.Paths(ways, "a", "c")},
+    ...     shared=True)
+    >>> total = shared.objective()
+    >>> total.add("near", np.array([9.0, 5.0, 2.0]))
+    >>> total.leader()("far")
+    array([1, 2])
     """
 
     def __init__(
-        self, base: Oracle | Mapping[Any, Oracle], contexts: Contexts | int | None = None
+        self,
+        base: Oracle | Mapping[Any, Oracle],
+        contexts: Contexts | int | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
         self.base = base
+        self.shared = check_flag(self, "shared", shared)
         some = self.problems()
         if not some:
             raise ParameterError("PerContext needs one context at least; the mapping is empty.")
@@ -94,7 +119,7 @@ class PerContext(Oracle):
         # A single problem without a choice of sets plays ints; beside others it plays sets too.
         self.max_chosen = max(one.max_chosen for one in some)
         self.antichain = all(one.antichain for one in some)
-        self.exact = all(one.exact for one in some)  # type: ignore[misc]
+        self.exact = not shared and all(one.exact for one in some)  # type: ignore[misc]
         self.closes = all(one.closes for one in some)
         self.takes_functions = first.takes_functions  # type: ignore[misc]
         self._listed = _as_list(self, contexts)
@@ -103,6 +128,10 @@ class PerContext(Oracle):
             if self._listed not in (None, keys):
                 raise ParameterError("The contexts of PerContext with a mapping are its keys.")
             self._listed = keys
+        if self.shared and self._listed is None:
+            raise ParameterError(
+                "PerContext with shared=True needs to know its contexts: list them."
+            )
         self._known: dict[Hashable, Hashable] | None = None
         if self._listed is not None and not isinstance(self._listed, range):
             self._known = {x: x for x in self._listed}
@@ -156,7 +185,7 @@ class PerContext(Oracle):
             ) from None
 
     def objective(self) -> PerContextObjective:
-        return PerContextObjective(self, {})
+        return SharedObjective(self, {}) if self.shared else PerContextObjective(self, {})
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
@@ -167,7 +196,8 @@ class PerContext(Oracle):
         return self._summed([self.problem(x).log_size([self.alone]) for x in contexts])
 
     def complexity(self, contexts: Sequence[Any]) -> float | None:
-        return self._summed([self.problem(x).complexity([self.alone]) for x in contexts])
+        found = self._summed([self.problem(x).complexity([self.alone]) for x in contexts])
+        return found / max(1, len(contexts)) if self.shared and found is not None else found
 
     @property
     def complexity_pairs(self) -> int:
@@ -421,6 +451,67 @@ class PerContextObjective(Objective):
         found = dict.fromkeys([*self._parts, *noisy])
         listed = self.oracle.contexts
         return found if listed is None else dict.fromkeys(x for x in listed if x in found)
+
+
+class SharedObjective(PerContextObjective):
+    """A total of the base for every context, to which all rounds are added.
+
+    Values are means over contexts: that is what a round costs whose context is drawn at random.
+    """
+
+    def copy(self) -> SharedObjective:
+        parts = {context: self._part(context).copy() for context in self._everywhere}
+        return SharedObjective(self.oracle, parts)
+
+    def add(self, context: Hashable, losses: FloatArray) -> None:
+        for each in self._everywhere:
+            self._own(each).add(self._alone, losses)
+
+    def observe(self, context: Hashable) -> None:
+        for each in self._everywhere:
+            self._own(each).observe(self._alone)
+
+    def settle(
+        self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """The other contexts last: if a solver fails, nothing has changed."""
+        action = super().settle(context, losses, noise, draw, scale)
+        for each in self._everywhere:
+            if each != context:
+                self._own(each).add(self._alone, losses)
+        return action
+
+    def tilted(self, context: Hashable, losses: FloatArray) -> SharedObjective:
+        """Every context's total with one more round, each when it is asked for."""
+        parts = _Asked(lambda each: self._part(each).tilted(self._alone, losses))
+        return SharedObjective(self.oracle, parts)
+
+    def among(self, context: Hashable, available: NDArray[np.intp]) -> SharedObjective:
+        part = self._part(context).among(self._alone, available)
+        return SharedObjective(self.oracle, ChainMap({context: part}, self._parts))
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        return super().minima(noise, first, count, scale) / len(self._everywhere)
+
+    @property
+    def _everywhere(self) -> Sequence[Hashable]:
+        contexts = self.oracle.contexts
+        assert contexts is not None
+        return contexts
+
+    def _contexts(self, noise: Noise | None) -> dict[Hashable, None]:
+        return dict.fromkeys(self._everywhere)
+
+
+class _Asked(dict[Hashable, Objective]):
+    """Totals that are made when they are asked for."""
+
+    def __init__(self, make: Callable[[Hashable], Objective]) -> None:
+        self._make = make
+
+    def __missing__(self, context: Hashable) -> Objective:
+        part = self[context] = self._make(context)
+        return part
 
 
 def _address(

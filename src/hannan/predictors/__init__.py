@@ -2,6 +2,7 @@
 
 from hannan.predictors.blend import Blend
 from hannan.predictors.exponential_mean import ExponentialMean
+from hannan.predictors.first_guess import FirstGuess
 from hannan.predictors.fourier_ridge import FourierRidge
 from hannan.predictors.hybrid import Hybrid
 from hannan.predictors.last import Last
@@ -12,6 +13,7 @@ from hannan.predictors.scaled import Scaled
 __all__ = [
     "Blend",
     "ExponentialMean",
+    "FirstGuess",
     "FourierRidge",
     "Hybrid",
     "Last",

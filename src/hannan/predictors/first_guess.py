@@ -1,0 +1,69 @@
+"""A first guess of what elements cost, improved by all that is seen."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hannan.core.arrays import as_floats
+from hannan.core.policy import Action
+from hannan.core.validation import FloatArray, check_positive, refuse
+from hannan.predictors._table import TablePredictor, as_loss
+
+
+class FirstGuess(TablePredictor):
+    r"""What elements are expected to cost before anything is seen, and their means later.
+
+    With w the weight of the first guess g, the guess for an element with n observations of sum s,
+    on all contexts together, is :math:`(w g + s)/(w + n)`. An attribute of the edges of a graph, a
+    price list or last year's means will do. Under semi-bandit feedback on sets use it with
+    `trust="baseline"`: elements that were never tried then enter the totals with the first guess.
+
+    Parameters
+    ----------
+    first
+        g, a number for each element, in the unit of the losses.
+    weight
+        w, how many observations the first guess is worth.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> minutes = hn.predictors.FirstGuess([4.0, 9.0], weight=3)
+    >>> minutes.prepare(n_actions=2)
+    >>> minutes.learn("a trip", 1, 5.0)
+    >>> minutes.predict("another trip")
+    array([4., 8.])
+    """
+
+    def __init__(self, first: ArrayLike, weight: float = 3.0) -> None:
+        super().__init__(by_context=False)
+        self.first = first
+        self.weight = check_positive(self, "weight", weight)
+        accepted = "a finite number for each element"
+        try:
+            self._first = as_floats(first).copy()
+        except (TypeError, ValueError):
+            raise refuse(self, "first", accepted, first) from None
+        if self._first.ndim != 1 or not self._first.size or not np.isfinite(self._first).all():
+            raise refuse(self, "first", accepted, first)
+
+    _derived = frozenset({"_first", "by_context"})
+
+    def prepare(self, n_actions: int) -> None:
+        """Compare K with the length of the first guess."""
+        if n_actions != len(self._first):
+            raise refuse(self, "first", f"{n_actions} numbers, one for each element", self.first)
+        super().prepare(n_actions)
+
+    def predict(self, context: Any) -> FloatArray:
+        """The first guess, improved by what was seen on any context."""
+        sums, counts = self._row(context, 2)
+        return np.asarray((self.weight * self._first + sums) / (self.weight + counts))
+
+    def learn(self, context: Any, action: Action, loss: Any) -> None:
+        """Count what was seen."""
+        seen = as_loss(self, loss)
+        row = self._row(context, 2, keep=True)
+        row[0, action] += seen
+        row[1, action] += 1.0
