@@ -237,6 +237,7 @@ def test_flags():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
+        (lambda: Number(standardise=None), "'standardise' parameter of Number"),
         (lambda: Number(clip=0), "'clip' parameter of Number"),
         (lambda: Category("free"), "'levels' parameter of Category"),
         (lambda: Category(3), "'levels' parameter of Category"),
