@@ -23,6 +23,7 @@ from hannan.core import (
     InputTypeError,
     Learner,
     LossError,
+    Menu,
     MissingPackageError,
     NewerFileError,
     Objective,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         baselines,
         bounds,
         checks,
+        decisions,
         detectors,
         environments,
         experiments,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from hannan._bandit import bandit
     from hannan._experts import experts
     from hannan._show_versions import show_versions
+    from hannan.decisions import Decider
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
@@ -90,6 +93,7 @@ __all__ = [
     "ContextFTPL",
     "ContextSemiBanditFTPL",
     "DamagedFileError",
+    "Decider",
     "Decision",
     "DecisionError",
     "Discounted",
@@ -100,6 +104,7 @@ __all__ = [
     "InputTypeError",
     "Learner",
     "LossError",
+    "Menu",
     "MissingPackageError",
     "NewerFileError",
     "Objective",
@@ -129,6 +134,7 @@ __all__ = [
     "baselines",
     "bounds",
     "checks",
+    "decisions",
     "detectors",
     "environments",
     "experiments",
@@ -149,6 +155,7 @@ __all__ = [
 
 
 _HOMES = {
+    "Decider": "decisions",
     "Trace": "experiments",
     "play": "experiments",
     "bandit": "_bandit",

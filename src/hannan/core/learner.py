@@ -19,6 +19,7 @@ from hannan.core.environment import Feedback
 from hannan.core.errors import ParameterError
 from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect
+from hannan.core.menu import Menu, menu_of
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
@@ -91,7 +92,9 @@ class Learner(Parametrised, ABC):
     # The round ------------------------------------------------------------------------------
 
     @interrupts.whole
-    def act(self, context: Any = None, available: Any = None) -> Action:
+    def act(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Any:
         """The action for this context: an int, or the sorted indices of the chosen elements.
 
         Parameters
@@ -101,6 +104,13 @@ class Learner(Parametrised, ABC):
         available
             The actions that are available in this round, or the elements that sets may be made of:
             distinct integers, or K booleans. None where all are.
+        actions
+            For learners of described actions, such as `hn.bandit(actions="described")`: what is
+            offered in this round, a row of features for each action, [n, q], or a mapping from
+            ids to rows. In place of `context` and this a `Menu` can be given, which has both.
+        ids
+            A name for each of those rows. Where there are ids the answer is one of them, else the
+            number of a row.
 
         Examples
         --------
@@ -118,6 +128,8 @@ class Learner(Parametrised, ABC):
         changing = None
         try:
             ledger = self._ledger
+            if actions is not None or ids is not None:
+                context = self._offer(context, actions, ids)
             opened = self.Round(self.check_context(context))
             if ledger.waiting:
                 opened.late, opened.arrived_before = True, ledger.closed
@@ -125,6 +137,8 @@ class Learner(Parametrised, ABC):
                 self._restrict(opened, self._some(available))
             self._prepare(opened)
             self._act(opened)
+            if actions is not None:
+                opened.named = opened.context.ids is not None
             changing = opened
             self._played(opened)
             self.oracle_calls += opened.calls
@@ -137,9 +151,11 @@ class Learner(Parametrised, ABC):
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return opened.action
+        return opened.action if actions is None else opened.answer
 
-    def decide(self, context: Any = None, available: Any = None) -> Decision:
+    def decide(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Decision:
         """Like `act`, but a decision, to be answered by `update(loss, decision=…)` at any time.
 
         Its weights and its propensity belong to the state it was made from.
@@ -153,23 +169,34 @@ class Learner(Parametrised, ABC):
         >>> learner.open_decisions, first.propensity
         ([0], 0.5)
         """
-        return self._decide_all([context], [available])[0]
+        if actions is not None or ids is not None:
+            context = self._offer(context, actions, ids)
+        return self._decide_all([context], [available], actions is not None)[0]
 
     def decide_many(
-        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+        self,
+        contexts: Iterable[Any],
+        available: Iterable[Any] | None = None,
+        *,
+        actions: Iterable[Any] | None = None,
     ) -> list[Decision]:
         """A decision for each of several contexts, all from the same state.
 
-        `available` has one entry for each of them: what is available, or None.
+        `available` has one entry for each of them: what is available, or None. So has `actions`,
+        what is offered, where actions are described.
         """
         rows = list(as_rows(contexts))
         given = [None] * len(rows) if available is None else list(available)
-        if len(given) != len(rows):
-            raise ParameterError(
-                f"decide_many needs available= for each of {len(rows)} contexts, a list with None "
-                f"where all actions are available; got {len(given)}."
-            )
-        return self._decide_all(rows, given)
+        offers = [None] * len(rows) if actions is None else list(actions)
+        for name, each in (("available", given), ("actions", offers)):
+            if len(each) != len(rows):
+                raise ParameterError(
+                    f"decide_many needs {name}= for each of {len(rows)} contexts, a list with None "
+                    f"where all actions are available; got {len(each)}."
+                )
+        if actions is not None:
+            rows = [self._offer(x, each) for x, each in zip(rows, offers, strict=True)]
+        return self._decide_all(rows, given, actions is not None)
 
     @interrupts.whole
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
@@ -235,6 +262,10 @@ class Learner(Parametrised, ABC):
         found: FloatArray | None = getattr(opened, "values", None)
         return found
 
+    def law(self, decision: int) -> FloatArray | None:
+        """The probability of each action in an open round, as it was decided, where it is known."""
+        return self._ledger.waiting[decision].odds_of_all()
+
     @property
     def late(self) -> str | None:
         """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
@@ -282,8 +313,15 @@ class Learner(Parametrised, ABC):
     # What is to come --------------------------------------------------------------------------
 
     def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
+        self,
+        context: Any = None,
+        copies: int = 1,
+        seed: int = 0,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        ids: Any = None,
+    ) -> list[Any]:
         """What so many copies of this learner would play now: same past, other randomness.
 
         Independent draws from the law of the action that `act(context, available)` would return.
@@ -291,10 +329,19 @@ class Learner(Parametrised, ABC):
         """
         check_integer("would_play", "copies", copies, 1)
         rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
+        if actions is not None or ids is not None:
+            menu = self._offer(context, actions, ids)
+            return list(map(menu.named, self.would_play(menu, copies, seed)))
         return self._replay(self._begin(context, available), copies, rng)
 
     def propensities(
-        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
+        self,
+        context: Any = None,
+        draws: int = 1000,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        decide: bool = False,
     ) -> Propensities:
         """The probability of each element to be chosen by `act(context, available)` now.
 
@@ -304,11 +351,13 @@ class Learner(Parametrised, ABC):
         changes what is played.
         """
         check_integer(self, "draws", draws, 2)
+        if actions is not None:
+            return self.propensities(self._offer(context, actions), draws, decide=decide)
         opened = self._begin(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
             return Propensities(law, np.zeros(len(law)), 0)
-        if self.action_count is None:
+        if self.action_count is None and not self.described:
             raise ParameterError(
                 f"propensities() needs the number of actions, which {type(self).__name__} does not "
                 "know yet: play a round first."
@@ -369,7 +418,8 @@ class Learner(Parametrised, ABC):
         """Refuse a round, from a file, that this learner could not have opened."""
         expect(self, round=type(opened) is self.Round and self._holds(opened.context))
         oracle = self.oracle
-        opened.check(self.action_count, oracle is not None and oracle.chooses_sets)
+        K = len(opened.context) if self.described else self.action_count
+        opened.check(K, oracle is not None and oracle.chooses_sets)
 
     def _holds(self, context: Any) -> bool:
         """Whether this is a context as rounds keep it."""
@@ -416,8 +466,9 @@ class Learner(Parametrised, ABC):
 
     def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
         """How often each element is chosen among so many draws of `_replay`, as shares."""
-        assert self.action_count is not None
-        counts = np.zeros(self.action_count)
+        K = len(opened.context) if self.described else self.action_count
+        assert K is not None
+        counts = np.zeros(K)
         for action in self._replay(opened, draws, rng):
             counts[action] += 1.0
         return counts / draws
@@ -454,10 +505,17 @@ class Learner(Parametrised, ABC):
         """K, where it is known."""
         return getattr(self if self.oracle is None else self.oracle, "n_actions", None)
 
+    @property
+    def described(self) -> bool:
+        """Whether a round offers actions of its own, each described by a row: see `Menu`."""
+        return self.oracle is not None and self.oracle.described
+
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
         oracle = self.oracle
         if oracle is None:
+            if isinstance(context, Menu):
+                raise self._undescribed()
             return check_comparable(context)
         return (
             oracle.at(self.clock + ahead, context)
@@ -492,7 +550,9 @@ class Learner(Parametrised, ABC):
         return opened
 
     @interrupts.whole
-    def _decide_all(self, contexts: list[Any], available: list[Any]) -> list[Decision]:
+    def _decide_all(
+        self, contexts: list[Any], available: list[Any], named: bool = False
+    ) -> list[Decision]:
         interrupts.expect()
         before: list[tuple[Learner, dict[str, Any]]] = []
         try:
@@ -503,7 +563,7 @@ class Learner(Parametrised, ABC):
             checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
             some = [self._some(each) for each in available]
             before = self._marked() if len(checked) > 1 else []
-            made = [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
+            made = [self._decide(x, each, named) for x, each in zip(checked, some, strict=True)]
         except BaseException as error:  # nobody has seen the decisions before the one that failed
             for learner, state in before:
                 vars(learner).update(state)
@@ -526,8 +586,10 @@ class Learner(Parametrised, ABC):
         )
         return [(self, state), *(pair for each in inside for pair in each._marked())]
 
-    def _decide(self, context: Any, some: IntArray | None) -> Decision:
+    def _decide(self, context: Any, some: IntArray | None, named: bool) -> Decision:
         opened = self.Round(context)
+        if named:
+            opened.named = context.ids is not None
         opened.number = self._ledger.made
         opened.late, opened.arrived_before = True, self._ledger.closed
         self._restrict(opened, some)
@@ -553,10 +615,33 @@ class Learner(Parametrised, ABC):
         q = law[opened.action]
         return (float(q), 0.0) if isinstance(opened.action, int) else (q, np.zeros(len(q)))
 
+    def _offer(self, context: Any, actions: Any, ids: Any = None) -> Menu:
+        """The context of a round with described actions."""
+        if not self.described:
+            raise self._undescribed()
+        if actions is None:
+            raise ParameterError(
+                "What is offered is missing: give actions=, a row of features for each action."
+            )
+        return menu_of(context, actions, ids)
+
+    def _undescribed(self) -> ParameterError:
+        """What to say where described actions were given to a learner for other ones."""
+        return ParameterError(
+            f"{type(self).__name__} is for actions that are the same in every round, so it takes "
+            'no actions= and no Menu. For described ones use hn.bandit(actions="described"), or '
+            "ContextSemiBanditFTPL over oracles.SharedLinear or oracles.ListedRules."
+        )
+
     def _some(self, available: Any) -> IntArray | None:
         """The available actions, checked; None where all are."""
         if available is None:
             return None
+        if self.described:
+            raise ParameterError(
+                "available= is for actions 0..K-1; of described actions, those that are not there "
+                "are left out of actions=."
+            )
         oracle = self.oracle
         sets = oracle is not None and oracle.chooses_sets
         if sets and not (self.restricts_sets and self._scores_actions):

@@ -306,6 +306,14 @@ class Oracle(Parametrised, ABC):
     open_world: bool = False
     """Whether contexts may stay unknown: noise is then put on those seen so far."""
 
+    described: ClassVar[bool] = False
+    """Whether a context is a `Menu`, the actions offered in a round, each described by a row. K is
+    then that of the round, and `n_actions` None."""
+
+    stand_ins: ClassVar[bool] = False
+    """Whether `contexts` only stand for rules that have noise of their own each: any other context
+    may then arrive, and the shift lemma holds as for contexts known in advance."""
+
     timed: ClassVar[bool] = False
     """Whether it matters when a context arrives, as `at` was written anew; set by itself."""
 

@@ -2,7 +2,7 @@
 
 import operator
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ class Predictor(Parametrised, ABC):
     A learner takes a clone, so one predictor object may be given to several. Any object with
     `predict` and `learn` will do; one without `clone` is used itself.
     """
+
+    described: ClassVar[bool] = False
+    """Whether contexts are menus of described actions; K is then that of the round."""
 
     def prepare(self, n_actions: int) -> None:
         """Told once, before the first round, how many elements there are."""

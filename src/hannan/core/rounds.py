@@ -161,6 +161,7 @@ class OpenRound(Stored):
     late: bool = False  # whether other losses may be learned before its own
     arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
     odds: Odds | None = None  # of its decision
+    named: bool = False  # whether the caller knows described actions by their ids
     calls: int = 0  # oracle calls of the present call of the learner
     _derived = frozenset({"calls", "some"})
 
@@ -177,6 +178,11 @@ class OpenRound(Stored):
         """For each choice the value of what is played for it; of sets none is replaced."""
         plays = self.plays
         return values if plays is None or plays.min() < 0 else values[plays]
+
+    @property
+    def answer(self) -> Any:
+        """The action as the caller knows it: its id, where described actions were given ids."""
+        return self.context.named(self.action) if self.named else self.action
 
     @property
     def available(self) -> IntArray | None:
@@ -196,6 +202,10 @@ class OpenRound(Stored):
         """Inverse propensities of the chosen elements, where the learner uses them."""
         return np.empty(0)  # a new one: files tell objects that are shared from those that are not
 
+    def odds_of_all(self) -> FloatArray | None:
+        """The probability of each action, where it was found when the round was decided."""
+        return None
+
     def check(self, n_actions: int | None, sets: bool) -> None:
         """Refuse, from a file, a round that no learner with so many actions could have opened."""
         K, plays = n_actions, self.plays
@@ -214,6 +224,8 @@ class OpenRound(Stored):
             late=type(self.late) is bool,
             arrived_before=is_count(self.arrived_before),
             odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
+            named=type(self.named) is bool
+            and (not self.named or getattr(self.context, "ids", None) is not None),
             calls=is_count(self.calls),
         )
         expect(self, action=plays is None or bool(np.all(plays[self.action] == self.action)))
@@ -331,7 +343,7 @@ class Ledger(Stored):
         self.waiting[number] = opened
         if self.current is not None and not self.current.late:
             self.current.late, self.current.arrived_before = True, self.closed
-        seen = opened.context, opened.action, opened.odds, opened.available
+        seen = opened.context, opened.answer, opened.odds, opened.available
         return Decision(number, *seen, self.maker)
 
     def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
@@ -355,7 +367,7 @@ class Ledger(Stored):
             nobody = None in (decision.maker, self.maker) or number < self.inherited
             same = nobody or decision.maker is self.maker
             same = same and key(decision.context) == key(opened.context)
-            if not same or not same_action(decision.action, opened.action):
+            if not same or not same_action(decision.action, opened.answer):
                 raise DecisionError(f"Decision {number} was made by another learner.")
         return opened
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar, Self
 
+from hannan.core.errors import DamagedFileError
+
 
 class Stored:
     """Something that a file can hold: what makes it anew, and what it has learned since.
@@ -67,6 +69,11 @@ class Stored:
 
     def _restored(self) -> None:
         """Called once what was learned has been laid over a new object."""
+
+    def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
+        """Called with what a file goes on with after this object; `mark` ends what is before."""
+        if tail:
+            raise DamagedFileError(f"{path} is damaged: its lengths do not add up.")
 
     @classmethod
     def _derived_names(cls) -> frozenset[str]:

@@ -119,12 +119,15 @@ class PerturbedLeader(Stored):
         self._memory = memory
         self.nonnegative = nonnegative
         self._fresh = fresh
-        self.n_actions = oracle.n_actions
+        # Of described actions the most there were in a round; at least two, to choose from.
+        self.n_actions = 2 if oracle.described else oracle.n_actions
         self._size()
 
     def _check_stored(self) -> None:
         given, found = self.oracle.n_actions, self.n_actions
-        counted = found is None or (is_count(found) and found == (given or self.total.n_actions))
+        counted = found is None or (
+            is_count(found) and (self.oracle.described or found == (given or self.total.n_actions))
+        )
         expect(
             self,
             found=self.found is None or type(self.found) is Complexity,
@@ -341,7 +344,8 @@ class PerturbedLeader(Stored):
         self._size()
 
     def _size(self) -> None:
-        if self.n_actions is not None and self.oracle.n_actions is None:
+        unsized = self.oracle.n_actions is None and not self.oracle.described
+        if self.n_actions is not None and unsized:
             self.oracle = self.oracle.clone(n_actions=self.n_actions)
         self.kappa = kappa(
             setting=self.X.setting,

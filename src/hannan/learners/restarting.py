@@ -178,17 +178,22 @@ class Restarting(Learner):
     # The round --------------------------------------------------------------------------------
 
     @interrupts.whole
-    def act(self, context: Any = None, available: Any = None) -> Action:
+    def act(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Any:
         """What the learner at work plays, as described there."""
         ledger = self._ledger
         usual = available is None and ledger.current is None and not ledger.waiting
         if not usual or self._unfinished or self._timed:
-            return super().act(context, available)
+            return super().act(context, available, actions=actions, ids=ids)
         player, changing = self.player, None
         try:
+            if actions is not None or ids is not None:
+                context = self._offer(context, actions, ids)
             action = player.act(context)
             made: Any = player.current
             opened = changing = self.Round(made.context)
+            opened.named = actions is not None and made.context.ids is not None
             opened.action, opened.segment = action, len(self.restarts)
             ledger.current = opened
             self.oracle_calls = self._past_calls + player.oracle_calls
@@ -197,7 +202,7 @@ class Restarting(Learner):
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return action
+        return action if actions is None else opened.answer
 
     def _prepare(self, opened: Round) -> None:
         if self._unfinished:
@@ -279,6 +284,18 @@ class Restarting(Learner):
         self.restarts.append(rounds)
         self.oracle_calls = self._past_calls + successor.oracle_calls
 
+    def expected(self, decision: int | None = None) -> Any:
+        if decision is None:
+            return self.player.expected()
+        opened: Any = self._ledger.waiting[decision]
+        current = opened.segment == len(self.restarts)
+        return self.player.expected(opened.inner) if current else None
+
+    def law(self, decision: int) -> Any:
+        opened: Any = self._ledger.waiting[decision]
+        current = opened.segment == len(self.restarts)
+        return self.player.law(opened.inner) if current else None
+
     @property
     def late(self) -> str | None:
         return self.learner.late
@@ -287,21 +304,38 @@ class Restarting(Learner):
         """By the learner at work, unless it matters how many rounds came before it."""
         if self._timed:
             return super().check_context(context, ahead)
-        self.player.check_context(context, ahead)  # which reads it once more when it decides
-        return context
+        checked = self.player.check_context(context, ahead)
+        return checked if self.described else context  # which is read once more when it decides
 
     # What is to come --------------------------------------------------------------------------
 
     def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
+        self,
+        context: Any = None,
+        copies: int = 1,
+        seed: int = 0,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        ids: Any = None,
+    ) -> list[Any]:
+        if actions is not None or ids is not None:
+            return super().would_play(context, copies, seed, available, actions=actions, ids=ids)
         if self._unfinished:
             self._look_for_drift(self.rounds)
         return self.player.would_play(self.check_context(context), copies, seed, available)
 
     def propensities(
-        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
+        self,
+        context: Any = None,
+        draws: int = 1000,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        decide: bool = False,
     ) -> Propensities:
+        if actions is not None:
+            return super().propensities(context, draws, available, actions=actions, decide=decide)
         if self._unfinished:
             self._look_for_drift(self.rounds)
         context = self.check_context(context)

@@ -74,6 +74,11 @@ class Standardiser(Parametrised):
         self._elements: list[IntArray] = []
         self._losses: list[FloatArray] = []
 
+    @property
+    def settled(self) -> bool:
+        """Whether the scaling has been renewed for the last time."""
+        return self._count >= self._last
+
     def apply(self, row: FloatArray, out: FloatArray) -> None:
         """Write a standardised row."""
         kernel.standardise(row, self.center, self.scale, out)

@@ -44,7 +44,7 @@ MAGIC = b"\x93HANNAN\n"
 FRAME = 1
 _LENGTHS = struct.Struct("<QQQ")
 _START = len(MAGIC) + _LENGTHS.size
-_DIGEST = 32
+DIGEST = 32
 _ALIGN = 64
 _RANDOM = re.compile("[0-9a-f]{16}")  # what ends the name of a file until it is whole
 _MOMENT = 1.0  # seconds in which a save has locked what it writes
@@ -70,23 +70,30 @@ def pack(head: dict[str, Any], body: Sequence[memoryview]) -> list[bytes | memor
         start, end = place(len(array), used)
         parts += [bytes(start - used), array]
         used = end
-    total = _START + sum(map(len, parts)) + _DIGEST
+    total = _START + sum(map(len, parts)) + DIGEST
     parts[0] = MAGIC + _LENGTHS.pack(FRAME, total, len(text))
-    digest = hashlib.blake2b(digest_size=_DIGEST)
+    digest = hashlib.blake2b(digest_size=DIGEST)
     for part in parts:
         digest.update(part)
     return [*parts, digest.digest()]
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], memoryview]:
-    """The head and the body of a file that is whole, or an error that says how it is not."""
+def content_of(path: str | os.PathLike[str]) -> memoryview:
+    """All bytes of a file."""
     source = _checked(path)
     try:
         _refuse_special(source)
-        content = memoryview(source.read_bytes())
+        return memoryview(source.read_bytes())
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}.") from None
-    return unpack(content, str(path))
+
+
+def split(content: memoryview) -> tuple[memoryview, memoryview]:
+    """What the frame is about, and what comes after it: journals go on there."""
+    total = len(content)
+    if bytes(content[: len(MAGIC)]) == MAGIC and total >= _START:
+        _, total, _ = _LENGTHS.unpack(content[len(MAGIC) : _START])
+    return content[:total], content[total:]
 
 
 def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
@@ -101,15 +108,15 @@ def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
         raise TruncatedFileError(
             f"{path} has been cut off: it has {len(content)} of its {total} bytes."
         )
-    found = hashlib.blake2b(content[:-_DIGEST], digest_size=_DIGEST).digest()
-    if found != content[-_DIGEST:]:
+    found = hashlib.blake2b(content[:-DIGEST], digest_size=DIGEST).digest()
+    if found != content[-DIGEST:]:
         raise DamagedFileError(f"{path} is damaged or was changed: its checksum does not match.")
     if frame > FRAME:
         raise NewerFileError(
             f"{path} was written by a newer version of Hannan (frame {frame}; this one reads up "
             f"to {FRAME}): upgrade to read it."
         )
-    inside = content[_START:-_DIGEST]
+    inside = content[_START:-DIGEST]
     if frame < 1 or len(content) != total or length > len(inside):
         raise DamagedFileError(f"{path} is damaged: its lengths do not add up.")
     try:

@@ -121,7 +121,7 @@ def reread(thing: Stored) -> Any:
 def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     """A learner from a file that `Learner.save` wrote; it plays on as the saved one would have.
 
-    An `off_policy.Watch` likewise.
+    An `off_policy.Watch` likewise, and a `Decider`, of which the file may be a journal.
 
     Nothing in a file is ever executed. It names classes of Hannan and listed estimators of
     scikit-learn with plain parameters; what lies elsewhere, such as a solver of one's own or a
@@ -152,10 +152,11 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     >>> twin.rounds, twin.act(0) == learner.act(0)
     (50, True)
     """
-    head, body = container.read(path)
-    found = decoded(head, body, str(path), trusted)
+    whole, tail = container.split(container.content_of(path))
+    found = decoded(*container.unpack(whole, str(path)), str(path), trusted)
     if not hasattr(found, "save"):  # a part of a learner, which no file holds alone
         raise DamagedFileError(f"{path} holds no learner.")
+    found._resumed(bytes(whole[-container.DIGEST :]), bytes(tail), str(path))
     return found
 
 

@@ -14,6 +14,7 @@ _PACKAGES = (
     "baselines",
     "bounds",
     "core",
+    "decisions",
     "detectors",
     "features",
     "learners",

@@ -1,0 +1,207 @@
+"""Decisions as their callers see them, and those whose outcomes are awaited."""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hannan.core import DecisionError, InputTypeError
+from hannan.core.kept import expect, is_count, is_number
+from hannan.core.params import short
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
+from hannan.decisions.names import Name
+
+LONGEST = 200  # letters of an id
+
+Id = str | int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What was decided: an action by its name, its probability, and the id to report it under."""
+
+    action: Name
+    propensity: float
+    id: Id
+    law: FloatArray | None = field(default=None, repr=False)
+    """The probabilities of all actions, in their order."""
+    expected: FloatArray | None = field(default=None, repr=False)
+    """What the predictor expected of them, as losses in [0, 1]."""
+    actions: tuple[Name, ...] = field(default=(), repr=False)
+    """The names of all actions then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why an action was decided on: what each action's probability and expected outcome were.
+
+    `str(why)` is a table.
+    """
+
+    action: Name
+    propensity: float
+    probabilities: Mapping[Name, float]
+    scores: Mapping[Name, float]
+    """The outcome that the predictor expected of each action; empty where none was asked."""
+    outcome: str
+    """"reward" or "loss"."""
+
+    def __str__(self) -> str:
+        """A row for each action, the likeliest first."""
+        width = max(len(str(name)) for name in self.probabilities)
+        lines = [f"{self.action} was decided on, with probability {self.propensity:.4g}."]
+        for name, q in sorted(self.probabilities.items(), key=lambda item: -item[1]):
+            score = f"  expected {self.outcome} {self.scores[name]:.4g}" if self.scores else ""
+            lines.append(f"{name!s:<{width}}  probability {q:.4f}{score}")
+        return "\n".join(lines)
+
+
+def as_id(given: Any) -> Id:
+    """The id of a decision, given it or the decision."""
+    found = given.id if isinstance(given, Answer) else given
+    if not is_id(found):
+        raise InputTypeError(
+            "The id of a decision is a whole number, or text of 1 to "
+            f"{LONGEST} letters; got {short(given)}."
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def is_id(value: Any) -> bool:
+    """Whether this can be the id of a decision."""
+    if type(value) is str:
+        return 0 < len(value) <= LONGEST
+    return type(value) is int and -(2**63) <= value < 2**63
+
+
+class OpenDecisions(Stored):
+    """Which decisions wait, since when, and what came of the last ones that do not.
+
+    Parameters
+    ----------
+    most
+        How many may wait.
+    remembered
+        How many closed ones are remembered, so that their outcomes may be reported again.
+    """
+
+    _varying = frozenset({"_waiting", "_closed"})
+    _derived = frozenset({"_order"})
+
+    def __init__(self, most: int, remembered: int) -> None:
+        self.most = most
+        self.remembered = remembered
+        # The learner's number, the action, its propensity, and the time.
+        self._waiting: dict[Id, tuple[int, int, float, float]] = {}
+        self._closed: dict[Id, float | None] = {}  # the outcome, None where it has expired
+        self._order: deque[Id] = deque()  # of the closed ones
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"most": self.most, "remembered": self.remembered}
+
+    def _check_stored(self) -> None:
+        waiting, closed = self._waiting, self._closed
+        expect(
+            self,
+            _waiting=type(waiting) is dict
+            and len(waiting) <= self.most
+            and all(map(is_id, waiting))
+            and all(
+                type(one) is tuple
+                and len(one) == 4
+                and is_count(one[0])
+                and is_count(one[1])
+                and is_number(one[2], 0.0, 1.0)
+                and is_number(one[3])
+                for one in waiting.values()
+            ),
+            _closed=type(closed) is dict
+            and len(closed) <= self.remembered
+            and all(map(is_id, closed))
+            and all(each is None or is_number(each) for each in closed.values()),
+        )
+        expect(self, _waiting=not waiting.keys() & closed.keys())
+
+    def _restored(self) -> None:
+        self._order = deque(self._closed)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __iter__(self) -> Iterator[Id]:
+        return iter(self._waiting)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The learner's numbers of all that wait."""
+        return [one[0] for one in self._waiting.values()]
+
+    @property
+    def actions(self) -> list[int]:
+        """What was decided in those that wait."""
+        return [one[1] for one in self._waiting.values()]
+
+    def check_room(self) -> None:
+        """Refuse one more where the limit is reached."""
+        if len(self._waiting) >= self.most:
+            raise DecisionError(
+                f"{len(self._waiting)} decisions wait for their outcomes, and max_open={self.most} "
+                "may: report(id, …) those that are known, and let expire(older_than=seconds) say "
+                "what no answer means for the others."
+            )
+
+    def new_id(self, given: Any) -> Id:
+        """An id for a decision: the caller's, unless it is in use, or one that nobody has."""
+        if given is None:
+            return secrets.token_hex(8)
+        found = as_id(given)
+        if found in self._waiting:
+            raise DecisionError(
+                f"There is a decision {found!r} that waits for its outcome: ids are given once. "
+                "decision(id) returns what was decided."
+            )
+        if found in self._closed:
+            raise DecisionError(f"There was a decision {found!r} already: ids are given once.")
+        return found
+
+    def open(self, key: Id, number: int, action: int, propensity: float, time: float) -> None:
+        """A decision was made."""
+        self._waiting[key] = number, action, propensity, time
+
+    def find(self, key: Id) -> tuple[int, int, float] | None:
+        """The learner's number, action and propensity of what waits; None if it is closed."""
+        found = self._waiting.get(key)
+        if found is not None:
+            return found[:3]
+        if key in self._closed:
+            return None
+        raise DecisionError(
+            f"There is no decision {key!r} that waits for its outcome, nor is it among the last "
+            f"{self.remembered} that were closed; {len(self._waiting)} wait."
+        )
+
+    def told(self, key: Id, outcome: float) -> bool:
+        """Whether a closed decision was told this; False where it has expired, else refused."""
+        before = self._closed[key]
+        if before is not None and before != outcome:
+            raise DecisionError(
+                f"Decision {key!r} was answered by {before:g} before; got {outcome:g}. An outcome "
+                "that was learned cannot be changed."
+            )
+        return before is not None
+
+    def close(self, key: Id, outcome: float | None) -> None:
+        """A decision was answered, or has expired."""
+        del self._waiting[key]
+        self._closed[key] = outcome
+        self._order.append(key)
+        if len(self._order) > self.remembered:
+            del self._closed[self._order.popleft()]
+
+    def older(self, than: float) -> list[Id]:
+        """Those that were made before a time, the oldest first."""
+        return [key for key, one in self._waiting.items() if one[3] < than]

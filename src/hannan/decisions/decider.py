@@ -1,0 +1,618 @@
+"""The front door: decisions of your own, by name and in your units."""
+
+from __future__ import annotations
+
+import functools
+import os
+import secrets
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from hannan._bandit import bandit
+from hannan.core import (
+    ContextError,
+    DamagedFileError,
+    HannanError,
+    Learner,
+    OrderError,
+    ParameterError,
+    StorageError,
+    load,
+)
+from hannan.core.interrupts import interrupts
+from hannan.core.kept import expect, is_count, is_number, same
+from hannan.core.params import Parametrised
+from hannan.core.rounds import MOST_OPEN
+from hannan.core.storage import save
+from hannan.core.storage.encoding import Encoder
+from hannan.core.storage.files import packed
+from hannan.core.validation import check_integer, check_seed, refuse
+from hannan.decisions.answers import Answer, Id, OpenDecisions, Why, as_id
+from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
+from hannan.decisions.names import Names
+from hannan.decisions.records import plain
+from hannan.decisions.scoreboard import BASELINE, Scoreboard
+from hannan.decisions.summary import Standing, Summary
+from hannan.decisions.units import Units
+from hannan.features import Features
+
+_EXPLORED = 0.01  # of all decisions, unless exploration= says otherwise
+_REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+
+
+def _whole(method: _Call) -> _Call:
+    """One call at a time, from whatever thread, and none that Ctrl-C breaks off in the middle."""
+
+    @interrupts.whole
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        interrupts.expect()
+        try:
+            with self._lock:
+                return method(self, *args, **kwargs)
+        finally:
+            interrupts.deliver()
+
+    return call  # type: ignore[return-value]
+
+
+class Decider(Parametrised):
+    r"""Decides which action to take, and learns from what came of it.
+
+    Actions have names, outcomes are rewards or losses in units of your own, and what is known
+    before a decision is a mapping or a row of anything: numbers, words, dates, or nothing at all.
+    Behind it is the recommended learner, `hn.bandit`, which starts over when the world changes.
+
+    Parameters
+    ----------
+    actions
+        Their names: words, or numbers such as prices. None where every decision brings its own
+        actions with features of theirs.
+    rewards, losses
+        (low, high) of the outcomes: `rewards` where more is better, `losses` where less is.
+    baseline
+        What is done today, to be compared all along: an action, or a function of the context that
+        returns one.
+    exploration
+        The least probability of every available action; by default one decision in a hundred is
+        made at random, 0.01 divided by the number of actions.
+    features
+        How contexts are read: a `Features` or a mapping that declares them; None to find out from
+        the first one.
+    clip
+        Whether outcomes outside of their range count as its nearest end. Else they are refused.
+    max_open
+        How many decisions may wait for their outcomes; one more is refused.
+    confidence
+        Of all intervals together.
+    seed
+        Fixes all randomness; None takes fresh entropy.
+
+    Guarantee
+    ---------
+    A refused call changes nothing. Every decision states the probability it was drawn with, which
+    is exact. All intervals hold at once and at all times with the given confidence, whatever the
+    outcomes, if these are fixed before the action is drawn, though they may come late
+    (`off_policy.Watch`). Without contexts expected regret is bounded for any adversary
+    (`TsallisINF`); with contexts no theorem applies, and the learner's base is protection only
+    against being predictable.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> d = hn.Decider(actions=["red", "green"], rewards=(0, 200), baseline="red", seed=0)
+    >>> for order in range(500):
+    ...     decision = d.decide({"age": 20 + order % 50, "city": ["Rome", None][order % 2]})
+    ...     d.report(decision, reward=120.0 if decision.action == "green" else 80.0)
+    >>> decision.action, d.summary().baseline.verdict
+    ('green', 'we do better')
+    """
+
+    _derived = frozenset({"_lock", "_units", "_seed", "_journal", "_replayed"})
+    _varying = frozenset({"_names", "_learner", "_features", "_board"})
+
+    def __init__(
+        self,
+        actions: Iterable[Any] | None = None,
+        *,
+        rewards: tuple[float, float] | None = None,
+        losses: tuple[float, float] | None = None,
+        baseline: Any = None,
+        exploration: float | None = None,
+        features: Any = None,
+        clip: bool = False,
+        max_open: int = MOST_OPEN,
+        confidence: float = 0.95,
+        seed: int | None = None,
+    ) -> None:
+        self.actions, self.rewards, self.losses = actions, rewards, losses
+        self.baseline, self.exploration = baseline, exploration
+        self.features, self.clip = features, clip
+        self.max_open = check_integer(self, "max_open", max_open, 1, MOST_OPEN + 1)
+        self.confidence = confidence
+        self.seed = check_seed(self, seed)
+        self._lock = threading.RLock()
+        self._units = Units(rewards, losses, clip)
+        self._names = Names(actions)
+        self._seed = secrets.randbits(62) if self.seed is None else self.seed
+        self._least(len(self._names))
+        if baseline is not None and not callable(baseline):
+            self._names.place(baseline)
+        self._features: Features | None = None  # where contexts have come
+        self._new_features()
+        self._learner: Any = None  # once the first decision shows whether there are contexts
+        self._open = OpenDecisions(self.max_open, _REMEMBERED)
+        self._board = Scoreboard(len(self._names), baseline is not None, confidence)
+        self._trail = 0  # of all actions that were decided on
+        self._journal: Journal | None = None
+        self._replayed = (0, 0, 0)
+
+    # Decisions and their outcomes ---------------------------------------------------------------
+
+    @_whole
+    def decide(self, context: Any = None, available: Any = None, id: Id | None = None) -> Answer:
+        """An action for a context, with its probability and an id to report its outcome under.
+
+        Parameters
+        ----------
+        context
+            What is known before the decision: a mapping, a row, or None, always, for none.
+        available
+            The names of the actions that can be taken now; by default all that are not retired.
+        id
+            An id of your own, which nobody else has: a number or up to 200 letters.
+        """
+        row = plain(context)
+        some = self._names.some(available)
+        key = self._open.new_id(id)
+        self._open.check_room()
+        made: Answer = self._made("decide", row, some, key, time.time(), self._aim(context))
+        return made
+
+    @_whole
+    def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
+        """The outcome of a decision, given it or its id: at any time, in any order, or again.
+
+        Returns whether it was learned. The same outcome a second time changes nothing, another one
+        is refused; what comes after the decision has expired is counted and not learned.
+        """
+        key, outcome = as_id(decision), self._units.outcome(reward, loss)
+        if self._open.find(key) is not None:
+            self._made("report", key, outcome)
+            return True
+        if not self._open.told(key, outcome):
+            self._made("late")
+        return False
+
+    @_whole
+    def expire(self, older_than: float | timedelta, reward: Any = None, *, loss: Any = None) -> int:
+        """Give up waiting for the outcomes of old decisions; how many there were.
+
+        Parameters
+        ----------
+        older_than
+            An age in seconds, or a `timedelta`.
+        reward, loss
+            What no answer means, such as reward=0.0 where nobody bought; by default nothing is
+            learned from these decisions, and intervals count them at their worst.
+        """
+        age = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
+        if isinstance(age, bool) or not isinstance(age, int | float) or not age >= 0.0:
+            raise refuse("expire", "older_than", "a number of seconds >= 0", older_than)
+        silent = reward is None and loss is None
+        outcome = None if silent else self._units.outcome(reward, loss)
+        before = time.time() - float(age)
+        many = len(self._open.older(before))
+        if many:
+            self._made("expire", before, outcome)
+        return many
+
+    @_whole
+    def decision(self, id: Id) -> Answer:
+        """A decision that waits for its outcome, by its id."""
+        key = as_id(id)
+        found = self._open.find(key)
+        if found is None:
+            raise OrderError(f"Decision {key!r} does not wait for its outcome any more.")
+        return self._answer(key, *found)
+
+    @property
+    def open_decisions(self) -> list[Id]:
+        """The ids of all decisions that wait for their outcomes, the oldest first."""
+        with self._lock:
+            return list(self._open)
+
+    # What is known ------------------------------------------------------------------------------
+
+    @_whole
+    def why(self, decision: Answer | Id) -> Why:
+        """The probabilities and the expected outcomes of all actions when a decision was made.
+
+        A decision that has been answered is to be given itself, not by its id.
+        """
+        found = decision if isinstance(decision, Answer) else self.decision(decision)
+        names, units = found.actions, self._units
+        law = {} if found.law is None else dict(zip(names, found.law.tolist(), strict=True))
+        scores = {}
+        if found.expected is not None:
+            values = np.clip(found.expected, 0.0, 1.0).tolist()
+            scores = {name: units.back(v) for name, v in zip(names, values, strict=True)}
+        return Why(found.action, found.propensity, law, scores, units.word)
+
+    @_whole
+    def summary(self) -> Summary:
+        """How decisions fare, beside the baseline and every action on its own."""
+        board, units = self._board, self._units
+        said, width = board.watch.intervals(), units.width
+        plays, means = board.plays.tolist(), board.means().tolist()
+        rounds = max(board.watch.rounds, 1)
+
+        def standing(name: Any, key: str, count: float, mean: float) -> Standing:
+            low, high = (width * each / rounds for each in said[key].regret)
+            return Standing(
+                name, units.interval(said[key].loss), (-high, -low), int(count), units.back(mean)
+            )
+
+        learner = self._learner
+        hint = getattr(learner, "hint", None)
+        decided = 0 if learner is None else learner.player.clock
+        certificate = None if learner is None else learner.certificate()
+        bound = np.nan if certificate is None else float(certificate)
+        return Summary(
+            outcome=units.word,
+            decisions=board.decisions,
+            answered=int(board.answered.sum()),
+            open=len(self._open),
+            expired=board.expired,
+            late=board.late,
+            learned=board.learned,
+            mean=units.back(board.mean),
+            interval=units.interval(board.watch.played()),
+            baseline=standing(BASELINE, BASELINE, 0, np.nan) if board.baseline else None,
+            actions={
+                name: standing(name, str(i), plays[i], means[i])
+                for i, name in enumerate(self._names.all)
+            },
+            confidence=board.confidence,
+            hinted=getattr(hint, "hinted", 0) / max(decided, 1),
+            entropy=board.entropy,
+            least=board.least,
+            restarts=() if learner is None else tuple(learner.restarts),
+            regret=None if np.isnan(bound) else width * bound,
+            notes=() if certificate is None else certificate.notes,
+        )
+
+    def metrics(self) -> dict[str, Any]:
+        """The same as numbers by name, for a monitoring system."""
+        return self.summary().to_dict()
+
+    def __str__(self) -> str:
+        """Five lines: what it decides on, how much, how well, compared with what, and how."""
+        units, names = self._units, [str(name) for name in self._names.all]
+        shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+        head = f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
+        return "\n".join([head, *self.summary().lines()])
+
+    # Files --------------------------------------------------------------------------------------
+
+    @_whole
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, in one step: `hannan.load(path)` decides on bit for bit."""
+        save(self, path)
+
+    @_whole
+    def journal(
+        self, path: str | os.PathLike[str], *, fsync: bool = True, every: int = EVERY
+    ) -> Self:
+        """From now on every accepted call is in this file before it returns.
+
+        If there is a journal already, of a Decider made like this one, this one takes it up where
+        that one ended: so a service makes its Decider and names its journal, whether it starts or
+        starts again. Returns the Decider itself.
+
+        Parameters
+        ----------
+        path
+            The file; a lock file beside it keeps other processes out.
+        fsync
+            Whether a call waits for the disk. Without, calls outlive a killed process all the
+            same, but the last ones may not outlive a machine that loses power.
+        every
+            After how many calls a new snapshot takes the place of the lines so far.
+        """
+        if self._journal is not None:
+            raise OrderError(f"This Decider has a journal already, {self._journal.path}.")
+        journal = Journal(path, bool(fsync), check_every(every))
+        try:
+            if journal.path.exists():
+                self._take_up(journal)
+            else:
+                journal.begin(packed(self, Encoder()))
+        except BaseException:
+            journal.close()
+            raise
+        self._journal = journal
+        return self
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        trusted: Iterable[Any] = (),
+        fsync: bool = True,
+        every: int = EVERY,
+    ) -> Self:
+        """The Decider of a journal, as it was after the last call that was acknowledged.
+
+        Parameters
+        ----------
+        path
+            The file.
+        trusted
+            As in `hannan.load`: the function that was given as `baseline`, if one was.
+        fsync, every
+            As in `journal`.
+        """
+        load_path = os.fspath(path)
+        if not os.path.exists(load_path):
+            raise StorageError(f"There is no journal {path}: Decider(…).journal(path) begins one.")
+        journal = Journal(load_path, bool(fsync), check_every(every))
+        try:
+            found = load(journal.path, trusted=trusted)
+            if not isinstance(found, cls):
+                raise DamagedFileError(f"{path} holds no Decider but a {type(found).__name__}.")
+            journal.go_on(*found._end())
+        except BaseException:
+            journal.close()
+            raise
+        found._journal = journal
+        return found
+
+    @_whole
+    def close(self) -> None:
+        """End the journal, so that another process may take it up."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def _take_up(self, journal: Journal) -> None:
+        """Become the Decider of a journal."""
+        rule = [self.baseline] if callable(self.baseline) else []
+        found = load(journal.path, trusted=rule)
+        ours, theirs = dict(self.params), dict(getattr(found, "params", {}))
+        if self._touched or type(found) is not type(self):
+            raise ParameterError(
+                f"There is a file {journal.path} already, and this Decider has made decisions of "
+                "its own: take up the journal by Decider.open(path), or give another name."
+            )
+        begun = list(self._names.all)
+        theirs["actions"], ours["actions"] = list(theirs["actions"])[: len(begun)], begun
+        if self.seed is None:
+            ours["seed"] = theirs["seed"]
+        if not same(ours, theirs):
+            which = ", ".join(name for name in ours if not same(ours[name], theirs.get(name)))
+            raise ParameterError(
+                f"The journal {journal.path} is of a Decider with another {which}: "
+                "Decider.open(path) takes that one up."
+            )
+        journal.go_on(*found._end())
+        lock = self._lock
+        vars(self).update(vars(found), _lock=lock)
+
+    def _end(self) -> tuple[int, int, int]:
+        return self._replayed
+
+    @property
+    def _touched(self) -> bool:
+        return self._learner is not None or len(self._names) > len(list(self.actions or ()))
+
+    def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
+        """Make the calls of a journal again, by the same code that made them at first."""
+        check, used, done = start(mark), 0, 0
+        calls = calls_in(tail, check, path)
+        for call, end, after in calls:
+            try:
+                self._again(call, path)
+            except (HannanError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+                if done == len(calls) - 1:
+                    break  # it was refused, and its process killed before it was taken back
+                raise DamagedFileError(
+                    f"{path} is damaged: call {done + 1} after its snapshot, {call[0]!r:.40}, "
+                    f"cannot be made again: {error}"
+                ) from error
+            check, used, done = after, end, done + 1
+        self._replayed = len(tail) - used, check, done
+
+    def _again(self, call: Call, path: str) -> None:
+        kind, trail, *args = call
+        if kind not in _CALLS:
+            raise DamagedFileError(f"{path} holds a call {kind!r:.40}, which there is not.")
+        if trail != self._trail:
+            raise StorageError(
+                f"{path} replays to other decisions than were made: it was written by another "
+                "version, or on a machine that rounds otherwise."
+            )
+        if kind == "decide":
+            _, _, key, moment, aim = args
+            self._open.new_id(key)
+            places = aim is None if self.baseline is None else is_count(aim, len(self._names))
+            expect(self, time=is_number(moment), baseline=places)
+        elif kind == "expire":
+            expect(self, time=is_number(args[0]))
+        self._do(kind, args)
+
+    # Calls --------------------------------------------------------------------------------------
+
+    def _made(self, kind: str, *args: Any) -> Any:
+        """Write a call to the journal, then do it; if it is refused, take it back."""
+        journal = self._journal
+        if journal is None:
+            return self._do(kind, args)
+        journal.append([kind, self._trail, *args])
+        try:
+            found = self._do(kind, args)
+        except BaseException:
+            journal.take_back()
+            raise
+        if journal.due:
+            try:
+                journal.begin(packed(self, Encoder()))
+            except StorageError:
+                journal.put_off()
+        return found
+
+    def _do(self, kind: str, args: Sequence[Any]) -> Any:
+        """Do a call: a function of what was learned and of its arguments alone."""
+        return getattr(self, _CALLS[kind])(*args)
+
+    def _do_decide(
+        self, row: Any, some: list[int] | None, key: Id, moment: float, aim: int | None
+    ) -> Answer:
+        plain_arms = self._learner is None and row is None
+        learner, features = self._learner, self._features
+        if learner is None:
+            learner = self._new_learner(plain_arms)
+            features = None if plain_arms else self._new_features()
+        x = self._encoded(row, features)
+        made = learner.decide(x, some)
+        number, action, q = made.id, made.action, float(made.propensity)
+        # From here on nothing can fail.
+        if features is not None:
+            features.see(row)
+        self._learner, self._features = learner, features
+        self._open.open(key, number, action, q, moment)
+        answer = self._answer(key, number, action, q)
+        self._board.decided(number, action, q, answer.law, aim, made.available)
+        self._trail = zlib.crc32(b"%d," % action, self._trail)
+        return answer
+
+    def _do_report(self, key: Id, outcome: float) -> None:
+        found = self._open.find(key)
+        assert found is not None
+        number, action, _ = found
+        loss = self._units.as_loss(self._units.checked(outcome))
+        self._learner.update(loss, number)
+        self._board.told(number, action, loss)
+        self._open.close(key, outcome)
+
+    def _do_late(self) -> None:
+        self._board.late += 1
+
+    def _do_expire(self, before: float, outcome: float | None) -> None:
+        if outcome is not None:
+            outcome = self._units.checked(outcome)
+        for key in self._open.older(before):
+            found = self._open.find(key)
+            assert found is not None
+            if outcome is None:
+                self._learner.forget(found[0])
+                self._board.gave_up(found[0])
+            else:
+                loss = self._units.as_loss(outcome)
+                self._learner.update(loss, found[0])
+                self._board.told(*found[:2], loss)
+            self._open.close(key, None)
+
+    # Parts --------------------------------------------------------------------------------------
+
+    def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
+        """A decision that waits, as callers see it."""
+        names, learner = self._names.all, self._learner
+        return Answer(
+            names[action], q, key, learner.law(number), learner.expected(number), tuple(names)
+        )
+
+    def _encoded(self, row: Any, features: Features | None) -> Any:
+        if features is not None:
+            return features.encode(row)
+        if row is not None:
+            raise ContextError(
+                "This Decider was asked without a context at first, so that it knows of none; got "
+                f"{row!r:.100}. Make another one for decisions with contexts."
+            )
+        return None
+
+    def _aim(self, context: Any) -> int | None:
+        """What the baseline does."""
+        if self.baseline is None:
+            return None
+        rule = self.baseline
+        return self._names.place(rule(context) if callable(rule) else rule)
+
+    def _least(self, n_actions: int) -> float:
+        """The least probability of an action."""
+        given = self.exploration
+        if given is None:
+            return _EXPLORED / n_actions
+        number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not number or not 0.0 <= given < 1.0 / n_actions:
+            raise refuse(
+                self, "exploration", f"a probability from 0 to less than 1/{n_actions}", given
+            )
+        return float(given)
+
+    def _new_features(self) -> Features:
+        given = self.features
+        if isinstance(given, Features):
+            return given.clone()
+        if given is None or isinstance(given, Mapping):
+            return Features(given)
+        raise refuse(self, "features", "a Features, a mapping that declares them, or None", given)
+
+    def _new_learner(self, plain_arms: bool) -> Learner:
+        K = len(self._names)
+        n_contexts = 1 if plain_arms else None
+        return bandit(K, n_contexts, seed=self._seed, exploration=self._least(K))
+
+    # Storage ------------------------------------------------------------------------------------
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {**self.params, "actions": list(self._names.all), "seed": self._seed}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies: they have a lock of their own, and no journal."""
+        return {**vars(self), "_lock": None, "_journal": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+
+    def _check_stored(self) -> None:
+        K, learner, features = len(self._names), self._learner, self._features
+        plain_arms = features is None
+        expect(
+            self,
+            _names=type(self._names) is Names and self._names.all == list(self.actions or ()),
+            _features=plain_arms or type(features) is Features,
+            _learner=learner is None
+            or (isinstance(learner, Learner) and same(learner, self._new_learner(plain_arms))),
+            _board=type(self._board) is Scoreboard
+            and same(self._board, Scoreboard(K, self.baseline is not None, self.confidence)),
+            _trail=is_count(self._trail, 2**32),
+        )
+        if not plain_arms:
+            expect(self, _features=same(features, self._new_features()))
+        waiting = sorted(self._open.numbers)
+        expect(
+            self,
+            _features=learner is not None or plain_arms,
+            _open=waiting == sorted([] if learner is None else learner.open_decisions)
+            and waiting == sorted(self._board.watch.open_decisions)
+            and all(action < K for action in self._open.actions),
+        )
+
+
+_CALLS = {
+    "decide": "_do_decide",
+    "report": "_do_report",
+    "late": "_do_late",
+    "expire": "_do_expire",
+}

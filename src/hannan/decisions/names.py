@@ -1,0 +1,115 @@
+"""Actions by name."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hannan.core import InputTypeError, ParameterError
+from hannan.core.arrays import as_scalar
+from hannan.core.stored import Stored
+
+Name = str | int | float
+
+
+def as_name(value: Any) -> Name:
+    """A name for an action: words, or a number such as a price."""
+    found = as_scalar(value)
+    word = isinstance(found, str) and found.strip() != "" and "\n" not in found
+    number = isinstance(found, int | float) and not isinstance(found, bool)
+    if not word and not (number and math.isfinite(found)):
+        raise InputTypeError(
+            f"An action has a name, a line of text or a finite number; got {value!r:.100}."
+        )
+    return found  # type: ignore[no-any-return]
+
+
+class Names(Stored):
+    """The names of actions, in the order in which they came, and which of them are retired.
+
+    Parameters
+    ----------
+    given
+        The names.
+    retired
+        Those that are never played any more.
+    """
+
+    _derived = frozenset({"all", "retired", "here", "_places"})
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"given": self.all, "retired": self.retired}
+
+    def __init__(self, given: Any, retired: Iterable[Any] = ()) -> None:
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            raise InputTypeError(
+                f"actions= is a list of names, such as ['red', 'green']; got {given!r:.100}."
+            )
+        self.all: list[Name] = [as_name(each) for each in given]
+        if not self.all:
+            raise ParameterError("actions= must name at least one action; got none.")
+        self._places = {name: i for i, name in enumerate(self.all)}
+        if len(self._places) < len(self.all):
+            twice = next(n for i, n in enumerate(self.all) if self._places[n] != i)
+            raise ParameterError(f"actions= names {twice!r} twice.")
+        self.retired: list[Name] = [self.all[self.place(each)] for each in retired]
+        self.here = self._here()
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def _here(self) -> list[int] | None:
+        gone = set(self.retired)
+        if len(gone) == len(self.all):
+            raise ParameterError("All actions would be retired, and none left to play.")
+        return [i for i, name in enumerate(self.all) if name not in gone] if gone else None
+
+    def place(self, name: Any) -> int:
+        """The number of an action."""
+        try:
+            return self._places[name]
+        except (KeyError, TypeError):
+            pass
+        found = as_scalar(name)
+        if isinstance(found, str | int | float) and found in self._places:
+            return self._places[found]
+        close = difflib.get_close_matches(str(name), map(str, self.all), n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        known = ", ".join(map(repr, self.all[:20]))
+        raise ParameterError(f"There is no action {name!r:.100}{hint} There are {known}.")
+
+    def some(self, available: Any) -> list[int] | None:
+        """The numbers of the actions that may be played, sorted; None where all may."""
+        if available is None:
+            return self.here
+        if isinstance(available, str | bytes) or not isinstance(available, Iterable):
+            raise InputTypeError(
+                f"available= is a list of names of actions; got {available!r:.100}."
+            )
+        found = {self.place(each) for each in available}
+        if self.here is not None:
+            found &= set(self.here)
+        if not found:
+            raise ParameterError(
+                f"available={available!r:.100} leaves no action that can be played."
+                + (f" Retired: {', '.join(map(repr, self.retired))}." if self.retired else "")
+            )
+        return None if len(found) == len(self.all) else sorted(found)
+
+    def with_new(self, name: Any) -> Names:
+        """With one more; one that was retired comes back."""
+        new = as_name(name)
+        if new in self._places:
+            if new not in self.retired:
+                raise ParameterError(f"There is an action {new!r} already.")
+            return Names(self.all, [each for each in self.retired if each != new])
+        return Names([*self.all, new], self.retired)
+
+    def without(self, name: Any) -> Names:
+        """With one retired."""
+        gone = self.all[self.place(name)]
+        if gone in self.retired:
+            raise ParameterError(f"The action {gone!r} is retired already.")
+        return Names(self.all, [*self.retired, gone])

@@ -1,0 +1,172 @@
+"""How decisions fare: beside a baseline and every constant action, at all times at once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from hannan.core import Policy
+from hannan.core.kept import expect, is_array
+from hannan.core.rounds import IntArray
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
+from hannan.off_policy import Watch
+from hannan.off_policy.rules import Shares, shares
+
+BASELINE = "baseline"
+_RECENT = 0.999  # of the mean entropy, with every decision
+_KEPT = 1024  # shares that are made once
+
+
+class Told(Stored, Policy):
+    """A policy whose action is given to it as the context."""
+
+    def __call__(self, context: Any = None) -> int:
+        """That action."""
+        return int(context)
+
+
+class Scoreboard(Stored):
+    """Counts of decisions and outcomes, and a `Watch` over the baseline and constant actions.
+
+    What the Watch takes for a context is what the baseline does: rules that people wrote are asked
+    once, before the decision, and no file has to hold them.
+
+    Parameters
+    ----------
+    n_actions
+        K.
+    baseline
+        Whether there is one.
+    confidence
+        Of all intervals together.
+    """
+
+    _derived = frozenset({"_cache"})
+    _varying = frozenset({"watch"})
+
+    def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
+        self.n_actions, self.baseline, self.confidence = n_actions, baseline, confidence
+        self.watch = self._new_watch()
+        self.plays = np.zeros(n_actions)
+        self.answered = np.zeros(n_actions)
+        self.sums = np.zeros(n_actions)  # of losses in [0, 1]
+        self.expired = 0  # decisions without an outcome
+        self.late = 0  # outcomes that came after that
+        self.learned = 0  # decisions that were made elsewhere
+        self.least = 1.0  # propensity so far
+        self._entropy = np.zeros(2)
+        self._cache: dict[tuple[int, int | None], Shares] = {}
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {
+            "n_actions": self.n_actions,
+            "baseline": self.baseline,
+            "confidence": self.confidence,
+        }
+
+    def _new_watch(self) -> Watch:
+        policies: dict[str, Any] = {str(action): action for action in range(self.n_actions)}
+        if self.baseline:
+            policies[BASELINE] = Told()
+        return Watch(policies, self.n_actions, confidence=self.confidence)
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 1024.0 * float(given["n_actions"])
+
+    def _check_stored(self) -> None:
+        usual = self._new_watch()
+        expect(
+            self,
+            watch=type(self.watch) is Watch
+            and list(self.watch.policies) == list(usual.policies)
+            and self.watch.n_actions == self.n_actions
+            and self.watch.confidence == self.confidence
+            and self.watch.loss_range == usual.loss_range,
+            plays=is_array(self.plays, self.n_actions, low=0.0),
+            answered=bool((self.answered >= 0.0).all() and (self.answered <= self.plays).all()),
+            sums=bool((self.sums >= 0.0).all() and (self.sums <= self.answered + 1e-6).all()),
+            least=0.0 < self.least <= 1.0,
+            _entropy=is_array(self._entropy, 2, low=0.0),
+        )
+
+    # What happens -------------------------------------------------------------------------------
+
+    def decided(
+        self,
+        number: int,
+        action: int,
+        propensity: float,
+        law: FloatArray | None,
+        aim: int | None,
+        some: IntArray | None,
+    ) -> None:
+        """A decision of the learner; `aim` is what the baseline does. Nothing can fail."""
+        self.watch.enter(number, self._shares(action, aim, some), 1.0 / propensity)
+        self.plays[action] += 1.0
+        self.least = min(self.least, propensity)
+        if law is not None:
+            own = law[law > 0.0]
+            self._entropy *= _RECENT
+            self._entropy += (-float(own @ np.log2(own)), 1.0)
+
+    def _shares(self, action: int, aim: int | None, some: IntArray | None) -> Shares:
+        if some is not None:
+            return shares(self.watch.aims(aim, some), action, some)
+        held = self._cache.get((action, aim))
+        if held is None:
+            if len(self._cache) >= _KEPT:
+                self._cache.clear()
+            held = self._cache[action, aim] = shares(self.watch.aims(aim), action, None)
+        # No two rounds share one: what a file holds shall not depend on when it was loaded.
+        return Shares(held.played.copy(), held.copied.copy())
+
+    def told(self, number: int, action: int, loss: float) -> None:
+        """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
+        self.watch.settle(number, loss)
+        self.answered[action] += 1.0
+        self.sums[action] += loss
+
+    def gave_up(self, number: int) -> None:
+        """The outcome of a decision will not come."""
+        self.watch.forgotten(number)
+        self.expired += 1
+
+    def extended(self, n_actions: int) -> Self:
+        """With more actions, which nobody could take so far."""
+        twin = type(self)(n_actions, self.baseline, self.confidence)
+        more = n_actions - self.n_actions
+        for name in ("plays", "answered", "sums"):
+            setattr(twin, name, np.append(getattr(self, name), np.zeros(more)))
+        for name in ("expired", "late", "learned", "least"):
+            setattr(twin, name, getattr(self, name))
+        twin._entropy = self._entropy.copy()
+        twin.watch = self.watch.extended(twin.watch.policies, n_actions)
+        return twin
+
+    # What is known ------------------------------------------------------------------------------
+
+    @property
+    def decisions(self) -> int:
+        """How many were made."""
+        return int(self.plays.sum())
+
+    @property
+    def entropy(self) -> float:
+        """The mean entropy of the action's law, in bits, over about the last thousand decisions."""
+        total, count = self._entropy.tolist()
+        return total / count if count else math.nan
+
+    @property
+    def mean(self) -> float:
+        """The mean loss of all decisions that were answered."""
+        count = float(self.answered.sum())
+        return float(self.sums.sum()) / count if count else math.nan
+
+    def means(self) -> FloatArray:
+        """The same of each action."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.sums / self.answered)
