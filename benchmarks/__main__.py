@@ -49,6 +49,7 @@ STUDIES = (
     "coverage",
     "late",
     "watch",
+    "decider",
     "runner",
     "peers",
 )
