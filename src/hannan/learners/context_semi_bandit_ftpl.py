@@ -41,8 +41,8 @@ from hannan.learners.instability import (
     Measured,
     compared,
     measure,
-    weigh_and_measure,
     measure_late,
+    weigh_and_measure,
 )
 from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import (
