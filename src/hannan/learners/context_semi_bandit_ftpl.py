@@ -299,7 +299,7 @@ class ContextSemiBanditFTPL(Learner):
         # Which late rounds are answered may depend on what was played. Then a baseline would
         # bias what is known of the others, so it is only for classes without a theorem.
         covers = not (opened.late and self.oracle.exact)
-        if covers and hint.may_cover(scale, leader.kappa):
+        if isinstance(hint, Hint) and covers and hint.may_cover(scale, leader.kappa):
             assert opened.values is not None
             # As if all were taken; without a formula for the law none is.
             past = restricted(leader.total.tilted(opened.context, opened.values), opened)
