@@ -28,6 +28,7 @@ STUDIES = (
     "regret",
     "bandit",
     "draws",
+    "weights",
     "bandit_regret",
     "worlds",
     "advice",

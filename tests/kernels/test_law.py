@@ -8,7 +8,8 @@ import pytest
 from scipy import integrate, stats
 
 import hannan as hn
-from hannan.kernels.law import argmin_law
+from hannan.kernels.law import argmin_law, lesson
+from hannan.learners.resampling import mean_weight
 from hannan.oracles._tables import law_of_argmin
 from hannan.perturbation import seed_key
 from tests import naive_bandit
@@ -156,3 +157,19 @@ def test_noise_far_smaller_than_the_values_is_no_trouble(scale):
         assert far[2] == 0.0
     argmin_law(values * 2.0**40 + 2.0**10 * scale, scale, far)
     assert far.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_a_lesson_is_its_parts_bit_for_bit():
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        K, L, loss = int(rng.integers(1, 9)), int(rng.integers(1, 200)), float(rng.random())
+        values, scale = rng.random(K) * 10.0 ** rng.uniform(-1, 2), 10.0 ** rng.uniform(-1, 1)
+        action, law = int(rng.integers(K)), np.empty(K)
+        weight, lost = lesson(values, scale, action, loss, L, law)
+        before = law_of_argmin(values, scale)
+        residual = np.zeros(K)
+        residual[action] = mean_weight(float(before[action]), L) * loss
+        after = law_of_argmin(values + residual, scale)
+        assert (law == before).all()
+        assert weight == mean_weight(float(before[action]), L)
+        assert lost == max(0.0, float(residual @ (before - after)))

@@ -584,3 +584,25 @@ def test_wrong_predictions_are_refused_and_change_nothing(trust, epsilon, bad):
     contexts, losses = stream(2, 3, 30)
     assert game(learner, contexts, losses) == game(twin, contexts, losses)
     assert (learner.leader.number, learner.step.scale) == (twin.leader.number, twin.step.scale)
+
+
+@pytest.mark.parametrize("guess", [np.array([0.2, 1.7, -0.3]), [0.2, 1.7, -0.3], (1, 2, -1)])
+def test_estimates_are_moved_into_the_range_of_losses_and_copied(guess):
+    oracle = hn.oracles.AllPolicies(1, 3)
+    learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(guess), seed=0)
+    learner.act()
+    held = learner.expected()
+    assert (held == np.clip(guess, 0.0, 1.0)).all()
+    sound = np.array([0.2, 0.7, 0.0])
+    learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(sound), seed=0)
+    learner.act()
+    assert learner.expected() is not sound
+    assert (learner.expected() == sound).all()
+
+
+@pytest.mark.parametrize("guess", [np.array([0.2, np.nan, 0.3]), np.zeros(2), np.zeros((3, 1))])
+def test_estimates_that_are_none_are_refused(guess):
+    oracle = hn.oracles.AllPolicies(1, 3)
+    learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(guess), seed=0)
+    with pytest.raises(hn.LossError, match="finite numbers"):
+        learner.act()

@@ -1,11 +1,14 @@
 """What a round cost by instability: leaders compared under one draw, or in law."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import hannan as hn
 from hannan.core.availability import substitution
 from hannan.core.rounds import Draw
+from hannan.learners import context_semi_bandit_ftpl as learner_file
 from hannan.learners.context_set import ContextSet
 from hannan.learners.instability import Measured, measure
 from hannan.learners.perturbed_leader import PerturbedLeader
@@ -168,3 +171,50 @@ def test_hints_and_baselines_of_a_game_are_measured_as_with_independent_totals(t
         seen.append(found)
     assert seen[0] == seen[1]
     assert trust == "baseline" or seen[0][-1][1] != 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "resampling"),
+    [
+        *itertools.product(
+            ["all", "listed", "one context", "separator", "thresholds"],
+            ["auto", "conditional", "rao-blackwell"],
+        ),
+        ("all", "exact"),
+        ("one context", "exact"),
+    ],
+)
+def test_rounds_are_the_same_where_weights_and_instability_are_found_apart(
+    monkeypatch, kind, resampling
+):
+    rng = np.random.default_rng(2)
+    listed = hn.oracles.FinitePolicies(rng.integers(3, size=(40, 4)), n_actions=3)
+    oracle, given = {
+        "all": (hn.oracles.AllPolicies(4, 3), {}),
+        "listed": (listed, {}),
+        "one context": (hn.oracles.FinitePolicies([[0], [1], [2]]), {}),
+        # The law is known on the context that carries the noise, and nowhere else.
+        "separator": (hn.oracles.FinitePolicies([[0, 2], [1, 0], [2, 1]]), {"separator": [0]}),
+        "thresholds": (hn.oracles.Thresholds(3), {"contexts": [0, 1, 2, 3]}),
+    }[kind]
+
+    def game():
+        learner = hn.ContextSemiBanditFTPL(oracle, seed=1, resampling=resampling, **given)
+        contexts = {"one context": 1, "separator": 2}.get(kind, 4)
+        draws, played = np.random.default_rng(3), []
+        for t in range(150):
+            played.append(learner.act(int(draws.integers(contexts))))
+            learner.update(float(draws.random() < 0.6) * (0.2 + 0.3 * played[-1]))
+            if t % 40 == 39:  # others wait, and are overtaken
+                some = learner.decide_many([0] * 3)
+                for decision in reversed(some):
+                    learner.update(0.5, decision=decision)
+        account = learner._account
+        sums = account.loss, account.stability, account.truncation, learner.step.D
+        return played, sums, learner.oracle_calls, learner.leader.number
+
+    together = game()
+    asked = []
+    monkeypatch.setattr(learner_file, "weigh_and_measure", lambda *given: asked.append(given))
+    assert game() == together
+    assert len(asked) > 30

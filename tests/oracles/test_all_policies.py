@@ -67,3 +67,14 @@ def test_a_context_outside_the_table_is_refused(context):
 
 def test_without_contexts_none_is_the_only_one():
     assert AllPolicies(1, 2).check_context(None) == 0
+
+
+def test_totals_are_where_actions_stand():
+    oracle = AllPolicies(3, 4)
+    total = problems.total(oracle, problems.rounds(3, 4, 20))
+    noise = oracle.noise([0, 2], seed_key(4), 0, 2**16)
+    assert (total.standing(2, noise, 1.5) == total.totals[2]).all()
+    assert total.standing(1, noise, 1.5) is None  # it has no noise
+    assert total.standing(2, noise, 0.0) is None
+    tilt = np.array([0.0, 1.0, 0.5, 0.0])
+    assert (total.tilted(2, tilt).standing(2, noise, 1.5) == total.totals[2] + tilt).all()

@@ -165,3 +165,31 @@ def test_a_context_outside_the_table_is_refused(context):
         oracle.check_context(context)
     with pytest.raises(hn.ContextError, match="0 to 1"):
         oracle.policy(0)(context)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 40, 1000])
+def test_a_lesson_is_a_weight_and_the_unrest_after_it(limit):
+    oracle = class_of(60, d=4, K=3)
+    total = problems.total(oracle, problems.rounds(4, 3, 12))
+    noise = oracle.noise(range(4), seed_key(4), 0, 2**13)  # small blocks, so that draws span some
+    for first in range(0, 300, 7):
+        given = noise, first, limit, 1.5, 1.3
+        weight, used, lost = total.lesson(1, first % 3, 0.7, *given, np.uint64(9))
+        assert (weight, used) == total.weigh(1, first % 3, *given, 0.0, np.uint64(9))
+        draw = noise, first + used, 1.3
+        assert lost == total.unrest(1, first % 3, weight * 0.7, *draw)
+
+
+def test_where_actions_stand_they_are_chosen_by_the_smallest_number():
+    oracle = FinitePolicies(np.random.default_rng(0).integers(3, size=(20, 2)), n_actions=4)
+    total = problems.total(oracle, problems.rounds(2, 4, 9))
+    one, both = (oracle.noise(X, seed_key(4), 0, 2**16) for X in ([1], [0, 1]))
+    best = total.standing(1, one, 2.0)
+    plays, scores = oracle.table[:, 1], total.scores[:20]
+    assert best.tolist() == [min(scores[plays == a], default=np.inf) for a in range(4)]
+    chosen = total.chosen(1, one, 0, 4000, 2.0).mean(axis=0)
+    assert total.law(1, one, 2.0) == pytest.approx(chosen, abs=4.5 * 0.5 / np.sqrt(4000))
+    assert total.standing(0, one, 2.0) is None
+    assert total.standing(1, both, 2.0) is None
+    assert total.standing(1, None, 2.0) is None
+    assert total.standing(1, one, 0.0) is None

@@ -189,3 +189,36 @@ def test_losses_that_do_not_fit_the_elements_are_refused():
     with pytest.raises(hn.LossError, match="2 losses"):
         ridge.learn([1.0], np.array([0, 1]), np.array([0.1, 0.2, 0.3]))
     np.testing.assert_array_equal(ridge.predict([1.0]), before)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_single_element_is_learned_as_one_of_several(intercept):
+    X, actions, losses = seen(80, 5, 3, seed=4)
+    single = taught(X, actions, losses, 3, intercept=intercept)
+    listed = hn.predictors.Ridge(intercept=intercept)
+    listed.prepare(3)
+    for x, k, y in zip(X, actions, losses, strict=True):
+        listed.learn(x, np.array([k]), np.array([y]))
+    x = np.linspace(-1.0, 1.0, 5)
+    for verb in ("predict", "estimate", "widths"):
+        assert (getattr(single, verb)(x) == getattr(listed, verb)(x)).all()
+
+
+@pytest.mark.parametrize(
+    ("context", "action", "loss", "error"),
+    [
+        ([np.nan, 0.0], 1, 0.5, hn.ContextError),
+        ([0.0, 1.0, 2.0], 1, 0.5, hn.ContextError),
+        ([0.0, 1.0], 3, 0.5, hn.ParameterError),
+        ([0.0, 1.0], -1, 0.5, hn.ParameterError),
+        ([0.0, 1.0], 1, np.nan, hn.LossError),
+    ],
+)
+def test_a_bad_observation_changes_nothing(context, action, loss, error):
+    X, actions, losses = seen(20, 2, 3)
+    ridge = taught(X, actions, losses, 3)
+    before = ridge.predict(X[0]), ridge.widths(X[0])
+    with pytest.raises(error):
+        ridge.learn(np.array(context), action, loss)
+    assert (before[0] == ridge.predict(X[0])).all()
+    assert (before[1] == ridge.widths(X[0])).all()

@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from hannan.learners import Anytime, ContextSemiBanditFTPL, SelfTuned, certificates
+from hannan.learners import Anytime, SelfTuned, certificates
+from hannan.learners import context_semi_bandit_ftpl as algorithm_3
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.step_size import Fixed
 from hannan.perturbation import FuturePlayout
@@ -71,12 +72,14 @@ def leave_out_chance(monkeypatch):
 
 def weigh_double(monkeypatch):
     """Weights with twice their mean."""
-    weigh = ContextSemiBanditFTPL._weigh
+    weigh = algorithm_3.weigh
 
-    def heavy(learner, opened, needed=None):
-        return 2.0 * weigh(learner, opened, needed)
+    def heavy(leader, resampling, opened, needed=None):
+        return 2.0 * weigh(leader, resampling, opened, needed)
 
-    monkeypatch.setattr(ContextSemiBanditFTPL, "_weigh", heavy)
+    monkeypatch.setattr(algorithm_3, "weigh", heavy)
+    # Else a loss is weighed where instability is measured.
+    monkeypatch.setattr(algorithm_3, "weigh_and_measure", lambda *given: None)
 
 
 def perturb_the_past(monkeypatch):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,10 +39,9 @@ from hannan.learners.hint import Hint, NoHint, Trust, check_trust
 from hannan.learners.instability import (
     NOTHING,
     Measured,
-    compared,
     measure,
-    weigh_and_measure,
     measure_late,
+    weigh_and_measure,
 )
 from hannan.learners.offset import Offset
 from hannan.learners.perturbed_leader import (
@@ -55,22 +53,11 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.resampling import Resampling, check_resampling, mean_weights, no_law
+from hannan.learners.resampling import Resampling, check_resampling, no_law
 from hannan.learners.restricted import restricted
 from hannan.learners.step_size import StepSize, step_size
+from hannan.learners.weighing import Seen, odds_of, overtaken, past_of, weigh
 from hannan.perturbation import seed_key
-
-_TRIALS = 8  # draws that estimate the law of the leader's choice, for the price of a hint
-
-
-class Seen(NamedTuple):
-    """What is found out for a round just before another one is learned."""
-
-    weights: Any
-    law: FloatArray | None
-    exact: bool | None
-    shadow: int | None
-    choice: Action
 
 
 class ContextSemiBanditFTPL(Learner):
@@ -314,7 +301,7 @@ class ContextSemiBanditFTPL(Learner):
         # Which late rounds are answered may depend on what was played. Then a baseline would
         # bias what is known of the others, so it is only for classes without a theorem.
         covers = not (opened.late and self.oracle.exact)
-        if covers and hint.may_cover(scale, leader.kappa):
+        if isinstance(hint, Hint) and covers and hint.may_cover(scale, leader.kappa):
             assert opened.values is not None
             # As if all were taken; without a formula for the law none is.
             past = restricted(leader.total.tilted(opened.context, opened.values), opened)
@@ -333,10 +320,13 @@ class ContextSemiBanditFTPL(Learner):
             opened.action = chosen
         else:
             noise, number, scale = opened.draw
-            opened.action = self._past(opened).action(opened.context, noise, number, scale)
+            opened.action = past_of(self._leader, opened).action(
+                opened.context, noise, number, scale
+            )
             opened.calls += 1
         if opened.number is not None:
-            opened.weights = self._weigh(opened)  # of this state, whenever the loss may come
+            # Of this state, whenever the loss may come.
+            opened.weights = weigh(self._leader, self._resampling, opened)
 
     def _played(self, opened: Round) -> None:
         """Every round has fake outcomes of its own, whether or not it is answered."""
@@ -358,13 +348,6 @@ class ContextSemiBanditFTPL(Learner):
 
     def _abandoned(self, opened: Round) -> None:
         self._hint.release(opened)
-
-    def _past(self, opened: Round) -> Objective:
-        """ℓ̂_1..t-1, with the baseline as one more round, among what is available."""
-        past = self._leader.total
-        if opened.baseline is not None:
-            past = past.tilted(opened.context, opened.baseline)
-        return past if opened.plays is None else restricted(past, opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(j) = J_t(j) ℓ_t(j) for j in a_t, 0 otherwise; then ε_{t+1}."""
@@ -429,7 +412,7 @@ class ContextSemiBanditFTPL(Learner):
             if found is not None:
                 weights, measured = found
         if weights is None and (surprised or self._hint.mixes):
-            weights = self._weigh(opened, surprise)
+            weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
             return weights, baseline, NOTHING
         residual = np.zeros(self._K or len(opened.context))
@@ -449,66 +432,11 @@ class ContextSemiBanditFTPL(Learner):
             baseline, alike = self._availability.shared(opened, baseline, span)
         return surprise, baseline, alike
 
-    def _weigh(self, opened: Round, needed: Any = None) -> Any:
-        """J_t(j): draw {y}^1, {y}^2, … until the leader chooses j on x_t again, L times at most.
-
-        Where the law of the leader's choice is known: the mean of J_t(j).
-        """
-        context, action, draw = opened.context, opened.action, opened.draw
-        scale = draw.scale
-        mixes = opened.advice is not None or opened.explores > 0.0
-        if scale == 0.0 and not mixes:
-            return 1.0 if isinstance(action, int) else np.ones(len(action))
-        past, J = self._past(opened), self._resampling
-        if draw.noise is None:
-            draw = self._leader.again(draw)
-        law = opened.law = J.law(past, context, draw) if scale else _plain_law(past, context)
-        opened.exact = law is not None
-        if law is not None:
-            return mean_weights(law, opened, opened.limit)
-        if J.exact:
-            raise no_law(self.oracle)
-        fresh = self._leader.draw(scale, opened.draws)
-        if mixes:
-            weights, used = J.mixed_weight(self._leader, past, opened, fresh, opened.limit)
-            if opened.advice is not None:
-                noise, first, _ = fresh
-                opened.law = past.chosen(context, noise, first + used, _TRIALS, scale).mean(axis=0)
-                used += _TRIALS
-        else:
-            stop_key = self._leader.stop_key
-            weights, used = J.weights(past, context, action, fresh, opened.limit, needed, stop_key)
-        opened.draws += used
-        opened.calls += 2 * used if isinstance(action, int) and J.in_pairs(past) else used
-        return weights
-
     def _overtaken(self, opened: Round) -> list[tuple[Any, Seen]]:
-        """Rounds that this one overtakes, with their weights and what they choose under a shadow.
-
-        Both belong to the state of the decision, which ends when this round is learned.
-        """
-        found: list[tuple[Any, Seen]] = []
-        leader, measures = self._leader, self._step.measures
-        other: Any
-        for other in self._ledger.overtaken_by(opened):
-            seen = other
-            if other.weights is None:
-                seen = copy.copy(other)  # until nothing can fail any more
-                seen.draws, seen.calls = opened.draws, 0
-                seen.weights = self._weigh(seen)
-                opened.draws = seen.draws
-                opened.calls += seen.calls
-            elif other.exact or not measures:
-                continue
-            shadow: int | None = None
-            choice: Action = -1
-            if measures and not seen.exact:
-                past = compared(leader, seen, seen.baseline if self._offset.varies else None)
-                shadow = leader.shadows + len(found)
-                choice = leader.shadow_choice(seen, past, shadow)
-                opened.calls += 1
-            found.append((other, Seen(seen.weights, seen.law, seen.exact, shadow, choice)))
-        return found
+        """Rounds that this one overtakes, with what belongs to the state of their decision."""
+        others, measures = self._ledger.overtaken_by(opened), self._step.measures
+        given = measures, self._offset.varies
+        return overtaken(self._leader, self._resampling, opened, others, *given)
 
     def _see(self, context: Any, later: PerturbedLeader | None) -> None:
         """Let X follow the contexts that arrive; follow the leader on a renewed X, if it is."""
@@ -594,7 +522,7 @@ class ContextSemiBanditFTPL(Learner):
     def outlook(self, context: Any = None) -> Outlook:
         """What a round with this context would follow now; asking changes nothing."""
         opened: Any = self._begin(context, None)
-        past = self._past(opened)
+        past = past_of(self._leader, opened)
         return Outlook(opened.context, past, opened.draw, opened.advice, opened.share)
 
     @property
@@ -654,30 +582,16 @@ class ContextSemiBanditFTPL(Learner):
     # Parts ------------------------------------------------------------------------------------
 
     def _law(self, opened: Round) -> FloatArray | None:
-        return law_of(self._past(opened), opened)
+        return law_of(past_of(self._leader, opened), opened)
 
     def _odds(self, opened: Round) -> Odds:
-        exact = None
-        if opened.exact:
-            assert opened.law is not None
-            exact = opened.mixed(opened.law)[opened.action]
-        elif opened.exact is False and self._resampling.exact is False:
-            law = self._law(opened)  # which was not asked for the weights
-            exact = None if law is None else law[opened.action]
-        drawn = exact is None and opened.exact is False
-        q = 1.0 / np.asarray(opened.weights, np.float64) if exact is None else exact
-        if isinstance(opened.action, int):
-            q = float(q)
-            error: Any = q * math.sqrt((1.0 - q) / self._resampling.successes) if drawn else 0.0
-        else:  # of one over a mean of r geometric numbers
-            error = q * np.sqrt((1.0 - q) / self._resampling.successes) if drawn else 0.0 * q
-        return Odds(opened.inverse, q, error, not drawn, opened.exact is False)
+        return odds_of(self._leader, self._resampling, opened)
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return replay(self._leader, self._past(opened), opened, copies, rng)
+        return replay(self._leader, past_of(self._leader, opened), opened, copies, rng)
 
     def _shares(self, opened: Round, draws: int, rng: np.random.Generator) -> FloatArray:
-        return shares(self._leader, self._past(opened), opened, draws, rng)
+        return shares(self._leader, past_of(self._leader, opened), opened, draws, rng)
 
     def _total(self) -> Objective:
         return self._leader.total
@@ -817,11 +731,6 @@ class ContextSemiBanditFTPL(Learner):
         self._step.restore(self._leader)
         if not self._K:
             self._floor.see(self._leader.n_actions or 0)
-
-
-def _plain_law(past: Objective, context: Any) -> FloatArray:
-    """Of the leader without noise."""
-    return np.asarray(past.chosen(context, None, 0, 1, 0.0)[0], dtype=np.float64)
 
 
 def _sum(values: Any) -> float:

@@ -217,10 +217,6 @@ class NoHint(Stored):
     def check(self, opened: AdvisedRound, weighed: bool) -> None:
         """Refuse a round, from a file, that lacks what is asked of one that has its weights."""
 
-    def may_cover(self, scale: float, kappa: float) -> bool:
-        """Whether any action can be likely enough for a baseline under noise of this scale."""
-        return False
-
     def surprise(self, opened: Any, losses: Any) -> Any:
         """What the chosen elements cost beyond the baseline."""
         return losses if opened.baseline is None else losses - opened.baseline[opened.action]
@@ -385,6 +381,7 @@ class Hint(NoHint):
         return kept
 
     def may_cover(self, scale: float, kappa: float) -> bool:
+        """Whether any action can be likely enough for a baseline under noise of this scale."""
         if self.trust.baseline != "covered" or scale == 0.0:
             return False
         eps = kappa * self._top / scale

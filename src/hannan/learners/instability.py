@@ -85,7 +85,7 @@ def weigh_and_measure(
     leader: PerturbedLeader,
     resampling: Resampling,
     step: StepSize,
-    opened: NoisyRound,
+    opened: Any,
     loss: float,
 ) -> tuple[float, Measured] | None:
     """The weight of a loss and what `measure` finds, in one compiled call, where there is one.
