@@ -83,6 +83,9 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
                     few.action(None, noise, draw, scale)
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
                     few.chosen(None, noise, draw, 3, scale)
+                for more in (None, np.ones(K)):
+                    with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
+                        total.pick(None, np.flatnonzero(mask), more, noise, draw, scale)
                 continue
             costs = totals + scale * noise.unit(draw)[0]
             found = naive.as_set(few.action(None, noise, draw, scale))
@@ -95,6 +98,15 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
             assert not several[:, ~mask].any()
             twice = few.action(None, noise, draw, scale)
             assert naive.as_set(twice) == found
+            picked = total.pick(None, np.flatnonzero(mask), None, noise, draw, scale)
+            assert naive.as_set(picked) == found
+            more = rng.integers(-2, 3, size=K).astype(float)
+            picked = naive.as_set(total.pick(None, np.flatnonzero(mask), more, noise, draw, scale))
+            assert picked in open_sets
+            best = naive.best_value(open_sets, costs + more)
+            assert abs(sum((costs + more)[list(picked)]) - best) < 1e-5
+            after = total.tilted(None, more).among(None, np.flatnonzero(mask))
+            assert naive.as_set(after.action(None, noise, draw, scale)) == picked
         assert np.array_equal(known_totals(total, oracle), before)
     assert seen[True]
     assert seen[False] or set() in sets

@@ -6,8 +6,6 @@ from numba import float64
 from hannan.kernels.compiling import njit
 from hannan.kernels.subsets import smallest
 
-_FEW = 4  # edges that are looked for one by one
-
 
 @njit(nogil=True)
 def partition_rows(costs, order, starts, capacities, below, out):
@@ -174,37 +172,60 @@ def partition_resample(
 
 
 @njit
-def _is_bridge(costs, tail, head, edge, parent):
-    """Whether edges that come before this one do not connect its ends."""
-    for v in range(parent.size):
-        parent[v] = v
-    a, b = tail[edge], head[edge]
-    for k in range(costs.size):
-        if costs[k] < costs[edge] or (costs[k] == costs[edge] and k < edge):
-            parent[_root(parent, head[k])] = _root(parent, tail[k])
-    return _root(parent, a) != _root(parent, b)
+def _is_bridge(costs, edge, tail, head, start, near, far, side, stacks, mark):
+    """Whether edges that come before this one do not connect its ends.
+
+    What these edges lead to is looked for from both ends in turn, until the searches meet or one of
+    them is over; that is soon, as either few edges are cheaper or most are. The edges at node v are
+    near[start[v] : start[v + 1]], and lead to `far`. `side` holds marks below `mark`.
+    """
+    cost = costs[edge]
+    if tail[edge] == head[edge]:
+        return False
+    side[tail[edge]], side[head[edge]] = mark, mark + 1
+    stacks[0, 0], stacks[1, 0] = tail[edge], head[edge]
+    sizes = (np.int64(1), np.int64(1))
+    here = 0
+    while True:
+        size = sizes[here]
+        if size == 0:
+            return True
+        size -= 1
+        v = stacks[here, size]
+        for i in range(start[v], start[v + 1]):
+            k = near[i]
+            if costs[k] < cost or (costs[k] == cost and k < edge):
+                w = far[i]
+                if side[w] == mark + 1 - here:
+                    return False
+                if side[w] != mark + here:
+                    side[w] = mark + here
+                    stacks[here, size] = w
+                    size += 1
+        sizes = (size, sizes[1]) if here == 0 else (sizes[0], size)
+        here = 1 - here
 
 
 @njit(nogil=True)
-def kruskal_resample(
-    totals, block, start, stop, scale, tail, head, n_nodes,
+def tree_resample(
+    totals, block, start, stop, scale, tail, head, n_nodes, first, near, far,
     elements, successes, hits, reached, used,
 ):  # fmt: skip
     """Go through rows of noise until every edge was in the cheapest tree `successes` times.
 
-    Edges that cost more than all that are still wanted need not be looked at, and where few are
-    wanted nothing need be sorted. Returns and updates as `partition_resample` does.
+    No tree is made: of the edges still wanted it is asked whether they are in it. Returns and
+    updates as `partition_resample` does; `first`, `near` and `far` are the edges at each node, as
+    in `_is_bridge`.
     """
     costs = np.empty(totals.size)
-    keys, spare_keys = np.empty(totals.size), np.empty(totals.size)
-    order, spare_order = np.empty(totals.size, np.intp), np.empty(totals.size, np.intp)
-    usual = np.argsort(totals)  # close to the order under noise
-    slots = np.full(totals.size, -1, np.intp)
-    parent = np.empty(n_nodes, np.intp)
+    side = np.full(n_nodes, -1, np.int64)
+    stacks = np.empty((2, n_nodes), np.int64)
+    wanted = np.empty(elements.size, np.int64)
+    mark = 0
     short = 0
     for e in range(elements.size):
         if hits[e] < successes:
-            slots[elements[e]] = e
+            wanted[short] = e
             short += 1
     row = start
     while row < stop and short > 0:
@@ -212,40 +233,16 @@ def kruskal_resample(
         row += 1
         for k in range(totals.size):
             costs[k] = totals[k] + scale * float64(z[k])
-        if short <= _FEW:
-            for e in range(elements.size):
-                k = elements[e]
-                if slots[k] >= 0 and _is_bridge(costs, tail, head, k, parent):
-                    hits[e] += 1
-                    if hits[e] == successes:
-                        reached[e] = used + row - start
-                        slots[k] = -1
-                        short -= 1
-            continue
-        largest = -np.inf
-        for e in range(elements.size):
-            if slots[elements[e]] >= 0:
-                largest = max(largest, costs[elements[e]])
-        size = 0
-        for k in usual:
-            if costs[k] <= largest:
-                keys[size] = costs[k]
-                order[size] = k
-                size += 1
-        _sort(keys, order, size, spare_keys, spare_order)
-        for v in range(n_nodes):
-            parent[v] = v
-        for i in range(size):
-            k = order[i]
-            a = _root(parent, tail[k])
-            b = _root(parent, head[k])
-            if a != b:
-                parent[b] = a
-                e = slots[k]
-                if e >= 0:
-                    hits[e] += 1
-                    if hits[e] == successes:
-                        reached[e] = used + row - start
-                        slots[k] = -1
-                        short -= 1
+        left = 0
+        for i in range(short):
+            e = wanted[i]
+            mark += 2
+            if _is_bridge(costs, elements[e], tail, head, first, near, far, side, stacks, mark):
+                hits[e] += 1
+            if hits[e] == successes:
+                reached[e] = used + row - start
+            else:
+                wanted[left] = e
+                left += 1
+        short = left
     return row - start, short

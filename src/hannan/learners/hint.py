@@ -116,7 +116,7 @@ def check_trust(owner: object, trust: Any, predictor: Any, oracle: Oracle) -> Tr
     if predictor is not None and found.budget is not None and oracle.max_chosen > 1:
         raise ParameterError(
             f"trust={trust!r} uses hints, which are for single actions; with sets of "
-            "elements use trust='baseline'."
+            "elements use trust='baseline'. docs/paper-notes.md, section 3.9, says why."
         )
     return found
 

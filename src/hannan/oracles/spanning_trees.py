@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, InfeasibleError
 from hannan.core.validation import FloatArray
-from hannan.kernels.matroids import kruskal, kruskal_resample, kruskal_rows
+from hannan.kernels.matroids import kruskal, kruskal_rows, tree_resample
 from hannan.oracles._combinatorial import Elements, SetOracle
 from hannan.oracles._edges import Graph, read_graph
 
@@ -80,8 +80,17 @@ class SpanningTrees(SetOracle):
     def _resample_rows(  # type: ignore[override]
         self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
     ) -> tuple[int, int]:
-        graph = self._tail, self._head, len(self.nodes)
-        return kruskal_resample(totals, block, start, stop, scale, *graph, *wanted)  # type: ignore[no-any-return]
+        graph = self._tail, self._head, len(self.nodes), *self._incident
+        return tree_resample(totals, block, start, stop, scale, *graph, *wanted)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _incident(self) -> tuple[Elements, Elements, Elements]:
+        """The edges at each node: where they start in a list, the list, and the other ends."""
+        ends = np.concatenate([self._tail, self._head])
+        order = np.argsort(ends, kind="stable")
+        starts = np.searchsorted(ends[order], np.arange(len(self.nodes) + 1))
+        others = np.concatenate([self._head, self._tail])[order]
+        return starts.astype(np.intp), order % len(self.edges), others
 
     def _solve(self, costs: FloatArray) -> Elements:
         return kruskal(costs, self._tail, self._head, len(self.nodes))  # type: ignore[no-any-return]
