@@ -43,8 +43,8 @@ from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
 from hannan.decisions.summary import Standing, Summary
 from hannan.decisions.units import Units
 
-_EXPLORED = 0.01  # of all decisions, unless exploration= says otherwise
-_EXPLORED_OF_OFFERS = 0.0005  # the same for each of what is offered
+_EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
+_EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
 _WARM = 4  # decisions
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
@@ -85,8 +85,8 @@ class Decider(Parametrised):
         What is done today, to be compared all along: an action, or a function of the context that
         returns one; where every decision offers its own, of the context and the offer.
     exploration
-        The least probability of every available action; by default one decision in a hundred is
-        made at random, 0.01 divided by the number of actions. Of what is offered 0.0005 each.
+        The least probability of every available action; by default two decisions in a thousand are
+        made at random, 0.002 divided by the number of actions. Of what is offered 0.0001 each.
     features, item_features
         How contexts, and what is offered, are read: a `Features` or a mapping that declares them;
         None to find out from the first ones.
