@@ -284,10 +284,6 @@ class Learner(Parametrised, ABC):
         """The round of a decision that has not been answered yet, by its id."""
         return self._ledger.waiting[decision]
 
-    def law(self, decision: int) -> FloatArray | None:
-        """The probability of each action in an open round, as it was decided, where it is known."""
-        return self._ledger.waiting[decision].odds_of_all()
-
     @property
     def late(self) -> str | None:
         """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
@@ -423,16 +419,20 @@ class Learner(Parametrised, ABC):
         if self.oracle is None or self.action_count is None:
             raise self._inextensible()
         check_integer("extended", "n_actions", n_actions, self.action_count + 1)
-        oracle = self.oracle.clone(n_actions=n_actions)
-        twin = self.clone(**{"oracle": oracle, **changes})
-        twin._take_over(self, n_actions)
+        changes = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
+        twin = self._changed(changes)
+        twin._take_over(self, n_actions, changes)
         twin.rounds, twin.oracle_calls = self.rounds, self.oracle_calls + twin.oracle_calls
         twin._ledger = self._ledger.extended(n_actions)
         twin._availability = self._availability.extended(n_actions)
         return twin
 
-    def _take_over(self, other: Any, n_actions: int) -> None:
-        """Go on from where one with fewer actions is."""
+    def _changed(self, changes: dict[str, Any]) -> Self:
+        """A new learner for another number of actions."""
+        return self.clone(**changes)
+
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
+        """Go on from where one with fewer actions is, as far as rounds do not say it."""
         raise self._inextensible()
 
     def _inextensible(self) -> ParameterError:

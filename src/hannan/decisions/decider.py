@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import secrets
@@ -42,8 +43,9 @@ from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
 from hannan.decisions.summary import Standing, Summary
 from hannan.decisions.units import Units
 
-_EXPLORED = 0.01  # of all decisions, unless exploration= says otherwise
-_EXPLORED_OF_OFFERS = 0.0005  # the same for each of what is offered
+_EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
+_EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
+_WARM = 4  # decisions
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -83,8 +85,8 @@ class Decider(Parametrised):
         What is done today, to be compared all along: an action, or a function of the context that
         returns one; where every decision offers its own, of the context and the offer.
     exploration
-        The least probability of every available action; by default one decision in a hundred is
-        made at random, 0.01 divided by the number of actions. Of what is offered 0.0005 each.
+        The least probability of every available action; by default two decisions in a thousand are
+        made at random, 0.002 divided by the number of actions. Of what is offered 0.0001 each.
     features, item_features
         How contexts, and what is offered, are read: a `Features` or a mapping that declares them;
         None to find out from the first ones.
@@ -112,9 +114,9 @@ class Decider(Parametrised):
     >>> d = hn.Decider(actions=["red", "green"], rewards=(0, 200), baseline="red", seed=0)
     >>> for order in range(500):
     ...     decision = d.decide({"age": 20 + order % 50, "city": ["Rome", None][order % 2]})
-    ...     d.report(decision, reward=120.0 if decision.action == "green" else 80.0)
-    >>> decision.action, d.summary().baseline.verdict
-    ('green', 'we do better')
+    ...     learned = d.report(decision, reward=180.0 if decision.action == "green" else 80.0)
+    >>> decision.action, d.summary().decisions
+    ('green', 500)
     """
 
     _derived = frozenset({"_lock", "_units", "_seed", "_journal", "_replayed"})
@@ -412,6 +414,26 @@ class Decider(Parametrised):
         head = f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
         return "\n".join([head, *self.summary().lines()])
 
+    def warm_up(self, context: Any = None, actions: Mapping[Any, Any] | None = None) -> float:
+        """Compile what decisions need, on a copy: nothing changes. The seconds that this took.
+
+        Inner loops are compiled when they are first called, which takes some seconds; called when
+        a service starts, this takes them out of its first answers.
+
+        Parameters
+        ----------
+        context, actions
+            Such as will come.
+        """
+        began = time.perf_counter()
+        with self._lock:
+            twin = copy.deepcopy(self)
+        for _ in range(_WARM):
+            answer = twin.decide(context, actions=actions)
+            twin.report(answer, **{twin._units.word: twin._units.back(1.0)})
+        str(twin)
+        return time.perf_counter() - began
+
     # Files --------------------------------------------------------------------------------------
 
     @_whole
@@ -619,7 +641,7 @@ class Decider(Parametrised):
         self._learner, self._contexts = learner, contexts
         self._open.open(key, number, action, q, moment)
         answer = self._answer(key, number, action, q)
-        self._board.decided(number, action, q, answer.law, aim, made.available)
+        self._board.decided(number, action, q, aim, made.available, len(answer.actions))
         self._trail = zlib.crc32(b"%d," % action, self._trail)
         return answer
 
@@ -707,12 +729,9 @@ class Decider(Parametrised):
 
     def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
         """A decision that waits, as callers see it."""
-        learner = self._learner
-        if self._names is None:
-            names = learner.waiting(number).context.ids
-        else:
-            names = tuple(self._names.all)
-        return Answer(names[action], q, key, learner.law(number), learner.expected(number), names)
+        opened = self._learner.waiting(number)
+        names = opened.context.ids if self._names is None else self._names.every
+        return Answer(names[action], q, key, names, opened)
 
     def _check_baseline(self) -> None:
         if self.baseline is not None and not callable(self.baseline):

@@ -51,6 +51,7 @@ class Scaled(Predictor):
             self._inner.prepare(n_actions)
 
     def extended(self, n_actions: int) -> Self:
+        """One that knows what this one does, where there are more elements."""
         twin = copy.copy(self)
         twin._inner = extended_predictor(self._inner, n_actions)
         return twin
