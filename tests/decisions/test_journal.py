@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -173,7 +175,7 @@ def test_lines_cannot_be_lost_repeated_or_moved(tmp_path):
     for wrong in (
         lines[1:],
         lines[:3] + lines[4:],
-        lines[:3] + [lines[3]] + lines[3:],
+        [*lines[:3], lines[3], *lines[3:]],
         [lines[1], lines[0], *lines[2:]],
     ):
         path.write_bytes(whole[:size] + b"".join(wrong))
@@ -243,7 +245,8 @@ def test_a_second_process_is_refused(tmp_path):
     found = subprocess.run(
         [sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=300
     )
-    assert "refused:" in found.stdout and "in use" in found.stdout, found.stderr
+    assert found.stdout.startswith("refused:"), found.stderr
+    assert "in use" in found.stdout
     with pytest.raises(hn.StorageError, match="in use"):
         hn.Decider.open(path)
     d.close()
@@ -405,6 +408,17 @@ def test_contexts_come_back_as_they_were(value):
     assert records.plain(known) == known
 
 
+class Named(NamedTuple):
+    a: int
+    b: str
+
+
+@dataclass
+class Kept:
+    a: int
+    b: str
+
+
 def test_values_of_other_packages_become_plain_ones():
     row = pd.Series({"a": np.int32(3), "b": pd.NaT, "c": pd.NA, "d": pd.Timestamp("2026-01-02")})
     assert records.plain(row) == {"a": 3, "b": None, "c": None, "d": dt.datetime(2026, 1, 2)}
@@ -414,6 +428,7 @@ def test_values_of_other_packages_become_plain_ones():
     }
     assert records.plain({"x": decimal.Decimal("1.5"), "y": uuid.UUID(int=3)})["y"].int == 3
     assert records.plain({"$date": 3, 4: True}) == {"$date": 3, 4: True}
+    assert records.plain(Named(3, "x")) == records.plain(Kept(3, "x")) == {"a": 3, "b": "x"}
 
 
 def test_no_call_is_lost_when_a_process_is_killed(tmp_path):

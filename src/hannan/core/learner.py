@@ -34,7 +34,13 @@ from hannan.core.rounds import (
 )
 from hannan.core.storage import save
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, LossRange, check_integer
+from hannan.core.validation import (
+    FloatArray,
+    LossRange,
+    check_integer,
+    check_probability,
+    refuse,
+)
 
 _OWN = 0x6F776E  # sets a learner's random numbers apart from those of a world with the same seed
 _REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
@@ -269,9 +275,9 @@ class Learner(Parametrised, ABC):
         found: FloatArray | None = getattr(opened, "values", None)
         return found
 
-    def law(self, decision: int) -> FloatArray | None:
-        """The probability of each action in an open round, as it was decided, where it is known."""
-        return self._ledger.waiting[decision].odds_of_all()
+    def waiting(self, decision: int) -> OpenRound:
+        """The round of a decision that has not been answered yet, by its id."""
+        return self._ledger.waiting[decision]
 
     @property
     def late(self) -> str | None:
@@ -389,6 +395,76 @@ class Learner(Parametrised, ABC):
         average over the learner's randomness. Asking changes nothing and counts no calls.
         """
         return None
+
+    # More actions, and decisions of others ----------------------------------------------------
+
+    def extended(self, n_actions: int, **changes: Any) -> Self:
+        """A learner that goes on from here with more actions, whose numbers are the next ones.
+
+        What was learned stays. A new action counts as good as the best so far, in the totals of
+        losses, and a predictor knows nothing of it. This learner itself does not change.
+
+        Parameters
+        ----------
+        n_actions
+            How many actions there are then.
+        changes
+            Parameters that change with them, such as `exploration`.
+        """
+        if self.oracle is None or self.action_count is None:
+            raise self._inextensible()
+        check_integer("extended", "n_actions", n_actions, self.action_count + 1)
+        changes = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
+        twin = self._changed(changes)
+        twin._take_over(self, n_actions, changes)
+        twin.rounds, twin.oracle_calls = self.rounds, self.oracle_calls + twin.oracle_calls
+        twin._ledger = self._ledger.extended(n_actions)
+        twin._availability = self._availability.extended(n_actions)
+        return twin
+
+    def _changed(self, changes: dict[str, Any]) -> Self:
+        """A new learner for another number of actions."""
+        return self.clone(**changes)
+
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
+        """Go on from where one with fewer actions is, as far as rounds do not say it."""
+        raise self._inextensible()
+
+    def _inextensible(self) -> ParameterError:
+        return ParameterError(
+            f"{type(self).__name__} cannot take more actions than it began with: make a new one."
+        )
+
+    @interrupts.whole
+    def learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """Learn a decision that was made elsewhere, and of which a log has the probability.
+
+        Its loss is weighted as those of decisions made here, and a predictor is shown it. Nothing
+        is said about regret after that: statements are about decisions made here alone, and what
+        was known before the first of them is in none of them.
+
+        Parameters
+        ----------
+        context, action, loss
+            What was decided, and what it cost.
+        propensity
+            The probability with which it was decided on.
+        """
+        interrupts.expect()
+        try:
+            x = self.check_context(context)
+            K = len(x) if self.described else self.action_count
+            a = check_integer("learn", "action", action, 0, math.inf if K is None else K)
+            if check_probability("learn", "propensity", propensity) == 0.0:
+                raise refuse("learn", "propensity", "greater than 0: the action was taken", 0)
+            self._learn_logged(x, a, loss, float(propensity))
+            self._ledger.logged += 1
+        finally:
+            interrupts.deliver()
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """Check the loss of a logged decision, then learn; must change nothing if it raises."""
+        raise ParameterError(f"{type(self).__name__} does not learn decisions of others.")
 
     # Copies and files -------------------------------------------------------------------------
 

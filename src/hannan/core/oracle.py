@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
-from hannan.core.errors import HannanError, InputTypeError
+from hannan.core.errors import HannanError, InputTypeError, ParameterError
 from hannan.core.kept import same
 from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
@@ -279,6 +279,12 @@ class Objective(Stored, ABC):
     def law(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
         """The probability of each element to be chosen, where it can be computed."""
         return None
+
+    def extended(self, oracle: Oracle) -> Objective:
+        """This total for the same class with more actions, each as good as the best so far."""
+        raise ParameterError(
+            f"Totals of {type(self.oracle).__name__} cannot take more actions than they began with."
+        )
 
 
 def check_policies(owner: object, oracle: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hannan.core.arrays import as_floats
-from hannan.core.errors import InputTypeError, LossError
+from hannan.core.errors import InputTypeError, LossError, ParameterError
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
@@ -59,6 +59,16 @@ class Predictor(Parametrised, ABC):
 
         With full information all elements count as chosen, in their order.
         """
+
+
+def extended_predictor(predictor: Any, n_actions: int) -> Any:
+    """A predictor at work that knows what this one does, where there are more actions."""
+    if not callable(getattr(predictor, "extended", None)):
+        raise ParameterError(
+            f"{type(predictor).__name__} cannot take more actions than it began with: it has no "
+            "extended(n_actions)."
+        )
+    return predictor.extended(n_actions)
 
 
 def adopt(predictor: Any, name: str = "predictor") -> Any:

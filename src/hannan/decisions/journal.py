@@ -43,7 +43,9 @@ class Journal:
         self._broken: str | None = None
         self.path = Path(os.path.realpath(path))
         self.fsync, self.every = fsync, every
-        self._owner = os.getpid()  # locks are shared with copies of the process, which must not write
+        self._owner = (
+            os.getpid()
+        )  # locks are shared with copies of the process, which must not write
         self._file = self._lock = -1
         self._lock = self._locked()
         self._size = self._before = 0  # bytes, and those before the last line

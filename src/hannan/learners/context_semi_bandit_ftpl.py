@@ -580,6 +580,36 @@ class ContextSemiBanditFTPL(Learner):
             twin._resampling.note(False)
         return twin
 
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
+        self._leader = other._leader.extended(self.oracle)
+        self._step = other._step.extended(self._leader)
+        self.oracle_calls = self._leader.collect()
+        self._hint = other._hint.extended(n_actions, self._floor.kept)
+        self._floor.price = other._floor.price
+        self._resampling = copy.copy(other._resampling)
+        self._account = copy.copy(other._account)
+        self._decided, self._start = other._decided, other._start
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """As `_update`, with the mean of J_t for the propensity that is known."""
+        one, leader, K = self._check_loss(action, loss), self._leader, self._K or len(context)
+        weight, limit = 1.0, self._limit(self._decided + self._ledger.logged + 1, K)
+        if propensity < 1.0:
+            weight = -math.expm1(limit * math.log1p(-propensity)) / propensity
+        estimate = np.zeros(K)
+        if self._offset.low < 0.0:
+            estimate += self._offset.low
+        estimate[action] += weight * (one - estimate[action])
+        later = leader.seeing(context) if leader.X.open_world else None
+        if later is not None:
+            self._step.prepare(later, 0.0)
+        if self._hint.predictor is not None:
+            self._hint.predictor.learn(context, action, one)
+        leader.total.add(context, estimate)
+        # From here on nothing can fail.
+        if leader.X.open_world:
+            self._see(context, later)
+
     # Parts ------------------------------------------------------------------------------------
 
     def _law(self, opened: Round) -> FloatArray | None:

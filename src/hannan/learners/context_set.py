@@ -148,6 +148,13 @@ class ContextSet(Stored):
         if self.seen is not None:
             self.seen.offer(context)
 
+    def of(self, oracle: Oracle) -> Self:
+        """The same contexts for the class with more actions."""
+        twin = copy.copy(self)
+        twin._oracle = oracle
+        twin.seen = copy.copy(self.seen)
+        return twin
+
     def renewed(self, context: Any) -> Self | None:
         """X once this context was seen too, if it is time to renew X; nothing changes here."""
         if self.seen is None or not self.seen.due:

@@ -8,15 +8,16 @@ played; p grows with what it saves, and hints end when their budget is spent. It
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
 from hannan.core.kept import expect, is_action, is_array, is_count, is_number
-from hannan.core.predictor import adopt, check_advice, check_guess
+from hannan.core.predictor import adopt, check_advice, check_guess, extended_predictor
 from hannan.core.rounds import IntArray, OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
@@ -132,6 +133,7 @@ class AdvisedRound(OpenRound):
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
     exact: bool | None = None  # whether it is known, once it has been asked for
+    _by_action = ("values", "baseline", "law")
 
     def check(self, n_actions: int | None, sets: bool) -> None:
         super().check(n_actions, sets)
@@ -194,6 +196,10 @@ class AdvisedRound(OpenRound):
 
 class NoHint(Stored):
     """No predictor: the leader alone decides, and losses are weighted as they are."""
+
+    def extended(self, n_actions: int, kept: float) -> Self:
+        """With more actions, to which exploration leaves so much."""
+        return self
 
     predictor: Any = None
     has_theorem = True  # whether no baseline can be too high unseen
@@ -288,6 +294,14 @@ class Hint(NoHint):
         self._low = min(loss_range[0], 0.0)  # what costs nothing
         self._top = loss_range[1] - self._low
         self._kept = kept
+
+    def extended(self, n_actions: int, kept: float) -> Self:
+        """With more actions, of which the predictor knows nothing."""
+        twin = copy.copy(self)
+        twin._kept = kept
+        twin.predictor = extended_predictor(self.predictor, n_actions)
+        twin._measured, twin._n_actions = self._measured.copy(), n_actions
+        return twin
 
     def _check_stored(self) -> None:
         squares = self._measured[kernel.SQUARES]

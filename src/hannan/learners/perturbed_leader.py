@@ -338,6 +338,18 @@ class PerturbedLeader(Stored):
             twin.put_noise()
         return twin
 
+    def extended(self, oracle: Oracle) -> Self:
+        """The same past and key, of a class with more actions."""
+        twin = copy.copy(self)
+        twin.oracle, twin.X, twin.total = oracle, self.X.of(oracle), self.total.extended(oracle)
+        twin.n_actions = oracle.n_actions
+        twin.noise = twin.found = twin._estimate = None
+        twin._shadow_noise = [None, None]
+        twin._size()
+        if self.noise is not None:
+            twin.put_noise()
+        return twin
+
     def expect_nonnegative(self) -> None:
         """Losses will never be negative, which improves κ."""
         self.nonnegative = True

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
@@ -284,17 +284,11 @@ class Restarting(Learner):
         self.restarts.append(rounds)
         self.oracle_calls = self._past_calls + successor.oracle_calls
 
-    def expected(self, decision: int | None = None) -> Any:
-        if decision is None:
-            return self.player.expected()
-        opened: Any = self._ledger.waiting[decision]
+    def waiting(self, decision: int) -> OpenRound:
+        """That of the learner at work, which knows more, unless a restart has come since."""
+        opened: Any = super().waiting(decision)
         current = opened.segment == len(self.restarts)
-        return self.player.expected(opened.inner) if current else None
-
-    def law(self, decision: int) -> Any:
-        opened: Any = self._ledger.waiting[decision]
-        current = opened.segment == len(self.restarts)
-        return self.player.law(opened.inner) if current else None
+        return self.player.waiting(opened.inner) if current else opened
 
     @property
     def late(self) -> str | None:
@@ -407,6 +401,20 @@ class Restarting(Learner):
         """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
         return getattr(self.player, "predictor_", None)
 
+    def _changed(self, changes: dict[str, Any]) -> Self:
+        return self.clone(learner=self.learner.clone(**changes))
+
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
+        player = other.player.extended(n_actions, **changes)
+        vars(self).update(copy.deepcopy({name: getattr(other, name) for name in _CARRIED}))
+        self.player, self._monitor = player, other._monitor.extended(player, n_actions)
+        self.oracle_calls = self._past_calls + player.oracle_calls - other.oracle_calls
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        if self._unfinished:
+            self._look_for_drift(self.rounds)
+        self.player.learn(context, action, loss, propensity)
+
     # Parts ------------------------------------------------------------------------------------
 
     @property
@@ -427,6 +435,12 @@ class Restarting(Learner):
         if not hasattr(self.player, verb):
             raise InputTypeError(f"{type(self.learner).__name__} has no {verb}().")
         return getattr(self.player, verb)()
+
+
+_CARRIED = (
+    "restarts", "_lesson", "_news", "_alarm", "_unfinished", "_closed",
+    "_closed_bounds", "_past_calls", "_late", "_late_loss",
+)  # fmt: skip
 
 
 def _add_up(certificates: Sequence[Any], notes: Sequence[str]) -> Any:
