@@ -515,6 +515,16 @@ def test_wines_are_sorted_again_after_their_classes_were_renamed():
     assert max(ours[0], ours[2]) < 5 < 50 < min(plain[2], cosines[2])
 
 
+@pytest.mark.slow
+def test_offers_are_made_by_what_is_known_of_visitors():
+    printed = run("mixed_features.py").splitlines()
+    assert "since Date" in printed[0]
+    assert numbers(printed[1]) == [21]
+    first, last = numbers(printed[2])
+    assert 0.33 < first < last
+    assert last > 0.5
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):

@@ -108,6 +108,8 @@ def as_date(value: Any, format: str | None = None) -> datetime | None:
         elif isinstance(value, str):
             text = value.strip()
             value = datetime.fromisoformat(text) if format is None else _read(text, format)
+        if type(value) is datetime and value.tzinfo is None:
+            return value
         if isinstance(value, datetime):
             kept = value.year, value.month, value.day, value.hour, value.minute, value.second
             return datetime(*kept)
