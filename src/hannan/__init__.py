@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from hannan._bandit import bandit
     from hannan._experts import experts
     from hannan._show_versions import show_versions
+    from hannan._warm_up import warm_up
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
@@ -143,6 +144,7 @@ __all__ = [
     "separators",
     "show_versions",
     "verify",
+    "warm_up",
 ]
 
 
@@ -152,6 +154,7 @@ _HOMES = {
     "bandit": "_bandit",
     "experts": "_experts",
     "show_versions": "_show_versions",
+    "warm_up": "_warm_up",
 }
 
 
