@@ -25,6 +25,7 @@ STUDIES = (
     "tabular",
     "overhead",
     "imports",
+    "cold",
     "regret",
     "bandit",
     "draws",

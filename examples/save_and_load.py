@@ -22,6 +22,7 @@ with tempfile.TemporaryDirectory() as folder:
     learner.save(file)
     print(f"saved {learner.rounds} rounds in {file.stat().st_size:,} bytes")
     restarted = hn.load(file)
+hn.warm_up(restarted, decide=True)  # compiled before the first request; nothing else changes
 
 print("waiting after the restart:", restarted.open_decisions)
 for decision in decisions:

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from hannan._experts import experts
     from hannan._show_versions import show_versions
     from hannan.decisions import Decider
+    from hannan._warm_up import warm_up
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,
@@ -151,6 +152,7 @@ __all__ = [
     "separators",
     "show_versions",
     "verify",
+    "warm_up",
 ]
 
 
@@ -161,6 +163,7 @@ _HOMES = {
     "bandit": "_bandit",
     "experts": "_experts",
     "show_versions": "_show_versions",
+    "warm_up": "_warm_up",
 }
 
 

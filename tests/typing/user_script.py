@@ -122,6 +122,7 @@ def checked() -> None:
     hn.checks.check_oracle(hn.oracles.AllPolicies(2, 2))
     hn.checks.check_environment(Weather())
     hn.show_versions()
+    assert_type(hn.warm_up(hn.bandit(2, n_contexts=1)), float)
     assert Constant(1).act() == 1
 
 

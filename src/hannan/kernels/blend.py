@@ -29,8 +29,9 @@ _LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
 @njit
 def shares(errors, out):
     """out = softmax(-2 errors)."""
-    least = errors.min()
-    total = 0.0
+    least, total = np.inf, 0.0
+    for i in range(errors.size):  # `errors.min()` takes a second to be compiled
+        least = min(least, errors[i])
     for i in range(errors.size):
         out[i] = math.exp(-2.0 * (errors[i] - least))
         total += out[i]

@@ -121,7 +121,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
             if whole:
                 transpose(tile, stop - n, out, policies, n, past_caches)
             else:
-                transpose(tile, stop - n, out, CHUNK, 0)
+                transpose(tile, stop - n, out, int64(CHUNK), int64(0), False)
                 for row in range(draws - i):
                     for m in range(n, stop):
                         block[i + row, m] = spare[row, m - n]

@@ -312,9 +312,9 @@ def emit(hist, totals, heavy, shape, tile, out, row_width, column):
                             bin_ = lanes.load(hist, first + (c + 1) * K * WIDTH)
                             below = lanes.add(below, bin_)
                     lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, below)
-        transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH)
+        transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH, False)
     rest_rows = totals.size // WIDTH
-    transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH)
+    transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH, False)
 
 
 @njit(nogil=True)

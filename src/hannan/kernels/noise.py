@@ -176,21 +176,22 @@ def _shuffle_away(src, dst, dst_step, dst_start):
 
 
 @njit
-def transpose(tile, policies, out, width, column, past_caches=False):
+def transpose(tile, policies, out, width, column, past_caches):
     """out[b, column + n] = tile[n, b] for n < policies (a multiple of sixteen).
 
     `past_caches`: written around the caches; rows of `out` and the column then begin with a cache
     line.
     """
     s, t = lanes.aligned(WIDTH * WIDTH), lanes.aligned(WIDTH * WIDTH)
+    step, start = int64(WIDTH), int64(0)  # as constants they would be compiled for separately
     for n in range(0, policies, WIDTH):
-        _shuffle(tile, WIDTH, n * WIDTH, s, WIDTH, 0)
-        _shuffle(s, WIDTH, 0, t, WIDTH, 0)
-        _shuffle(t, WIDTH, 0, s, WIDTH, 0)
+        _shuffle(tile, step, n * step, s, step, start)
+        _shuffle(s, step, start, t, step, start)
+        _shuffle(t, step, start, s, step, start)
         if past_caches:
             _shuffle_away(s, out, width, column + n)
         else:
-            _shuffle(s, WIDTH, 0, out, width, column + n)
+            _shuffle(s, step, start, out, width, column + n)
 
 
 @njit(nogil=True)
@@ -207,6 +208,6 @@ def fill_rows(key, stream, first, block):
         fill_laplace(key, stream, first + i, raw)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        transpose(tile, width, rows.reshape(rows.size), width, int64(0))
+        transpose(tile, width, rows.reshape(rows.size), width, int64(0), False)
         if not whole:
             copy_rows(spare, block[i:])

@@ -1,0 +1,96 @@
+"""Time to the first decision where nothing has been compiled yet.
+
+Each class in a fresh interpreter with an empty cache: from before `import hannan` until the first
+action is there, with the settings a user gets by default. The second number is the end of fifty
+rounds, by when whatever play needs has been compiled; the third is the first decision of the next
+process, which finds compiled code on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from benchmarks.measure import Line
+
+LIMIT = 5.0
+
+_ROWS = "rows = np.random.default_rng(0).random((100, 5)).round(2)"
+_MASKS = "masks = [int(m) for m in np.random.default_rng(0).integers(1, 2**10, 100)]"
+_TABLE = "table = np.random.default_rng(0).integers(0, 3, (100, 5))"
+_LINKS = "links = [(0, 1), (0, 2), (1, 3), (2, 3)]"
+
+CLASSES: dict[str, tuple[str, str, str]] = {
+    "hn.bandit, arms": ("", "hn.bandit(10, n_contexts=1)", "[None]"),
+    "hn.bandit, rows": (_ROWS, "hn.bandit(10)", "rows"),
+    "hn.bandit, listed policies": (_TABLE, "hn.bandit(3, policies=table)", "range(5)"),
+    "hn.experts": ("", "hn.experts(5)", "[None]"),
+    "bandit, AllPolicies": ("", "bandit(hn.oracles.AllPolicies(5, 3))", "range(5)"),
+    "bandit, FinitePolicies": (_TABLE, "bandit(hn.oracles.FinitePolicies(table))", "range(5)"),
+    "bandit, LinearPolicies": (_ROWS, "bandit(hn.oracles.LinearPolicies(3))", "rows"),
+    "bandit, Paths": (_LINKS, "bandit(hn.oracles.Paths(links, 0, 3))", "[None]"),
+    "AllPolicies": ("", "full(hn.oracles.AllPolicies(5, 3))", "range(5)"),
+    "FinitePolicies": (_TABLE, "full(hn.oracles.FinitePolicies(table))", "range(5)"),
+    "Thresholds": (_ROWS, "full(hn.oracles.Thresholds(2), rows[:, 0].tolist())", "rows[:, 0]"),
+    "Stumps": (_ROWS, "full(hn.oracles.Stumps(3), rows)", "rows"),
+    "Trees": (_ROWS, "full(hn.oracles.Trees(2), rows)", "rows"),
+    "Disjunctions": (_MASKS, "full(hn.oracles.Disjunctions(10), masks)", "masks"),
+    "Conjunctions": (_MASKS, "full(hn.oracles.Conjunctions(10), masks)", "masks"),
+    "InterceptClassifiers": (
+        _ROWS,
+        "full(hn.oracles.InterceptClassifiers(3, 0.25), rows[:, :3])",
+        "rows[:, :3]",
+    ),
+    "LinearPolicies": (_ROWS, "full(hn.oracles.LinearPolicies(3), rows)", "rows"),
+    "MultiLabel": ("", "full(hn.oracles.MultiLabel(hn.oracles.AllPolicies(9, 2), 4))", "range(9)"),
+    "Subsets": ("", "full(hn.oracles.Subsets(10, 3))", "[None]"),
+    "PartitionMatroid": ("", "full(hn.oracles.PartitionMatroid([0, 0, 1, 1], [1, 1]))", "[None]"),
+    "SpanningTrees": (_LINKS, "full(hn.oracles.SpanningTrees(links))", "[None]"),
+    "Matchings": ("", "full(hn.oracles.Matchings(3, 3))", "[None]"),
+    "Paths": (_LINKS, "full(hn.oracles.Paths(links, 0, 3))", "[None]"),
+}
+
+_PROGRAM = """
+import time; started = time.perf_counter()
+import numpy as np, hannan as hn
+{making}
+full, bandit = hn.ContextFTPL, hn.ContextSemiBanditFTPL
+learner, contexts = {learner}, list({contexts})
+rng, shows_all, decided = np.random.default_rng(1), {learner}.feedback is hn.Feedback.FULL, None
+for t in range(50):
+    action = learner.act(contexts[t % len(contexts)])
+    decided = decided or time.perf_counter() - started
+    losses = rng.random(learner.action_count if shows_all else np.size(action))
+    learner.update(losses if shows_all or not isinstance(action, int) else float(losses[0]))
+print(decided, time.perf_counter() - started)
+"""
+
+
+def run() -> list[Line]:
+    """Cold and warm, one class after the other."""
+    return [line(name) for name in CLASSES]
+
+
+def line(name: str) -> Line:
+    """One class in two processes."""
+    with tempfile.TemporaryDirectory() as empty:
+        cold, settled = _seconds(name, empty)
+        warm, _ = _seconds(name, empty)
+    shown = f"{cold:.1f} s (50 rounds {settled:.1f} s; compiled before: {warm:.1f} s)"
+    return Line(f"{name}: first decision, nothing compiled", cold, shown, LIMIT, at_least=False)
+
+
+def _seconds(name: str, cache: str) -> tuple[float, float]:
+    making, learner, contexts = CLASSES[name]
+    program = _PROGRAM.format(making=making, learner=learner, contexts=contexts)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    decided, settled = (float(word) for word in done.stdout.split())
+    return decided, settled
