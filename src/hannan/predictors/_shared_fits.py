@@ -33,7 +33,8 @@ class SharedFits(Parametrised):
     def _footprint(cls, given: dict[str, Any]) -> float:
         m, width = float(given["cosines"]), float(given["width"])
         sizes = float(given["p"]) + float(given["q"])
-        return 8.0 * (width**2 + (m + width) ** 2 + sizes * (m + 16)) + 24.0 * given["capacity"]
+        items = 24.0 * float(given["capacity"])
+        return 8.0 * (width**2 + (m + width) ** 2 + sizes * (m + 16)) + items
 
     def _check_stored(self) -> None:
         names = self._names
@@ -158,7 +159,7 @@ class SharedFits(Parametrised):
             self._items.learn(name, residual)
 
     def _keep(self, row: FloatArray, name: Hashable, loss: float) -> None:
-        """Keep an observation while the scaling may still change, and learn all again if it does."""
+        """Keep an observation while the scaling may change, and learn all again when it does."""
         scaling = self._scaling
         if scaling.settled:
             return
