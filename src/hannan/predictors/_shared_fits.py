@@ -143,8 +143,8 @@ class SharedFits(Parametrised):
             return False
         name = None if menu.ids is None else menu.ids[action]
         self._learn(V[action], name, loss)
-        row = np.append(_context(menu), menu.rows[action])
-        self._keep(row, name, loss)
+        if not self._scaling.settled:
+            self._keep(np.append(_context(menu), menu.rows[action]), name, loss)
         return True
 
     def _learn(self, v: FloatArray, name: Hashable, loss: float) -> None:
@@ -161,8 +161,6 @@ class SharedFits(Parametrised):
     def _keep(self, row: FloatArray, name: Hashable, loss: float) -> None:
         """Keep an observation while the scaling may change, and learn all again when it does."""
         scaling = self._scaling
-        if scaling.settled:
-            return
         self._names.append(name)
         if not scaling.keep(row, _ONE, np.array([loss])):
             return
@@ -178,7 +176,7 @@ class SharedFits(Parametrised):
     def _expanded(self, menu: Menu) -> FloatArray | None:
         """v of each action; cached, as a round needs it several times."""
         if self._cache is None or self._cache[0] is not menu:
-            V = np.empty((len(menu), len(self._phases) + self._plan_size))
+            V = np.empty((len(menu), self._weights.shape[1]))
             good = kernel.expand(
                 _context(menu), menu.rows, self._scaling.center, self._scaling.scale,
                 self._plan, self._waves, self._phases, self._height, V,
