@@ -32,6 +32,7 @@ STUDIES = (
     "weights",
     "bandit_regret",
     "worlds",
+    "items",
     "advice",
     "stumps",
     "formulas",

@@ -73,6 +73,7 @@ class VowpalModel(Stored):
         self._shown = opened, examples
         if some is None:
             return law
+        assert self._n_actions is not None
         whole = np.zeros(self._n_actions)
         whole[some] = law
         return whole
@@ -89,7 +90,7 @@ class VowpalModel(Stored):
             examples = self._examples(opened.context, some)
         # A label cannot be taken off an example again.
         if isinstance(menu, Menu):
-            examples[1 + place] = self._item(menu, place, label)
+            examples[1 + place] = self._item(menu, int(place), label)
         else:
             examples[1 + place] = self._example("a", [self._names + action], label)
         self._vw.learn_multi(examples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -141,6 +142,7 @@ class ItemLinUCB(Learner):
             )
         if context.context is not None:
             context = context.with_context(check_row(context.context))
+        assert isinstance(context, Menu)
         sizes = 0 if context.context is None else len(context.context), context.rows.shape[1]
         if self._shared is not None and sizes != self._sizes:
             raise ContextError(
@@ -190,7 +192,7 @@ class ItemLinUCB(Learner):
                 w = shared.inverse @ (z - 2.0 * u)
                 mean = beta @ z + v @ (own.moment - own.across @ beta)
                 variance = z @ w + v @ x + u @ (shared.inverse @ u)
-            found[k] = mean + self.alpha * np.sqrt(max(variance, 0.0))
+            found[k] = mean + self.alpha * math.sqrt(max(float(variance), 0.0))
         return found
 
     def _update(self, opened: Round, loss: Any) -> None:
@@ -236,7 +238,7 @@ class _Design(Stored):
     def inverse(self) -> FloatArray:
         """A⁻¹."""
         if self._inverse is None:
-            self._inverse = np.linalg.inv(self.design)
+            self._inverse = np.asarray(np.linalg.inv(self.design), np.float64)
         return self._inverse
 
     def learn(self, row: FloatArray, reward: float) -> None:

@@ -35,4 +35,4 @@ class Pool:
     def offer(self, n: int, context: FloatArray) -> tuple[Menu, IntArray]:
         """Some of the items, and where in the pool they are."""
         chosen = self._rng.permutation(len(self.ids))[:n]
-        return Menu(context, self.rows[chosen], self.ids[chosen]), chosen
+        return Menu(context, self.rows[chosen], tuple(self.ids[chosen].tolist())), chosen

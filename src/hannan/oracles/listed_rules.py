@@ -14,7 +14,6 @@ from hannan.core import ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.arrays import as_floats
 from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Noise
-from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import law as kernel
 from hannan.oracles._twin import twin
@@ -133,8 +132,8 @@ class ListedRules(Oracle):
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
-    ) -> LaplaceNoise:
-        return LaplaceNoise(contexts, 1, key, stream)
+    ) -> RulesNoise:
+        return RulesNoise(contexts, 1, key, stream)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         return math.log(len(self.rules))
@@ -159,6 +158,19 @@ class Judged(Menu):
         expect(self, choices=is_array(self.choices, n, dtype=np.intp, low=0, high=high))
 
 
+class RulesNoise(LaplaceNoise):
+    """One number for each rule: the fake loss of what it alone does on its stand-in."""
+
+    def numbers(self, draw: int) -> FloatArray:
+        """Those of one draw."""
+        return super().unit(draw)[:, 0]
+
+    def unit(self, draw: int) -> FloatArray:
+        """Fake losses [N, 2]: of what rule i does on context i, and of what all others do."""
+        own = self.numbers(draw)
+        return np.stack([own, np.zeros_like(own)], axis=1)
+
+
 class RulePolicy(Policy):
     """One rule of the list."""
 
@@ -166,6 +178,8 @@ class RulePolicy(Policy):
         self.oracle, self.number = oracle, number
 
     def __call__(self, context: Any = None) -> int:
+        if type(context) is int:  # the stand-in of a rule
+            return int(context != self.number)
         return int(self.oracle.check_context(context).choices[self.number])
 
     def __repr__(self) -> str:
@@ -185,8 +199,12 @@ class RulesObjective(Objective):
     def copy(self) -> RulesObjective:
         return twin(self, "totals")
 
-    def add(self, context: Judged, losses: FloatArray) -> None:
-        self.totals += losses[context.choices]
+    def add(self, context: Judged | int, losses: FloatArray) -> None:
+        if isinstance(context, int):  # the stand-in of a rule
+            self.totals += losses[1]
+            self.totals[context] += losses[0] - losses[1]
+        else:
+            self.totals += losses[context.choices]
 
     def tilted(self, context: Judged, losses: FloatArray) -> RulesObjective:
         made = twin(self)
@@ -211,7 +229,7 @@ class RulesObjective(Objective):
             kernel.argmin_law(self.totals, abs(scale), q)
         else:
             q[self.totals.argmin()] = 1.0
-        return np.bincount(context.choices, q, len(context))
+        return np.bincount(context.choices, q, len(context)).astype(np.float64)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         draws = range(first, first + count)
@@ -227,9 +245,8 @@ class RulesObjective(Objective):
     def _noisy(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
         if not scale:
             return self.totals
-        assert noise is not None
-        unit: Any = noise.unit(draw)
-        return np.asarray(self.totals + scale * unit[:, 0])
+        assert isinstance(noise, RulesNoise)
+        return np.asarray(self.totals + scale * noise.numbers(draw))
 
 
 def _named(rule: Any) -> str:
