@@ -268,14 +268,19 @@ class Restarting(Learner):
         the caller may have used its array again.
         """
         if self.max_restarts is None or len(self.restarts) < self.max_restarts:
-            self._news = opened.action, loss, expected
-            if self._monitor.teaches:
-                self._lesson = opened.context, opened.action, loss, opened.available
+            monitor, lesson = self._monitor, None
+            news: Any = opened.action, loss, expected
             try:
-                self._look_for_drift(self.rounds + 1)
+                if monitor.teaches:
+                    lesson = opened.context, opened.action, loss, opened.available
+                    monitor.learn(*lesson)
+                    lesson = None
+                self._alarm, news = monitor.drift(*news), None
+                if self._alarm:
+                    self._restart(self.rounds + 1)
             except Exception:
                 self._unfinished = True
-                self._lesson, self._news = copy.deepcopy((self._lesson, self._news))
+                self._lesson, self._news = copy.deepcopy((lesson, news))
         self.oracle_calls = self._past_calls + self.player.oracle_calls
 
     @interrupts.whole
@@ -291,7 +296,7 @@ class Restarting(Learner):
     def _look_for_drift(self, rounds: int) -> None:
         """Do what is left of the last of so many rounds, each step once.
 
-        A step that fails is done next time.
+        A step that fails again is done next time.
         """
         if self._lesson is not None:
             self._monitor.learn(*self._lesson)
