@@ -140,6 +140,8 @@ class FunctionOracle(Oracle):
         approximate = self.time_limit is not None or (self.shift and not self.antichain)
         self.exact = check_flag(self, "exact", exact) and not approximate  # type: ignore[misc]
         self._alone = _takes_losses_only(solve)
+        # Not in the total: what is feasible belongs to the class, so that what was found for one
+        # total may be played for another. Only calls that run out of time read it.
         self._last: deque[UserPolicy] = deque(maxlen=_KEPT)
 
     @property
