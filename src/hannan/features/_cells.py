@@ -201,6 +201,13 @@ def words_of(value: Any) -> list[str]:
     return [level_of(value)]
 
 
+def has_words(value: Any) -> bool:
+    """Whether `words_of` finds any."""
+    if isinstance(value, str):
+        return _WORD.search(value, 0, MOST_LETTERS) is not None
+    return len(words_of(value)) > 0
+
+
 def stable_hash(text: str) -> int:
     """A whole number below 2**32, the same in every process and on every machine."""
     return crc32(text.encode("utf-8", "surrogatepass"))

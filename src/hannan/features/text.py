@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hannan.core.validation import check_integer
-from hannan.features._cells import is_missing, scatter, words_of
+from hannan.features._cells import has_words, is_missing, scatter, words_of
 from hannan.features.column import Column, check_flag
 
 _MOST = 512
@@ -67,4 +67,4 @@ class Text(Column):
 
     def see(self, value: Any) -> bool:
         """Nothing is learned."""
-        return self.indicator or (not is_missing(value) and len(words_of(value)) > 0)
+        return self.indicator or (not is_missing(value) and has_words(value))
