@@ -13,6 +13,7 @@ from string import Template
 from hannan._version import __version__
 from hannan.report import tables
 from hannan.report.embedded import embedded
+from hannan.report.lead import Lead
 from hannan.report.palette import slots, variables
 from hannan.report.reading import reading
 from hannan.report.sections import Record, Section, Times, gather
@@ -28,6 +29,8 @@ def write_report(
     path: str | Path,
     title: str,
     description: str = "",
+    *,
+    lead: Lead | None = None,
 ) -> Path:
     """Write what an experiment has shown as one HTML page that opens offline.
 
@@ -47,6 +50,8 @@ def write_report(
         Heading of the page.
     description
         A paragraph below it, as plain text.
+    lead
+        The answer to a question, which the page then begins with.
 
     Examples
     --------
@@ -68,18 +73,21 @@ def write_report(
     sections = gather(records, times)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_page(sections, title, description), encoding="utf-8", newline="\n")
+    path.write_text(_page(sections, title, description, lead), encoding="utf-8", newline="\n")
     return path
 
 
-def _page(sections: Sequence[Section], title: str, description: str) -> str:
+def _page(
+    sections: Sequence[Section], title: str, description: str, lead: Lead | None = None
+) -> str:
     colours = slots(sections)
     style = "\n".join(("", variables(), tables.shares(), _asset("page.css"), ""))
     script = "\n".join(("", *map(_asset, ("chart.js", "strips.js", "page.js")), ""))
     parts = {
         "title": escape(title),
         "description": f"<p class='lead'>{escape(description)}</p>" if description else "",
-        "reading": reading(sections),
+        "lead": "" if lead is None else lead.html(),
+        "reading": f"<p class='reading'>{reading(sections)}</p>" if lead is None else "",
         "overview": tables.overview(sections, colours) if len(sections) > 1 else "",
         "sections": "\n".join(_section(i, s, colours) for i, s in enumerate(sections)),
         "version": escape(__version__),
