@@ -115,7 +115,7 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
         if regret
         else ""
     )
-    led = any(r["result"]["leaders"] for s in section.standings for r in s.records)
+    led = any(len(r["result"]["leaders"] or ()) > 1 for s in section.standings for r in s.records)
     strips = (
         "<figure class='strips'><figcaption><h3>Who led when</h3>"
         "<p>the policy that was best in hindsight; a lane for each seed</p></figcaption></figure>"
@@ -127,7 +127,7 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 <p class='facts'>{_facts(section)}</p>
 <div class='legend' role='group' aria-label='Learners shown'></div>
 <div class='charts'>
-{_chart("loss", "Mean loss", "a round, so far")}
+{_chart("loss", f"Mean {section.measured}", "a round, so far")}
 {growing}
 <figure class='work'><figcaption><h3>Work</h3><p>per round</p></figcaption>
 {tables.effort(section, colours)}
@@ -151,7 +151,8 @@ def _hints(section: Section) -> str:
 
 def _facts(section: Section) -> str:
     seeds = {len(s.records) for s in section.standings}
-    feedback = {r["result"]["feedback"] for s in section.standings for r in s.records}
+    learners = [s for s in section.standings if s.learns]
+    feedback = {r["result"]["feedback"] for s in learners for r in s.records}
     words = {"full": "full information", "semi": "bandit feedback"}
     facts = [
         str(section.environment["type"]),
@@ -159,7 +160,7 @@ def _facts(section: Section) -> str:
         counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds",
         " and ".join(words[f] for f in sorted(feedback & words.keys())),
     ]
-    results = [r["result"] for s in section.standings for r in s.records]
+    results = [r["result"] for s in learners for r in s.records]
     if any(found["effective"] / max(1, found["rounds"]) < 0.999 for found in results):
         least = min(found["effective"] for found in results)
         facts.append(f"estimated from a log worth {least:,.0f} rounds of play")
