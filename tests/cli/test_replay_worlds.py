@@ -62,7 +62,9 @@ def test_costs_by_class_are_the_same_question(tmp_path):
     told, would, _ = said(found)
     assert told == pytest.approx(now, abs=1e-4)
     assert would < 1.15 * best
-    matrix = worlds.write(tmp_path / "m.csv", ["right", "no", "yes"], [["yes", 50, 0], ["no", 0, 2]])
+    matrix = worlds.write(
+        tmp_path / "m.csv", ["right", "no", "yes"], [["yes", 50, 0], ["no", 0, 2]]
+    )
     assert answer(*asked, "--cost", matrix)["answer"] == found["answer"]
     counts = np.array(found["confusion"]["counts"][found["choice"]["learner"]])
     assert found["confusion"]["classes"] == ["no", "yes"]
@@ -148,8 +150,9 @@ def same(tmp_path, content, name="x.csv", *flags):
 
 def table_of(n=80):
     rng = np.random.default_rng(1)
-    return [[f"{x:.3f}", c, "up" if x > 0 else "down"]
-            for x, c in zip(rng.normal(size=n), rng.choice(["rot", "grün"], n), strict=True)]  # fmt: skip
+    colours = rng.choice(["rot", "grün"], n)
+    pairs = zip(rng.normal(size=n), colours, strict=True)
+    return [[f"{x:.3f}", colour, "up" if x > 0 else "down"] for x, colour in pairs]
 
 
 def text_of(delimiter=",", decimal=".", header=("x", "c", "y")):
@@ -193,7 +196,7 @@ def test_flags_override_what_was_found(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(text_of(";", ",").encode("cp1252"))
     flags = ("--delimiter", ";", "--decimal", ",", "--encoding", "cp1252", "--header")
-    mean, kinds = same(tmp_path, path.read_bytes(), "x.csv", *flags)
+    _, kinds = same(tmp_path, path.read_bytes(), "x.csv", *flags)
     assert kinds["x"] == "number"
     wrong = CliRunner().invoke(replay, [str(path), "--label", "y", "--encoding", "utf-9"])
     assert isinstance(wrong.exception, hn.ParameterError)

@@ -61,7 +61,7 @@ def _number_or_column(ctx: click.Context, option: click.Parameter, given: str | 
         return given
 
 
-_NAMED = {
+_NAMED: dict[str, dict[str, Any]] = {
     "ContextFTPL": _FULL,
     "Restarting": {"type": "Restarting", "learner": _FULL},
     "UniformRandom": {"type": "UniformRandom", "loss_range": None},
@@ -153,9 +153,9 @@ def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> in
     """Replay DATA (.csv, .tsv, .txt, .jsonl, .vw, .dsjson, also packed, or .parquet) in its order.
 
     What does the present way of deciding cost, and what would the best choice have cost? DATA is a
-    file, or - for standard input. It holds for each row the right class (--label), the loss of every action
-    (--losses), or what one action cost (--action, --loss or --reward, --propensity). Files of
-    Vowpal Wabbit contain the costs themselves and need none of these options.
+    file, or - for standard input. It holds for each row the right class (--label), the loss of
+    every action (--losses), or what one action cost (--action, --loss or --reward, --propensity).
+    Files of Vowpal Wabbit contain the costs themselves and need none of these options.
     """
     with tempfile.TemporaryDirectory() as spare:
         named = data

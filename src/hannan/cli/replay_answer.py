@@ -185,15 +185,14 @@ class Answer:
             notes.append(
                 f"The best fixed rule found, {article}{rule.name}{sees}: {self._interval_of(rule)}."
             )
-        if None not in (choice, constant, self.current) and choice is not constant:
-            assert choice is not None and constant is not None
-            notes.append(f"{constant.name}: {self._mean(constant.mean)}"
-                         f"{self._versus(choice, constant)}.")  # fmt: skip
+        if self.current and choice and constant and choice is not constant:
+            worse = self._versus(choice, constant)
+            notes.append(f"{constant.name}: {self._mean(constant.mean)}{worse}.")
         if self.best is not None and self.found is not None:
             where = "this log" if self.stream.logged else "all rows and measured on the same ones"
             notes.append(
-                f"Best found in hindsight, {self.found} fitted to {where}: {self._mean(self.best)}; "
-                "in-sample, so it looks better than it is."
+                f"Best found in hindsight, {self.found} fitted to {where}: "
+                f"{self._mean(self.best)}; in-sample, so it looks better than it is."
             )
             better = [p.name for p in self.players if p.mean < self.best and not self.stream.logged]
             if better:
@@ -230,9 +229,9 @@ class Answer:
         kinds: dict[str, list[str]] = {}
         for name, kind in found.kinds.items():
             kinds.setdefault(_WORDS.get(kind.split(" ")[0], kind), []).append(name)
-        lines = [
-            f"used as {kind}: {_few(names)}" for kind, names in kinds.items()
-        ] or ["used: no columns, so all rows look alike"]
+        lines = [f"used as {kind}: {_few(names)}" for kind, names in kinds.items()] or [
+            "used: no columns, so all rows look alike"
+        ]
         reasons: dict[str, list[str]] = {}
         for name, why in found.left_out.items():
             reasons.setdefault(why, []).append(name)
@@ -280,7 +279,9 @@ class Answer:
             console.print(escape(text), soft_wrap=wrap, highlight=False)
         for text in self.columns:
             console.print(f"[dim]{escape(text)}[/]", soft_wrap=wrap, highlight=False)
-        console.print("", "The code:", "", escape(snippet), sep="\n", soft_wrap=True, highlight=False)
+        console.print(
+            "", "The code:", "", escape(snippet), sep="\n", soft_wrap=True, highlight=False
+        )
 
     def table(self, data: Path, width: int) -> Table:
         """A row for each learner, rule and reference, and for the best policy in hindsight."""

@@ -92,7 +92,8 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
         )
     if columns is not None and rows > environment.horizon:
         raise ParameterError(
-            f"There are {environment.horizon} rows in the file {str(path)!r}; {rows} were asked for."
+            f"There are {environment.horizon} rows in the file {str(path)!r}; {rows} were asked "
+            "for."
         )
     described = _described(environment)
     dropped = 0 if columns is None else columns.rows - environment.horizon
@@ -146,8 +147,8 @@ def _costs(given: list[str]) -> dict[str, dict[str, float]]:
             right = ""
         if not (right and action):
             raise ParameterError(
-                "--cost must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), or "
-                f"a file with a matrix; got {text!r}."
+                "--cost must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), "
+                f"or a file with a matrix; got {text!r}."
             )
     return found
 
@@ -222,4 +223,3 @@ def _described(environment: FromFile | FromLog) -> dict[str, Any]:
     if "value_range" in table:
         table["value_range"] = [float(end) for end in table["value_range"]]
     return {"type": kind, **table}
-

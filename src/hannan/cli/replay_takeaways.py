@@ -135,7 +135,8 @@ def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
     outcome = "reward" if units.rewards else "loss"
     decider = Decider(
         actions=stream.names,
-        **{"rewards" if units.rewards else "losses": span},
+        rewards=span if units.rewards else None,
+        losses=None if units.rewards else span,
         features=kinds or None,
         seed=seed,
     )

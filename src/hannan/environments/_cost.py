@@ -26,7 +26,9 @@ def check_cost(owner: object, cost: Any, classes: Sequence[Any]) -> tuple[list[A
     for name in cost:
         if str(name) not in places:
             known = ", ".join(map(repr, places))
-            raise ParameterError(f"Costs are given for the class {name!r}; there are {known[:500]}.")
+            raise ParameterError(
+                f"Costs are given for the class {name!r}; there are {known[:500]}."
+            )
     named = list(dict.fromkeys(str(action) for row in cost.values() for action in row))
     if all(name in places for name in named):
         actions, table = list(classes), 1.0 - np.eye(len(classes))

@@ -145,11 +145,11 @@ def _kinds(owner: object, context: Context) -> dict[str, features.Column]:
     """Kinds of columns by name, where they are declared."""
     if isinstance(context, str | None):
         return {}
-    pairs = list(context.items()) if isinstance(context, Mapping) else list(context)
+    pairs: list[Any] = list(context.items()) if isinstance(context, Mapping) else list(context)
     if all(isinstance(pair, str) for pair in pairs):
         return {}
     try:
-        named = {name: column_of(kind) for name, kind in pairs}  # type: ignore[misc]
+        named = {name: column_of(kind) for name, kind in pairs}
     except (TypeError, ValueError):
         accepted = "names, or pairs of a name and a kind such as 'number' or 'category'"
         raise refuse(owner, "context", accepted, context) from None

@@ -187,12 +187,10 @@ def _parses(text: str, form: str) -> bool:
     try:
         if form:
             datetime.strptime(text, form)
-        elif len(text) < 8 or not ("-" in text):
+        elif len(text) < 8 or "-" not in text:
             return False
         else:
             datetime.fromisoformat(text)
     except ValueError:
         return False
     return True
-
-

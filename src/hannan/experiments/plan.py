@@ -316,9 +316,9 @@ def _first_cell(name: str, world: Mapping[str, Any], outline: Outline) -> Cell:
         )
     own = world.get("horizon", outline.horizon)
     wanted = None if own is None else _whole(f"environments.{name}.horizon", own, 1)
-    shared, points = outline.shared, outline.points
-    more = {"folder": outline.folder, "folds": outline.folds}
-    cell = Cell(world, None, policies, shared, 0, wanted, points, **more)
+    shared, points, folder = outline.shared, outline.points, outline.folder
+    cell = Cell(world, None, policies, shared, 0, wanted, points, folder=folder)
+    cell = replace(cell, folds=outline.folds)
     if wanted is None:
         environment = cell.world()[0]
         if environment.horizon is None:

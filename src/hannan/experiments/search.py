@@ -183,7 +183,8 @@ RULES = ("linear rule", "stump", "decision tree", "boosted trees")
 def _ridge(rows: FloatArray, losses: FloatArray) -> Linear:
     design = _design(rows, True)
     gram = design.T @ design + 1e-3 * np.eye(design.shape[1])
-    return Linear(np.linalg.solve(gram, design.T @ losses), True)
+    weights: FloatArray = np.asarray(np.linalg.solve(gram, design.T @ losses), np.float64)
+    return Linear(weights, True)
 
 
 def _fewest(rows: FloatArray) -> int:

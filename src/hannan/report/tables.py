@@ -22,7 +22,7 @@ def overview(sections: Sequence[Section], colours: Slots) -> str:
     titles = [section.title for section in sections]
     rows = []
     for label in colours:
-        cells = []
+        cells: list[str] = []
         owner = None
         for section in sections:
             found = next((s for s in section.standings if s.label == label), None)
