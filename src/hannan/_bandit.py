@@ -9,17 +9,19 @@ from hannan._options import arguments_of, check_options, check_policies
 from hannan.core import Learner, Oracle, ParameterError
 from hannan.core.validation import check_loss_range
 from hannan.learners import ContextSemiBanditFTPL, Restarting, TsallisINF
-from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies
-from hannan.predictors import Blend, Mean, Scaled
+from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies, SharedLinear
+from hannan.predictors import Blend, Hybrid, Mean, Scaled
 
 _RESTARTS = 10
 
 
 def bandit(
-    n_actions: int,
+    n_actions: int | None = None,
     n_contexts: int | None = None,
     policies: Any = None,
     seed: int | None = None,
+    *,
+    actions: str | None = None,
     **options: Any,
 ) -> Learner:
     """The learner to start with where only the loss of the chosen action is seen.
@@ -39,6 +41,10 @@ def bandit(
     policies
         A policy class of your own: an oracle, or a table [N, d] of what each policy plays on each
         context. `AllPolicies(n, K)` is the same as `n_contexts=n`.
+    actions
+        "described" for actions that come and go, each described by a row of features: a round is
+        `learner.act(context, actions=rows)`, and there is no `n_actions`. See
+        `docs/described-actions.md`.
     seed
         Fixes all randomness; None takes fresh entropy.
     options
@@ -63,23 +69,54 @@ def bandit(
     >>> arms.act() in range(4)
     True
     """
-    check_options("bandit", options, ("n_actions", "n_contexts", "policies"))
+    check_options("bandit", options, ("n_actions", "n_contexts", "policies", "actions"))
     restarts = {"max_restarts": options.pop("max_restarts", _RESTARTS)}
     restarts["detector"] = options.pop("detector", None)
     if policies is not None and n_contexts is not None:
         raise ParameterError("Give either n_contexts= or policies=, not both.")
     span = _check_range(options.get("loss_range", (0.0, 1.0)))
-    oracle = _oracle(n_actions, n_contexts, policies)
+    if actions is None:
+        oracle = _oracle(n_actions, n_contexts, policies)
+    else:
+        oracle = _described(actions, n_actions, n_contexts, policies)
     settings: dict[str, Any] = {"seed": seed, **options}
     if oracle.max_chosen == 1 and "predictor" not in options:
-        guess = Blend(seed=seed or 0) if oracle.open_world else Mean()
+        guess: Any = Blend(seed=seed or 0) if oracle.open_world else Mean()
+        if oracle.described:
+            guess = Hybrid(seed=seed or 0)
         settings["predictor"] = guess if span == (0.0, 1.0) else Scaled(guess, span)
     table = oracle.every_map and set(options) <= set(arguments_of(TsallisINF))
     base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)
     return Restarting(base, **restarts)
 
 
-def _oracle(n_actions: int, n_contexts: int | None, policies: Any) -> Oracle:
+def _described(actions: Any, n_actions: Any, n_contexts: Any, policies: Any) -> Oracle:
+    if actions != "described":
+        raise ParameterError(
+            f'actions= takes "described", for actions that come and go; got {actions!r:.100}. '
+            "What a round offers is given to act(context, actions=rows)."
+        )
+    if n_actions is not None or n_contexts is not None:
+        raise ParameterError(
+            'actions="described" takes no n_actions and no n_contexts: what a round offers is given '
+            "to act(context, actions=rows)."
+        )
+    if policies is None:
+        return SharedLinear()
+    if not isinstance(policies, Oracle) or not policies.described:
+        raise ParameterError(
+            'policies= for actions="described" is an oracle for them, SharedLinear(...) or '
+            f"ListedRules([...]); got {policies!r:.100}."
+        )
+    return policies
+
+
+def _oracle(n_actions: int | None, n_contexts: int | None, policies: Any) -> Oracle:
+    if n_actions is None:
+        raise ParameterError(
+            'hn.bandit needs n_actions, how many actions there are; or actions="described", where '
+            "they come and go and each is described by features."
+        )
     if n_contexts is not None:
         return AllPolicies(n_contexts, n_actions)
     if policies is None:

@@ -19,6 +19,7 @@ from hannan.core.errors import (
 )
 from hannan.core.learner import Learner, Propensities
 from hannan.core.loss import LossFunction
+from hannan.core.menu import Menu
 from hannan.core.oracle import Noise, Objective, Oracle
 from hannan.core.policy import Action, Policy
 from hannan.core.predictor import Predictor
@@ -41,6 +42,7 @@ __all__ = [
     "Ledger",
     "LossError",
     "LossFunction",
+    "Menu",
     "MissingPackageError",
     "NewerFileError",
     "Noise",

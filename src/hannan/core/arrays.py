@@ -90,6 +90,19 @@ def as_floats(given: Any) -> NDArray[np.float64]:
     raise TypeError(f"{kinds.get(found.dtype.kind, 'something here')} is not a number")
 
 
+def grown(array: NDArray[Any], size: int, value: Any = 0, axis: int = -1) -> NDArray[Any]:
+    """A copy with more entries along an axis, which have this value.
+
+    Examples
+    --------
+    >>> grown(np.array([1.0, 2.0]), 4)
+    array([1., 2., 0., 0.])
+    """
+    shape = list(array.shape)
+    shape[axis] = size - shape[axis]
+    return np.concatenate([array, np.full(shape, value, array.dtype)], axis=axis)
+
+
 def as_list(given: Any) -> list[Any]:
     """The values of a column, an array or any iterable, as Python objects.
 

@@ -7,13 +7,14 @@ elements in the first place: there r[b] = -1 for the others.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core.arrays import as_array
+from hannan.core.arrays import as_array, grown
 from hannan.core.errors import InputTypeError, LossError
 from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Objective
@@ -160,6 +161,19 @@ class AvailableCosts(Stored):
             _inverse=is_array(self._inverse, *((K, 1 if diagonal else p, p) if p else (0, 0, 0))),
         )
 
+    def extended(self, n_actions: int) -> AvailableCosts:
+        """With more actions, which were never seen."""
+        twin = AvailableCosts(n_actions)
+        twin._means = {key: grown(row, n_actions) for key, row in self._means.items()}
+        twin._seen = grown(self._seen, n_actions)
+        p = self._moment.shape[1]
+        if p:
+            twin._moment = grown(self._moment, n_actions, axis=0)
+            one = np.eye(p) if self._inverse.shape[1] == p else np.ones((1, p))
+            new = np.tile(one, (n_actions - self.n_actions, 1, 1))
+            twin._inverse = np.concatenate([self._inverse, new])
+        return twin
+
     def learn(self, context: Any, actions: Any, losses: Any) -> None:
         """The losses of some actions that were available."""
         if isinstance(context, np.ndarray):
@@ -229,6 +243,12 @@ class Availability(Stored):
         self.by_score = 0  # those of them in which the best-scored available action was played
 
     _varying = frozenset({"costs"})
+
+    def extended(self, n_actions: int) -> Self:
+        """With more actions."""
+        twin = copy.copy(self)
+        twin.costs = None if self.costs is None else self.costs.extended(n_actions)
+        return twin
 
     def check(self, n_actions: int | None) -> None:
         """Refuse, from a file, what was not learned from so many actions."""

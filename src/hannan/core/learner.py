@@ -19,6 +19,7 @@ from hannan.core.environment import Feedback
 from hannan.core.errors import ParameterError
 from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect
+from hannan.core.menu import Menu, menu_of
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
@@ -33,7 +34,13 @@ from hannan.core.rounds import (
 )
 from hannan.core.storage import save
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, LossRange, check_integer
+from hannan.core.validation import (
+    FloatArray,
+    LossRange,
+    check_integer,
+    check_probability,
+    refuse,
+)
 
 _OWN = 0x6F776E  # sets a learner's random numbers apart from those of a world with the same seed
 _REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
@@ -91,7 +98,9 @@ class Learner(Parametrised, ABC):
     # The round ------------------------------------------------------------------------------
 
     @interrupts.whole
-    def act(self, context: Any = None, available: Any = None) -> Action:
+    def act(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Any:
         """The action for this context: an int, or the sorted indices of the chosen elements.
 
         Parameters
@@ -101,6 +110,13 @@ class Learner(Parametrised, ABC):
         available
             The actions that are available in this round, or the elements that sets may be made of:
             distinct integers, or K booleans. None where all are.
+        actions
+            For learners of described actions, such as `hn.bandit(actions="described")`: what is
+            offered in this round, a row of features for each action, [n, q], or a mapping from
+            ids to rows. In place of `context` and this a `Menu` can be given, which has both.
+        ids
+            A name for each of those rows. Where there are ids the answer is one of them, else the
+            number of a row.
 
         Examples
         --------
@@ -118,6 +134,8 @@ class Learner(Parametrised, ABC):
         changing = None
         try:
             ledger = self._ledger
+            if actions is not None or ids is not None:
+                context = self._offer(context, actions, ids)
             opened = self.Round(self.check_context(context))
             if ledger.waiting:
                 opened.late, opened.arrived_before = True, ledger.closed
@@ -125,6 +143,8 @@ class Learner(Parametrised, ABC):
                 self._restrict(opened, self._some(available))
             self._prepare(opened)
             self._act(opened)
+            if actions is not None:
+                opened.named = opened.context.ids is not None
             changing = opened
             self._played(opened)
             self.oracle_calls += opened.calls
@@ -137,9 +157,11 @@ class Learner(Parametrised, ABC):
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return opened.action
+        return opened.action if actions is None else opened.answer
 
-    def decide(self, context: Any = None, available: Any = None) -> Decision:
+    def decide(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Decision:
         """Like `act`, but a decision, to be answered by `update(loss, decision=…)` at any time.
 
         Its weights and its propensity belong to the state it was made from.
@@ -153,23 +175,34 @@ class Learner(Parametrised, ABC):
         >>> learner.open_decisions, first.propensity
         ([0], 0.5)
         """
-        return self._decide_all([context], [available])[0]
+        if actions is not None or ids is not None:
+            context = self._offer(context, actions, ids)
+        return self._decide_all([context], [available], actions is not None)[0]
 
     def decide_many(
-        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+        self,
+        contexts: Iterable[Any],
+        available: Iterable[Any] | None = None,
+        *,
+        actions: Iterable[Any] | None = None,
     ) -> list[Decision]:
         """A decision for each of several contexts, all from the same state.
 
-        `available` has one entry for each of them: what is available, or None.
+        `available` has one entry for each of them: what is available, or None. So has `actions`,
+        what is offered, where actions are described.
         """
         rows = list(as_rows(contexts))
         given = [None] * len(rows) if available is None else list(available)
-        if len(given) != len(rows):
-            raise ParameterError(
-                f"decide_many needs available= for each of {len(rows)} contexts, a list with None "
-                f"where all actions are available; got {len(given)}."
-            )
-        return self._decide_all(rows, given)
+        offers = [None] * len(rows) if actions is None else list(actions)
+        for name, each in (("available", given), ("actions", offers)):
+            if len(each) != len(rows):
+                raise ParameterError(
+                    f"decide_many needs {name}= for each of {len(rows)} contexts, a list with None "
+                    f"where all actions are available; got {len(each)}."
+                )
+        if actions is not None:
+            rows = [self._offer(x, each) for x, each in zip(rows, offers, strict=True)]
+        return self._decide_all(rows, given, actions is not None)
 
     @interrupts.whole
     def update(self, loss: Any, decision: Decision | int | None = None) -> None:
@@ -235,6 +268,10 @@ class Learner(Parametrised, ABC):
         found: FloatArray | None = getattr(opened, "values", None)
         return found
 
+    def waiting(self, decision: int) -> OpenRound:
+        """The round of a decision that has not been answered yet, by its id."""
+        return self._ledger.waiting[decision]
+
     def law(self, decision: int) -> FloatArray | None:
         """The probability of each action in an open round, as it was decided, where it is known."""
         return self._ledger.waiting[decision].odds_of_all()
@@ -286,8 +323,15 @@ class Learner(Parametrised, ABC):
     # What is to come --------------------------------------------------------------------------
 
     def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
+        self,
+        context: Any = None,
+        copies: int = 1,
+        seed: int = 0,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        ids: Any = None,
+    ) -> list[Any]:
         """What so many copies of this learner would play now: same past, other randomness.
 
         Independent draws from the law of the action that `act(context, available)` would return.
@@ -295,10 +339,19 @@ class Learner(Parametrised, ABC):
         """
         check_integer("would_play", "copies", copies, 1)
         rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
+        if actions is not None or ids is not None:
+            menu = self._offer(context, actions, ids)
+            return list(map(menu.named, self.would_play(menu, copies, seed)))
         return self._replay(self._begin(context, available), copies, rng)
 
     def propensities(
-        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
+        self,
+        context: Any = None,
+        draws: int = 1000,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        decide: bool = False,
     ) -> Propensities:
         """The probability of each element to be chosen by `act(context, available)` now.
 
@@ -308,11 +361,13 @@ class Learner(Parametrised, ABC):
         changes what is played.
         """
         check_integer(self, "draws", draws, 2)
+        if actions is not None:
+            return self.propensities(self._offer(context, actions), draws, decide=decide)
         opened = self._begin(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
             return Propensities(law, np.zeros(len(law)), 0)
-        if self.action_count is None:
+        if self.action_count is None and not self.described:
             raise ParameterError(
                 f"propensities() needs the number of actions, which {type(self).__name__} does not "
                 "know yet: play a round first."
@@ -337,6 +392,72 @@ class Learner(Parametrised, ABC):
         average over the learner's randomness. Asking changes nothing and counts no calls.
         """
         return None
+
+    # More actions, and decisions of others ----------------------------------------------------
+
+    def extended(self, n_actions: int, **changes: Any) -> Self:
+        """A learner that goes on from here with more actions, whose numbers are the next ones.
+
+        What was learned stays. A new action counts as good as the best so far, in the totals of
+        losses, and a predictor knows nothing of it. This learner itself does not change.
+
+        Parameters
+        ----------
+        n_actions
+            How many actions there are then.
+        changes
+            Parameters that change with them, such as `exploration`.
+        """
+        if self.oracle is None or self.action_count is None:
+            raise self._inextensible()
+        check_integer("extended", "n_actions", n_actions, self.action_count + 1)
+        oracle = self.oracle.clone(n_actions=n_actions)
+        twin = self.clone(**{"oracle": oracle, **changes})
+        twin._take_over(self, n_actions)
+        twin.rounds, twin.oracle_calls = self.rounds, self.oracle_calls + twin.oracle_calls
+        twin._ledger = self._ledger.extended(n_actions)
+        twin._availability = self._availability.extended(n_actions)
+        return twin
+
+    def _take_over(self, other: Any, n_actions: int) -> None:
+        """Go on from where one with fewer actions is."""
+        raise self._inextensible()
+
+    def _inextensible(self) -> ParameterError:
+        return ParameterError(
+            f"{type(self).__name__} cannot take more actions than it began with: make a new one."
+        )
+
+    @interrupts.whole
+    def learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """Learn a decision that was made elsewhere, and of which a log has the probability.
+
+        Its loss is weighted as those of decisions made here, and a predictor is shown it. Nothing
+        is said about regret after that: statements are about decisions made here alone, and what
+        was known before the first of them is in none of them.
+
+        Parameters
+        ----------
+        context, action, loss
+            What was decided, and what it cost.
+        propensity
+            The probability with which it was decided on.
+        """
+        interrupts.expect()
+        try:
+            x = self.check_context(context)
+            K = len(x) if self.described else self.action_count
+            a = check_integer("learn", "action", action, 0, math.inf if K is None else K)
+            if check_probability("learn", "propensity", propensity) == 0.0:
+                raise refuse("learn", "propensity", "greater than 0: the action was taken", 0)
+            self._learn_logged(x, a, loss, float(propensity))
+            self._ledger.logged += 1
+        finally:
+            interrupts.deliver()
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """Check the loss of a logged decision, then learn; must change nothing if it raises."""
+        raise ParameterError(f"{type(self).__name__} does not learn decisions of others.")
 
     # Copies and files -------------------------------------------------------------------------
 
@@ -373,7 +494,8 @@ class Learner(Parametrised, ABC):
         """Refuse a round, from a file, that this learner could not have opened."""
         expect(self, round=type(opened) is self.Round and self._holds(opened.context))
         oracle = self.oracle
-        opened.check(self.action_count, oracle is not None and oracle.chooses_sets)
+        K = len(opened.context) if self.described else self.action_count
+        opened.check(K, oracle is not None and oracle.chooses_sets)
 
     def _holds(self, context: Any) -> bool:
         """Whether this is a context as rounds keep it."""
@@ -420,8 +542,9 @@ class Learner(Parametrised, ABC):
 
     def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
         """How often each element is chosen among so many draws of `_replay`, as shares."""
-        assert self.action_count is not None
-        counts = np.zeros(self.action_count)
+        K = len(opened.context) if self.described else self.action_count
+        assert K is not None
+        counts = np.zeros(K)
         for action in self._replay(opened, draws, rng):
             counts[action] += 1.0
         return counts / draws
@@ -458,10 +581,17 @@ class Learner(Parametrised, ABC):
         """K, where it is known."""
         return getattr(self if self.oracle is None else self.oracle, "n_actions", None)
 
+    @property
+    def described(self) -> bool:
+        """Whether a round offers actions of its own, each described by a row: see `Menu`."""
+        return self.oracle is not None and self.oracle.described
+
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
         oracle = self.oracle
         if oracle is None:
+            if isinstance(context, Menu):
+                raise self._undescribed()
             return check_comparable(context)
         return (
             oracle.at(self.clock + ahead, context)
@@ -496,7 +626,9 @@ class Learner(Parametrised, ABC):
         return opened
 
     @interrupts.whole
-    def _decide_all(self, contexts: list[Any], available: list[Any]) -> list[Decision]:
+    def _decide_all(
+        self, contexts: list[Any], available: list[Any], named: bool = False
+    ) -> list[Decision]:
         interrupts.expect()
         before: list[tuple[Learner, dict[str, Any]]] = []
         try:
@@ -507,7 +639,7 @@ class Learner(Parametrised, ABC):
             checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
             some = [self._some(each) for each in available]
             before = self._marked() if len(checked) > 1 else []
-            made = [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
+            made = [self._decide(x, each, named) for x, each in zip(checked, some, strict=True)]
         except BaseException as error:  # nobody has seen the decisions before the one that failed
             for learner, state in before:
                 vars(learner).update(state)
@@ -530,8 +662,10 @@ class Learner(Parametrised, ABC):
         )
         return [(self, state), *(pair for each in inside for pair in each._marked())]
 
-    def _decide(self, context: Any, some: IntArray | None) -> Decision:
+    def _decide(self, context: Any, some: IntArray | None, named: bool) -> Decision:
         opened = self.Round(context)
+        if named:
+            opened.named = context.ids is not None
         opened.number = self._ledger.made
         opened.late, opened.arrived_before = True, self._ledger.closed
         self._restrict(opened, some)
@@ -557,10 +691,33 @@ class Learner(Parametrised, ABC):
         q = law[opened.action]
         return (float(q), 0.0) if isinstance(opened.action, int) else (q, np.zeros(len(q)))
 
+    def _offer(self, context: Any, actions: Any, ids: Any = None) -> Menu:
+        """The context of a round with described actions."""
+        if not self.described:
+            raise self._undescribed()
+        if actions is None:
+            raise ParameterError(
+                "What is offered is missing: give actions=, a row of features for each action."
+            )
+        return menu_of(context, actions, ids)
+
+    def _undescribed(self) -> ParameterError:
+        """What to say where described actions were given to a learner for other ones."""
+        return ParameterError(
+            f"{type(self).__name__} is for actions that are the same in every round, so it takes "
+            'no actions= and no Menu. For described ones use hn.bandit(actions="described"), or '
+            "ContextSemiBanditFTPL over oracles.SharedLinear or oracles.ListedRules."
+        )
+
     def _some(self, available: Any) -> IntArray | None:
         """The available actions, checked; None where all are."""
         if available is None:
             return None
+        if self.described:
+            raise ParameterError(
+                "available= is for actions 0..K-1; of described actions, those that are not there "
+                "are left out of actions=."
+            )
         oracle = self.oracle
         sets = oracle is not None and oracle.chooses_sets
         if sets and not (self.restricts_sets and self._scores_actions):

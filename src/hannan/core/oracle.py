@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
-from hannan.core.errors import HannanError
+from hannan.core.errors import HannanError, ParameterError
 from hannan.core.kept import same
 from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
@@ -280,6 +280,12 @@ class Objective(Stored, ABC):
         """The probability of each element to be chosen, where it can be computed."""
         return None
 
+    def extended(self, oracle: Oracle) -> Objective:
+        """This total for the same class with more actions, each as good as the best so far."""
+        raise ParameterError(
+            f"Totals of {type(self.oracle).__name__} cannot take more actions than they began with."
+        )
+
 
 class Oracle(Parametrised, ABC):
     """A policy class with its optimiser.
@@ -305,6 +311,14 @@ class Oracle(Parametrised, ABC):
 
     open_world: bool = False
     """Whether contexts may stay unknown: noise is then put on those seen so far."""
+
+    described: ClassVar[bool] = False
+    """Whether a context is a `Menu`, the actions offered in a round, each described by a row. K is
+    then that of the round, and `n_actions` None."""
+
+    stand_ins: ClassVar[bool] = False
+    """Whether `contexts` only stand for rules that have noise of their own each: any other context
+    may then arrive, and the shift lemma holds as for contexts known in advance."""
 
     timed: ClassVar[bool] = False
     """Whether it matters when a context arrives, as `at` was written anew; set by itself."""

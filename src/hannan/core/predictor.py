@@ -2,12 +2,12 @@
 
 import operator
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hannan.core.arrays import as_floats
-from hannan.core.errors import InputTypeError, LossError
+from hannan.core.errors import InputTypeError, LossError, ParameterError
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
@@ -23,6 +23,9 @@ class Predictor(Parametrised, ABC):
     A learner takes a clone, so one predictor object may be given to several. Any object with
     `predict` and `learn` will do; one without `clone` is used itself.
     """
+
+    described: ClassVar[bool] = False
+    """Whether contexts are menus of described actions; K is then that of the round."""
 
     def prepare(self, n_actions: int) -> None:
         """Told once, before the first round, how many elements there are."""
@@ -56,6 +59,16 @@ class Predictor(Parametrised, ABC):
 
         With full information all elements count as chosen, in their order.
         """
+
+
+def extended_predictor(predictor: Any, n_actions: int) -> Any:
+    """A predictor at work that knows what this one does, where there are more actions."""
+    if not callable(getattr(predictor, "extended", None)):
+        raise ParameterError(
+            f"{type(predictor).__name__} cannot take more actions than it began with: it has no "
+            "extended(n_actions)."
+        )
+    return predictor.extended(n_actions)
 
 
 def adopt(predictor: Any, name: str = "predictor") -> Any:

@@ -6,14 +6,16 @@ back. So feedback that is late, out of order or missing needs nothing else.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hannan.core.arrays import grown
 from hannan.core.errors import DamagedFileError, DecisionError, OrderError
 from hannan.core.kept import are, expect, is_action, is_array, is_count
 from hannan.core.oracle import Noise
@@ -161,6 +163,7 @@ class OpenRound(Stored):
     late: bool = False  # whether other losses may be learned before its own
     arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
     odds: Odds | None = None  # of its decision
+    named: bool = False  # whether the caller knows described actions by their ids
     calls: int = 0  # oracle calls of the present call of the learner
     _derived = frozenset({"calls", "some"})
 
@@ -177,6 +180,11 @@ class OpenRound(Stored):
         """For each choice the value of what is played for it; of sets none is replaced."""
         plays = self.plays
         return values if plays is None or plays.min() < 0 else values[plays]
+
+    @property
+    def answer(self) -> Any:
+        """The action as the caller knows it: its id, where described actions were given ids."""
+        return self.context.named(self.action) if self.named else self.action
 
     @property
     def available(self) -> IntArray | None:
@@ -200,6 +208,20 @@ class OpenRound(Stored):
         """The probability of each action, where it was found when the round was decided."""
         return None
 
+    _by_action: ClassVar[tuple[str, ...]] = ()  # arrays with a number for each action
+
+    def extended(self, n_actions: int) -> Self:
+        """The same round where there are more actions, which it could not play."""
+        twin = copy.copy(self)
+        for name in self._by_action:
+            array = getattr(self, name)
+            if array is not None:
+                setattr(twin, name, grown(array, n_actions))
+        if self.plays is not None:
+            others = self.plays[self.plays != np.arange(len(self.plays))]
+            twin.plays, twin.some = grown(self.plays, n_actions, others[0]), None
+        return twin
+
     def check(self, n_actions: int | None, sets: bool) -> None:
         """Refuse, from a file, a round that no learner with so many actions could have opened."""
         K, plays = n_actions, self.plays
@@ -218,6 +240,8 @@ class OpenRound(Stored):
             late=type(self.late) is bool,
             arrived_before=is_count(self.arrived_before),
             odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
+            named=type(self.named) is bool
+            and (not self.named or getattr(self.context, "ids", None) is not None),
             calls=is_count(self.calls),
         )
         expect(self, action=plays is None or bool(np.all(plays[self.action] == self.action)))
@@ -259,6 +283,9 @@ class Ledger(Stored):
     total_delay: int = 0  # pairs of rounds that were open together, of which one was learned
     maker: Maker | None = field(default_factory=Maker)  # None: not known
     inherited: int = 0  # decisions from before the learner was loaded, whoever made them
+    logged: int = 0  # decisions of others that were learned
+    added: int = 0  # how often actions came after the first round
+    _later = frozenset({"logged", "added"})
 
     @property
     def opened(self) -> list[OpenRound]:
@@ -289,7 +316,7 @@ class Ledger(Stored):
     @property
     def prompt(self) -> bool:
         """Whether every round that was answered was the only one open, and none was left out."""
-        return not (self.delayed or self.gaps)
+        return not (self.delayed or self.gaps or self.logged or self.added)
 
     def pending(self, opened: OpenRound) -> int:
         """How many rounds wait while this one is decided; one that it replaces does not."""
@@ -335,7 +362,7 @@ class Ledger(Stored):
         self.waiting[number] = opened
         if self.current is not None and not self.current.late:
             self.current.late, self.current.arrived_before = True, self.closed
-        seen = opened.context, opened.action, opened.odds, opened.available
+        seen = opened.context, opened.answer, opened.odds, opened.available
         return Decision(number, *seen, self.maker)
 
     def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
@@ -359,7 +386,7 @@ class Ledger(Stored):
             nobody = None in (decision.maker, self.maker) or number < self.inherited
             same = nobody or decision.maker is self.maker
             same = same and key(decision.context) == key(opened.context)
-            if not same or not same_action(decision.action, opened.action):
+            if not same or not same_action(decision.action, opened.answer):
                 raise DecisionError(f"Decision {number} was made by another learner.")
         return opened
 
@@ -384,6 +411,13 @@ class Ledger(Stored):
         del self.waiting[opened.number]
         opened.odds.hidden = False
         self.forgotten += 1
+
+    def extended(self, n_actions: int) -> Ledger:
+        """With more actions, which no open round could have played."""
+        rounds = {number: opened.extended(n_actions) for number, opened in self.waiting.items()}
+        current = None if self.current is None else self.current.extended(n_actions)
+        more = 1 if self.closed or self.waiting or current is not None else 0
+        return replace(self, waiting=rounds, current=current, added=self.added + more)
 
     def _restored(self) -> None:
         self.inherited = self.made

@@ -28,6 +28,8 @@ class Stored:
     _growing: ClassVar[frozenset[str]] = frozenset()
     _varying: ClassVar[frozenset[str]] = frozenset()
     _fixed: ClassVar[frozenset[str]] = frozenset()
+    _later: ClassVar[frozenset[str]] = frozenset()
+    """What files of earlier versions do not have: it stays as a new object has it."""
     _trusted_package: ClassVar[str | None] = None
     """A package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None

@@ -140,10 +140,9 @@ class OpenDecisions(Stored):
         """The learner's numbers of all that wait."""
         return [one[0] for one in self._waiting.values()]
 
-    @property
-    def actions(self) -> list[int]:
-        """What was decided in those that wait."""
-        return [one[1] for one in self._waiting.values()]
+    def found(self) -> list[tuple[int, int]]:
+        """The learner's numbers and the actions of all that wait."""
+        return [one[:2] for one in self._waiting.values()]
 
     def check_room(self) -> None:
         """Refuse one more where the limit is reached."""

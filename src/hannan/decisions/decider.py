@@ -16,7 +16,6 @@ import numpy as np
 
 from hannan._bandit import bandit
 from hannan.core import (
-    ContextError,
     DamagedFileError,
     HannanError,
     Learner,
@@ -26,23 +25,25 @@ from hannan.core import (
     load,
 )
 from hannan.core.interrupts import interrupts
-from hannan.core.kept import expect, is_count, same
+from hannan.core.kept import expect, is_count, is_number, same
 from hannan.core.params import Parametrised
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.storage import save
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
-from hannan.core.validation import check_integer, check_seed, refuse
+from hannan.core.validation import check_integer, check_probability, check_seed, refuse
 from hannan.decisions.answers import Answer, Id, OpenDecisions, Why, as_id
+from hannan.decisions.contexts import Contexts, Items, check_features, offered, place
 from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every, start
-from hannan.decisions.names import Names
+from hannan.decisions.logs import logged
+from hannan.decisions.names import Name, Names, as_name
 from hannan.decisions.records import plain
-from hannan.decisions.scoreboard import BASELINE, Scoreboard
+from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
 from hannan.decisions.summary import Standing, Summary
 from hannan.decisions.units import Units
-from hannan.features import Features
 
 _EXPLORED = 0.01  # of all decisions, unless exploration= says otherwise
+_EXPLORED_OF_OFFERS = 0.0005  # the same for each of what is offered
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -80,13 +81,13 @@ class Decider(Parametrised):
         (low, high) of the outcomes: `rewards` where more is better, `losses` where less is.
     baseline
         What is done today, to be compared all along: an action, or a function of the context that
-        returns one.
+        returns one; where every decision offers its own, of the context and the offer.
     exploration
         The least probability of every available action; by default one decision in a hundred is
-        made at random, 0.01 divided by the number of actions.
-    features
-        How contexts are read: a `Features` or a mapping that declares them; None to find out from
-        the first one.
+        made at random, 0.01 divided by the number of actions. Of what is offered 0.0005 each.
+    features, item_features
+        How contexts, and what is offered, are read: a `Features` or a mapping that declares them;
+        None to find out from the first ones.
     clip
         Whether outcomes outside of their range count as its nearest end. Else they are refused.
     max_open
@@ -117,7 +118,7 @@ class Decider(Parametrised):
     """
 
     _derived = frozenset({"_lock", "_units", "_seed", "_journal", "_replayed"})
-    _varying = frozenset({"_names", "_learner", "_features", "_board"})
+    _varying = frozenset({"_names", "_learner", "_contexts", "_board"})
 
     def __init__(
         self,
@@ -128,6 +129,7 @@ class Decider(Parametrised):
         baseline: Any = None,
         exploration: float | None = None,
         features: Any = None,
+        item_features: Any = None,
         clip: bool = False,
         max_open: int = MOST_OPEN,
         confidence: float = 0.95,
@@ -135,22 +137,24 @@ class Decider(Parametrised):
     ) -> None:
         self.actions, self.rewards, self.losses = actions, rewards, losses
         self.baseline, self.exploration = baseline, exploration
-        self.features, self.clip = features, clip
+        self.features, self.item_features, self.clip = features, item_features, clip
         self.max_open = check_integer(self, "max_open", max_open, 1, MOST_OPEN + 1)
         self.confidence = confidence
         self.seed = check_seed(self, seed)
         self._lock = threading.RLock()
         self._units = Units(rewards, losses, clip)
-        self._names = Names(actions)
+        self._names = None if actions is None else Names(actions)
+        check_features("features", features)
+        check_features("item_features", item_features)
         self._seed = secrets.randbits(62) if self.seed is None else self.seed
-        self._least(len(self._names))
-        if baseline is not None and not callable(baseline):
-            self._names.place(baseline)
-        self._features: Features | None = None  # where contexts have come
-        self._new_features()
-        self._learner: Any = None  # once the first decision shows whether there are contexts
+        self._least(self._size)
+        self._check_baseline()
+        self._contexts: Contexts | None = (
+            None  # once the first decision shows whether there are any
+        )
+        self._learner: Any = None  # likewise
         self._open = OpenDecisions(self.max_open, _REMEMBERED)
-        self._board = Scoreboard(len(self._names), baseline is not None, confidence)
+        self._board = Scoreboard(self._size, baseline is not None, confidence)
         self._trail = 0  # of all actions that were decided on
         self._journal: Journal | None = None
         self._replayed = (0, 0, 0)
@@ -158,7 +162,14 @@ class Decider(Parametrised):
     # Decisions and their outcomes ---------------------------------------------------------------
 
     @_whole
-    def decide(self, context: Any = None, available: Any = None, id: Id | None = None) -> Answer:
+    def decide(
+        self,
+        context: Any = None,
+        available: Any = None,
+        id: Id | None = None,
+        *,
+        actions: Mapping[Any, Any] | None = None,
+    ) -> Answer:
         """An action for a context, with its probability and an id to report its outcome under.
 
         Parameters
@@ -169,12 +180,27 @@ class Decider(Parametrised):
             The names of the actions that can be taken now; by default all that are not retired.
         id
             An id of your own, which nobody else has: a number or up to 200 letters.
+        actions
+            What is offered, where the Decider was made without actions: for each id what is known
+            of it. The offer may be another one each time.
         """
-        row = plain(context)
-        some = self._names.some(available)
-        key = self._open.new_id(id)
+        row, key = plain(context), self._open.new_id(id)
         self._open.check_room()
-        return self._made("decide", row, some, key, time.time(), self._aim(context))
+        if self._names is None:
+            if available is not None:
+                raise ParameterError(
+                    "Of what is offered, leave out of actions= what cannot be had."
+                )
+            items = offered(actions)
+            aim = self._aim(context, actions, items)
+            return self._made("offer", row, items, key, time.time(), aim)  # type: ignore[no-any-return]
+        if actions is not None:
+            raise ParameterError(
+                "actions= is for a Decider that was made without: this one decides between "
+                f"{', '.join(map(repr, self._names.all[:6]))}. available= leaves out some."
+            )
+        some, aim = self._names.some(available), self._aim(context)
+        return self._made("decide", row, some, key, time.time(), aim)  # type: ignore[no-any-return]
 
     @_whole
     def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
@@ -229,6 +255,89 @@ class Decider(Parametrised):
         with self._lock:
             return list(self._open)
 
+    # Actions that come and go, and decisions of others --------------------------------------------
+
+    @_whole
+    def add_action(self, name: Any) -> None:
+        """One more action, from the next decision on; a retired one comes back as it was known.
+
+        All that was learned of the others stays, and of the new one nothing is known: it is tried
+        as one of a new Decider would be.
+        """
+        self._own_names("add_action")
+        self._made("add", as_name(name))
+
+    @_whole
+    def retire(self, name: Any) -> None:
+        """Never decide on an action again; open decisions on it may still be reported."""
+        self._own_names("retire")
+        self._made("retire", as_name(name))
+
+    @_whole
+    def learn(
+        self,
+        context: Any,
+        action: Any,
+        reward: Any = None,
+        propensity: Any = None,
+        *,
+        loss: Any = None,
+        actions: Mapping[Any, Any] | None = None,
+    ) -> None:
+        """A decision that was made elsewhere, with the probability it was drawn with.
+
+        It counts in what is learned, and in no statement: those are about decisions made here.
+
+        Parameters
+        ----------
+        context, action
+            What was known, and what was done.
+        reward, loss
+            What came of it.
+        propensity
+            The probability with which it was done, greater than 0; 1 where it always is. The less
+            is known of it, the less the learner's base is worth; the predictor does not use it.
+        actions
+            What was offered, as in `decide`.
+        """
+        if propensity is None:
+            raise ParameterError(
+                "learn() needs propensity=, the probability with which the action was chosen: 1 "
+                "where a fixed rule chose it, 1/K where any of K actions was as likely."
+            )
+        outcome = self._units.outcome(reward, loss)
+        q = check_probability("learn", "propensity", propensity)
+        items = None
+        if self._names is None:
+            items = offered(actions)
+            number = place(as_name(action), items, "The action")
+        else:
+            number = self._names.place(action)
+        self._made("learn", plain(context), items, number, outcome, q)
+
+    def warm_start(self, log: Any) -> int:
+        """Learn all decisions of a log; how many there were.
+
+        If one of them is refused, those before it have been learned, and the error says which.
+
+        Parameters
+        ----------
+        log
+            An `off_policy.Log`, whose actions are numbers in the order of ours, and whose losses
+            are in our units, or in [0, 1], 0 for the highest reward, where we have rewards; rows
+            (context, action, outcome, propensity); or mappings, or a frame, with columns action,
+            reward or loss, and propensity, all others being the context.
+        """
+        count = 0
+        names = self._own_names("warm_start").all
+        for context, action, outcome, q in logged(log, names, self._units):
+            try:
+                self.learn(context, action, propensity=q, **outcome)
+            except HannanError as error:
+                raise type(error)(f"Row {count} of the log: {error}") from None
+            count += 1
+        return count
+
     # What is known ------------------------------------------------------------------------------
 
     @_whole
@@ -252,6 +361,8 @@ class Decider(Parametrised):
         board, units = self._board, self._units
         said, width = board.watch.intervals(), units.width
         plays, means = board.plays.tolist(), board.means().tolist()
+        if self._names is None:
+            plays, means = [0.0], [np.nan]  # of one at random nothing was seen as such
         rounds = max(board.watch.rounds, 1)
 
         def standing(name: Any, key: str, count: float, mean: float) -> Standing:
@@ -277,8 +388,8 @@ class Decider(Parametrised):
             interval=units.interval(board.watch.played()),
             baseline=standing(BASELINE, BASELINE, 0, np.nan) if board.baseline else None,
             actions={
-                name: standing(name, str(i), plays[i], means[i])
-                for i, name in enumerate(self._names.all)
+                name: standing(name, key, count, mean)
+                for (name, key), count, mean in zip(self._compared(), plays, means, strict=True)
             },
             confidence=board.confidence,
             hinted=getattr(hint, "hinted", 0) / max(decided, 1),
@@ -295,8 +406,9 @@ class Decider(Parametrised):
 
     def __str__(self) -> str:
         """Five lines: what it decides on, how much, how well, compared with what, and how."""
-        units, names = self._units, [str(name) for name in self._names.all]
-        shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+        units, names = self._units, [] if self._names is None else self._names.all
+        shown = ", ".join(map(str, names[:6])) + (", …" if len(names) > 6 else "")
+        shown = shown or "what is offered each time"
         head = f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
         return "\n".join([head, *self.summary().lines()])
 
@@ -361,7 +473,10 @@ class Decider(Parametrised):
         fsync, every
             As in `journal`.
         """
-        journal = Journal(path, bool(fsync), check_every(every))
+        load_path = os.fspath(path)
+        if not os.path.exists(load_path):
+            raise StorageError(f"There is no journal {path}: Decider(…).journal(path) begins one.")
+        journal = Journal(load_path, bool(fsync), check_every(every))
         try:
             found = load(journal.path, trusted=trusted)
             if not isinstance(found, cls):
@@ -390,8 +505,9 @@ class Decider(Parametrised):
                 f"There is a file {journal.path} already, and this Decider has made decisions of "
                 "its own: take up the journal by Decider.open(path), or give another name."
             )
-        begun = list(self._names.all)
-        theirs["actions"], ours["actions"] = list(theirs["actions"])[: len(begun)], begun
+        if self._names is not None and theirs.get("actions") is not None:
+            begun = list(self._names.all)
+            theirs["actions"], ours["actions"] = list(theirs["actions"])[: len(begun)], begun
         if self.seed is None:
             ours["seed"] = theirs["seed"]
         if not same(ours, theirs):
@@ -409,7 +525,9 @@ class Decider(Parametrised):
 
     @property
     def _touched(self) -> bool:
-        return self._learner is not None or len(self._names) > len(list(self.actions or ()))
+        names = self._names
+        changed = names is not None and (names.all != list(self.actions or ()) or names.retired)
+        return self._learner is not None or bool(changed)
 
     def _resumed(self, mark: bytes, tail: bytes, path: str) -> None:
         """Make the calls of a journal again, by the same code that made them at first."""
@@ -419,7 +537,7 @@ class Decider(Parametrised):
             try:
                 self._again(call, path)
             except (HannanError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-                if done == len(calls) - 1 and not isinstance(error, StorageError):
+                if done == len(calls) - 1:
                     break  # it was refused, and its process killed before it was taken back
                 raise DamagedFileError(
                     f"{path} is damaged: call {done + 1} after its snapshot, {call[0]!r:.40}, "
@@ -437,6 +555,19 @@ class Decider(Parametrised):
                 f"{path} replays to other decisions than were made: it was written by another "
                 "version, or on a machine that rounds otherwise."
             )
+        if kind == "decide":
+            _, _, key, moment, aim = args
+            self._open.new_id(key)
+            places = aim is None if self.baseline is None else is_count(aim, self._size)
+            expect(self, time=is_number(moment), baseline=places, actions=self._size > 0)
+        elif kind == "offer":
+            _, items, key, moment, aim = args
+            self._open.new_id(key)
+            offer = type(items) is list and items == offered(dict(items))
+            places = aim is None or (self.baseline is not None and is_count(aim, len(items)))
+            expect(self, time=is_number(moment), baseline=places, actions=offer and not self._size)
+        elif kind == "expire":
+            expect(self, time=is_number(args[0]))
         self._do(kind, args)
 
     # Calls --------------------------------------------------------------------------------------
@@ -466,18 +597,26 @@ class Decider(Parametrised):
     def _do_decide(
         self, row: Any, some: list[int] | None, key: Id, moment: float, aim: int | None
     ) -> Answer:
-        plain_arms = self._learner is None and row is None
-        learner, features = self._learner, self._features
-        if learner is None:
-            learner = self._new_learner(plain_arms)
-            features = None if plain_arms else self._new_features()
-        x = self._encoded(row, features)
-        made = learner.decide(x, some)
+        return self._decide(row, None, some, key, moment, aim)
+
+    def _do_offer(self, row: Any, items: Items, key: Id, moment: float, aim: int | None) -> Answer:
+        return self._decide(row, items, None, key, moment, aim)
+
+    def _decide(
+        self,
+        row: Any,
+        items: Items | None,
+        some: list[int] | None,
+        key: Id,
+        moment: float,
+        aim: int | None,
+    ) -> Answer:
+        learner, contexts = self._ready(row)
+        made = learner.decide(contexts.read(row, items), some)
         number, action, q = made.id, made.action, float(made.propensity)
         # From here on nothing can fail.
-        if features is not None:
-            features.see(row)
-        self._learner, self._features = learner, features
+        contexts.saw(row, items)
+        self._learner, self._contexts = learner, contexts
         self._open.open(key, number, action, q, moment)
         answer = self._answer(key, number, action, q)
         self._board.decided(number, action, q, answer.law, aim, made.available)
@@ -488,7 +627,7 @@ class Decider(Parametrised):
         found = self._open.find(key)
         assert found is not None
         number, action, _ = found
-        loss = self._units.as_loss(outcome)
+        loss = self._units.as_loss(self._units.checked(outcome))
         self._learner.update(loss, number)
         self._board.told(number, action, loss)
         self._open.close(key, outcome)
@@ -497,6 +636,8 @@ class Decider(Parametrised):
         self._board.late += 1
 
     def _do_expire(self, before: float, outcome: float | None) -> None:
+        if outcome is not None:
+            outcome = self._units.checked(outcome)
         for key in self._open.older(before):
             found = self._open.find(key)
             assert found is not None
@@ -509,61 +650,115 @@ class Decider(Parametrised):
                 self._board.told(*found[:2], loss)
             self._open.close(key, None)
 
+    def _do_add(self, name: Name) -> None:
+        known = self._own_names("add_action")
+        names = known.with_new(name)
+        before, K = len(known), len(names)
+        if before < K:
+            least = self._least(K)
+            learner = self._learner
+            if learner is not None:
+                learner = learner.extended(K, exploration=least)
+            self._learner, self._board = learner, self._board.extended(K)
+        self._names = names
+
+    def _do_retire(self, name: Name) -> None:
+        self._names = self._own_names("retire").without(name)
+
+    def _do_learn(
+        self, row: Any, items: Items | None, action: int, outcome: float, propensity: float
+    ) -> None:
+        learner, contexts = self._ready(row)
+        loss = self._units.as_loss(self._units.checked(outcome))
+        learner.learn(contexts.read(row, items), action, loss, propensity)
+        # From here on nothing can fail.
+        contexts.saw(row, items)
+        self._learner, self._contexts = learner, contexts
+        self._board.learned += 1
+
     # Parts --------------------------------------------------------------------------------------
+
+    def _ready(self, row: Any) -> tuple[Any, Contexts]:
+        """The learner, and what reads contexts: of the kind that the first context asks for."""
+        if self._contexts is not None:
+            return self._learner, self._contexts
+        contexts = self._new_contexts(row is not None)
+        return self._new_learner(contexts), contexts
+
+    @property
+    def _size(self) -> int:
+        """K; 0 where every decision offers its own actions."""
+        return 0 if self._names is None else len(self._names)
+
+    def _own_names(self, verb: str) -> Names:
+        """The names, where there are any."""
+        if self._names is None:
+            raise ParameterError(
+                f"{verb}() is for a Decider with actions of its own; this one was made without, "
+                "and each decision says what is offered."
+            )
+        return self._names
+
+    def _compared(self) -> list[tuple[Name, str]]:
+        """What is compared, by name, and the names that the Watch has for it."""
+        if self._names is None:
+            return [(RANDOM, RANDOM)]
+        return [(name, str(i)) for i, name in enumerate(self._names.all)]
 
     def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
         """A decision that waits, as callers see it."""
-        names, learner = self._names.all, self._learner
-        return Answer(
-            names[action], q, key, learner.law(number), learner.expected(number), tuple(names)
-        )
+        learner = self._learner
+        if self._names is None:
+            names = learner.waiting(number).context.ids
+        else:
+            names = tuple(self._names.all)
+        return Answer(names[action], q, key, learner.law(number), learner.expected(number), names)
 
-    def _encoded(self, row: Any, features: Features | None) -> Any:
-        if features is not None:
-            return features.encode(row)
-        if row is not None:
-            raise ContextError(
-                "This Decider was asked without a context at first, so that it knows of none; got "
-                f"{row!r:.100}. Make another one for decisions with contexts."
-            )
-        return None
+    def _check_baseline(self) -> None:
+        if self.baseline is not None and not callable(self.baseline):
+            if self._names is None:
+                raise refuse(
+                    self, "baseline", "a function of the context and the offer", self.baseline
+                )
+            self._names.place(self.baseline)
 
-    def _aim(self, context: Any) -> int | None:
-        """What the baseline does."""
-        if self.baseline is None:
-            return None
+    def _aim(self, context: Any, actions: Any = None, items: Items | None = None) -> int | None:
+        """What the baseline does; of an offer None if it takes nothing that is in it."""
         rule = self.baseline
+        if rule is None:
+            return None
+        if items is not None:
+            taken = rule(context, actions)
+            return None if taken is None else place(as_name(taken), items, "The baseline's choice")
+        assert self._names is not None
         return self._names.place(rule(context) if callable(rule) else rule)
 
     def _least(self, n_actions: int) -> float:
         """The least probability of an action."""
         given = self.exploration
         if given is None:
-            return _EXPLORED / n_actions
+            return _EXPLORED / n_actions if n_actions else _EXPLORED_OF_OFFERS
+        most = max(n_actions, 2)
         number = isinstance(given, int | float) and not isinstance(given, bool)
-        if not number or not 0.0 <= given < 1.0 / n_actions:
-            raise refuse(
-                self, "exploration", f"a probability from 0 to less than 1/{n_actions}", given
-            )
+        if not number or not 0.0 <= given < 1.0 / most:
+            raise refuse(self, "exploration", f"a probability from 0 to less than 1/{most}", given)
         return float(given)
 
-    def _new_features(self) -> Features:
-        given = self.features
-        if isinstance(given, Features):
-            return given.clone()
-        if given is None or isinstance(given, Mapping):
-            return Features(given)
-        raise refuse(self, "features", "a Features, a mapping that declares them, or None", given)
+    def _new_contexts(self, rows: bool) -> Contexts:
+        return Contexts(rows, self._names is None, self.features, self.item_features)
 
-    def _new_learner(self, plain_arms: bool) -> Learner:
-        K = len(self._names)
-        options = {"seed": self._seed, "exploration": self._least(K)}
-        return bandit(K, n_contexts=1, **options) if plain_arms else bandit(K, **options)
+    def _new_learner(self, contexts: Contexts) -> Learner:
+        K = self._size
+        options: dict[str, Any] = {"seed": self._seed, "exploration": self._least(K)}
+        if contexts.items:
+            return bandit(actions="described", **options)
+        return bandit(K, None if contexts.rows else 1, **options)
 
     # Storage ------------------------------------------------------------------------------------
 
     def _params_to_store(self) -> dict[str, Any]:
-        return {**self.params, "actions": list(self._names.all), "seed": self._seed}
+        names = None if self._names is None else list(self._names.all)
+        return {**self.params, "actions": names, "seed": self._seed}
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: they have a lock of their own, and no journal."""
@@ -573,33 +768,41 @@ class Decider(Parametrised):
         vars(self).update(state, _lock=threading.RLock())
 
     def _check_stored(self) -> None:
-        K, learner, features = len(self._names), self._learner, self._features
-        plain_arms = features is None
+        learner, contexts, names = self._learner, self._contexts, self._names
+        given = None if self.actions is None else list(self.actions)
         expect(
             self,
-            _names=type(self._names) is Names and self._names.all == list(self.actions or ()),
-            _features=plain_arms or type(features) is Features,
-            _learner=learner is None
-            or (isinstance(learner, Learner) and same(learner, self._new_learner(plain_arms))),
+            _names=names is None if given is None else type(names) is Names and names.all == given,
+            _contexts=contexts is None
+            or (type(contexts) is Contexts and same(contexts, self._new_contexts(contexts.rows))),
+            _learner=(learner is None) == (contexts is None),
             _board=type(self._board) is Scoreboard
-            and same(self._board, Scoreboard(K, self.baseline is not None, self.confidence)),
+            and same(self._board, Scoreboard(self._size, self._board.baseline, self.confidence))
+            and self._board.baseline == (self.baseline is not None),
             _trail=is_count(self._trail, 2**32),
         )
-        if not plain_arms:
-            expect(self, _features=same(features, self._new_features()))
+        if contexts is not None:
+            expect(self, _learner=same(learner, self._new_learner(contexts)))
         waiting = sorted(self._open.numbers)
         expect(
             self,
-            _features=learner is not None or plain_arms,
             _open=waiting == sorted([] if learner is None else learner.open_decisions)
             and waiting == sorted(self._board.watch.open_decisions)
-            and all(action < K for action in self._open.actions),
+            and all(self._could_play(*found) for found in self._open.found()),
         )
+
+    def _could_play(self, number: int, action: int) -> bool:
+        opened = self._learner.waiting(number)
+        return type(opened.action) is int and opened.action == action
 
 
 _CALLS = {
     "decide": "_do_decide",
+    "offer": "_do_offer",
     "report": "_do_report",
     "late": "_do_late",
     "expire": "_do_expire",
+    "add": "_do_add",
+    "retire": "_do_retire",
+    "learn": "_do_learn",
 }

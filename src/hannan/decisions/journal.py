@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from hannan.core import DamagedFileError, ParameterError, StorageError
 from hannan.core.storage import container
@@ -40,15 +40,17 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], fsync: bool, every: int) -> None:
+        self._broken: str | None = None
         self.path = Path(os.path.realpath(path))
         self.fsync, self.every = fsync, every
-        self._owner = os.getpid()
+        self._owner = (
+            os.getpid()
+        )  # locks are shared with copies of the process, which must not write
+        self._file = self._lock = -1
         self._lock = self._locked()
-        self._file = -1
         self._size = self._before = 0  # bytes, and those before the last line
         self._check = self._check_before = 0
         self._calls = 0
-        self._broken: str | None = None
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -127,11 +129,15 @@ class Journal:
 
     def close(self) -> None:
         """Let others have the journal."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-        self._lock.close()
+        for file in (self._file, self._lock):
+            if file >= 0:
+                os.close(file)
+        self._file = self._lock = -1
         self._broken = self._broken or "it was closed"
+
+    def __del__(self) -> None:
+        if self._owner == os.getpid():
+            self.close()
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -165,17 +171,20 @@ class Journal:
             finally:
                 os.close(folder)
 
-    def _locked(self) -> IO[bytes]:
+    def _locked(self) -> int:
         beside = self.path.with_name(self.path.name + ".lock")
         try:
-            file = open(beside, "ab")  # noqa: SIM115 - it stays open as long as the journal
+            file = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         except OSError as error:
-            raise StorageError(f"{beside} cannot be written: {error.strerror}.") from None
+            reason = error.strerror
+            if not self.path.parent.is_dir():
+                reason = f"there is no folder {self.path.parent}"
+            raise StorageError(f"{beside} cannot be written: {reason}.") from None
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                file.close()
+                os.close(file)
                 raise StorageError(
                     f"The journal {self.path} is in use, by another process or another Decider "
                     "here: one at a time writes it. hannan.load(path) gives a copy to look at."

@@ -51,6 +51,9 @@ def plain(value: Any) -> Any:
 
 
 def _plain(value: Any, where: Any) -> Any:
+    if type(value) is datetime:  # of a zone only the offset counts
+        usual = value.tzinfo is None and not value.fold
+        return value if usual else datetime.fromisoformat(value.isoformat())
     if type(value) in _PLAIN or type(value) in _TAGS:
         return value
     if isinstance(value, np.ndarray) and value.ndim:

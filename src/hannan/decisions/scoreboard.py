@@ -15,7 +15,7 @@ from hannan.core.validation import FloatArray
 from hannan.off_policy import Watch
 from hannan.off_policy.rules import Shares, shares
 
-BASELINE = "baseline"
+BASELINE, RANDOM = "baseline", "at random"
 _RECENT = 0.999  # of the mean entropy, with every decision
 _KEPT = 1024  # shares that are made once
 
@@ -37,7 +37,7 @@ class Scoreboard(Stored):
     Parameters
     ----------
     n_actions
-        K.
+        K; 0 where every decision offers actions of its own. Those are compared with one at random.
     baseline
         Whether there is one.
     confidence
@@ -50,9 +50,10 @@ class Scoreboard(Stored):
     def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
         self.n_actions, self.baseline, self.confidence = n_actions, baseline, confidence
         self.watch = self._new_watch()
-        self.plays = np.zeros(n_actions)
-        self.answered = np.zeros(n_actions)
-        self.sums = np.zeros(n_actions)  # of losses in [0, 1]
+        size = max(n_actions, 1)  # one place for all that come and go
+        self.plays = np.zeros(size)
+        self.answered = np.zeros(size)
+        self.sums = np.zeros(size)  # of losses in [0, 1]
         self.expired = 0  # decisions without an outcome
         self.late = 0  # outcomes that came after that
         self.learned = 0  # decisions that were made elsewhere
@@ -69,9 +70,11 @@ class Scoreboard(Stored):
 
     def _new_watch(self) -> Watch:
         policies: dict[str, Any] = {str(action): action for action in range(self.n_actions)}
+        if not self.n_actions:
+            policies[RANDOM] = Told()
         if self.baseline:
             policies[BASELINE] = Told()
-        return Watch(policies, self.n_actions, confidence=self.confidence)
+        return Watch(policies, self.n_actions or None, confidence=self.confidence)
 
     @classmethod
     def _footprint(cls, given: dict[str, Any]) -> float:
@@ -83,10 +86,10 @@ class Scoreboard(Stored):
             self,
             watch=type(self.watch) is Watch
             and list(self.watch.policies) == list(usual.policies)
-            and self.watch.n_actions == self.n_actions
+            and self.watch.n_actions == usual.n_actions
             and self.watch.confidence == self.confidence
             and self.watch.loss_range == usual.loss_range,
-            plays=is_array(self.plays, self.n_actions, low=0.0),
+            plays=is_array(self.plays, max(self.n_actions, 1), low=0.0),
             answered=bool((self.answered >= 0.0).all() and (self.answered <= self.plays).all()),
             sums=bool((self.sums >= 0.0).all() and (self.sums <= self.answered + 1e-6).all()),
             least=0.0 < self.least <= 1.0,
@@ -105,8 +108,9 @@ class Scoreboard(Stored):
         some: IntArray | None,
     ) -> None:
         """A decision of the learner; `aim` is what the baseline does. Nothing can fail."""
-        self.watch.enter(number, self._shares(action, aim, some), 1.0 / propensity)
-        self.plays[action] += 1.0
+        held = self._shares(action, aim, some) if self.n_actions else self._lot(action, aim, law)
+        self.watch.enter(number, held, 1.0 / propensity)
+        self.plays[action if self.n_actions else 0] += 1.0
         self.least = min(self.least, propensity)
         if law is not None:
             own = law[law > 0.0]
@@ -114,21 +118,30 @@ class Scoreboard(Stored):
             self._entropy += (-float(own @ np.log2(own)), 1.0)
 
     def _shares(self, action: int, aim: int | None, some: IntArray | None) -> Shares:
-        key = action, aim
-        held = self._cache.get(key) if some is None else None
+        if some is not None:
+            return shares(self.watch.aims(aim, some), action, some)
+        held = self._cache.get((action, aim))
         if held is None:
-            held = shares(self.watch.aims(aim, some), action, some)
-            if some is None:
-                if len(self._cache) >= _KEPT:
-                    self._cache.clear()
-                self._cache[key] = held
-        return held
+            if len(self._cache) >= _KEPT:
+                self._cache.clear()
+            held = self._cache[action, aim] = shares(self.watch.aims(aim), action, None)
+        # No two rounds share one: what a file holds shall not depend on when it was loaded.
+        return Shares(held.played.copy(), held.copied.copy())
+
+    def _lot(self, action: int, aim: int | None, law: FloatArray | None) -> Shares:
+        """Of one item among several: any of them, and what the baseline would have taken."""
+        played, copied = [1.0 / len(law)] if law is not None else [0.0], [float(law is None)]
+        if self.baseline:
+            played.append(float(aim == action))
+            copied.append(float(aim is None))
+        return Shares(np.array([*played, 0.0]), np.array([*copied, 1.0]))
 
     def told(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
         self.watch.settle(number, loss)
-        self.answered[action] += 1.0
-        self.sums[action] += loss
+        place = action if self.n_actions else 0
+        self.answered[place] += 1.0
+        self.sums[place] += loss
 
     def gave_up(self, number: int) -> None:
         """The outcome of a decision will not come."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hannan.decisions.names import Name
+from hannan.decisions.scoreboard import BASELINE, RANDOM
 from hannan.decisions.units import Interval
 
 
@@ -59,7 +60,8 @@ class Summary:
     interval
         (low, high) of the mean outcome over all decisions, with `confidence`.
     baseline, actions
-        How what is done today, and each action on its own, would have fared.
+        How what is done today, and each action on its own, would have fared; where every decision
+        offers its own, one of them "at random".
     confidence
         Of all intervals together, at all times at once.
     hinted
@@ -161,7 +163,7 @@ class Summary:
         else:
             better = max if self.outcome == "reward" else min
             one = better(self.actions.values(), key=lambda each: sum(each.interval))
-            who = f"always {one.name}"
+            who = _label(one.name)
         low, high = one.gain
         said = {"we do better": "worse than ours", "it does better": "better than ours"}
         return (
@@ -174,16 +176,16 @@ class Summary:
         """The lines, a table of all that is compared, and the notes."""
         rows = [("", self.outcome, "our gain a decision", "", "plays", "mean")]
         every = [] if self.baseline is None else [("baseline", self.baseline)]
-        every += [(f"always {name}", each) for name, each in self.actions.items()]
+        every += [(_label(name), each) for name, each in self.actions.items()]
         for label, one in every:
-            mean = "" if one is self.baseline or math.isnan(one.mean) else f"{one.mean:.4g}"
+            own = label not in (BASELINE, RANDOM)
             rows.append((
                 label,
                 "{:.4g} to {:.4g}".format(*one.interval),
                 "{:.4g} to {:.4g}".format(*one.gain),
                 one.verdict,
-                "" if one is self.baseline else f"{one.plays:,}",
-                mean,
+                f"{one.plays:,}" if own else "",
+                f"{one.mean:.4g}" if own and one.plays else "",
             ))  # fmt: skip
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         table = [
@@ -191,6 +193,10 @@ class Summary:
             for row in rows
         ]
         return "\n".join([*self.lines(), *table, *(f"- {note}" for note in self.notes)])
+
+
+def _label(name: Name) -> str:
+    return RANDOM if name == RANDOM else f"always {name}"
 
 
 def _times(count: int, what: str) -> str:

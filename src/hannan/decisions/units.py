@@ -58,25 +58,24 @@ class Units:
         return self.checked(given)
 
     def checked(self, given: Any) -> float:
-        """An outcome: a finite number within the range."""
+        """An outcome: a finite number within the range; yes and no count as 1 and 0."""
         if type(given) is not float:
             given = as_scalar(given)
-            number = isinstance(given, int | float) and not isinstance(given, bool)
-            if not number and not isinstance(given, bool):
+            if not isinstance(given, int | float):
                 raise InputTypeError(f"A {self.word} is one number; got {given!r:.100}.")
-            given = float(given)
-        if self.low <= given <= self.high:
-            return given
-        if math.isnan(given) or not self.clip:
+        value = float(given)
+        if self.low <= value <= self.high:
+            return value
+        if math.isnan(value) or not self.clip:
             mend = (
                 "There is no such outcome: leave it out, or let expire() say what no answer means."
-                if math.isnan(given)
+                if math.isnan(value)
                 else "Give the true range when the Decider is made, or clip=True."
             )
             raise LossError(
-                f"A {self.word} must lie in [{self.low:g}, {self.high:g}]; got {given:g}. {mend}"
+                f"A {self.word} must lie in [{self.low:g}, {self.high:g}]; got {value:g}. {mend}"
             )
-        return min(max(given, self.low), self.high)
+        return min(max(value, self.low), self.high)
 
     def as_loss(self, outcome: float) -> float:
         """In [0, 1], less is better."""

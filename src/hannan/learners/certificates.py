@@ -165,6 +165,16 @@ def late_notes(ledger: Ledger, delays: str = "") -> list[str]:
     notes = []
     if ledger.delayed:
         notes.append(f"feedback was late: {ledger.total_delay} pairs of rounds overlapped{delays}")
+    if ledger.logged:
+        notes.append(
+            f"{ledger.logged} decisions of others were learned: nothing is said about regret, as "
+            "no statement holds what was known from them"
+        )
+    if ledger.added:
+        notes.append(
+            "actions were added: regret against them is as if the best of the others had been "
+            "played before they came"
+        )
     if ledger.unanswered:
         notes.append(
             f"{ledger.unanswered} rounds have no loss yet, or never will: each is counted with the "
@@ -247,8 +257,8 @@ class Evidence:
     @property
     def has_theorem(self) -> bool:
         """Whether a theorem speaks of the game at all, whatever the adversary does."""
-        leader = self.leader
-        return leader.X.has_theorem and leader.oracle.exact and not self.sets.by_score
+        leader, mixed = self.leader, self.sets.by_score or self.ledger.logged
+        return leader.X.has_theorem and leader.oracle.exact and not mixed
 
     def obstacles(self) -> list[str]:
         """Why theorems do not apply, in words."""

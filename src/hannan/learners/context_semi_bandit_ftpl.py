@@ -277,6 +277,7 @@ class ContextSemiBanditFTPL(Learner):
         self._hint = NoHint()
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
+            self._check_predictor(predictor)
             self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
             if self._hint.mixes and self._step.measures:
                 self._start = self._offset.top
@@ -294,11 +295,11 @@ class ContextSemiBanditFTPL(Learner):
                 self._schedule(opened)
             scale = step.before(leader, opened.variance)
         opened.draw = leader.draw(scale)
-        opened.limit = self._limit(n)
+        opened.limit = self._limit(n, self._K or len(opened.context))
         if self.exploration:
             self._floor.raise_to(opened)
         if self._offset.low < 0.0:
-            opened.baseline = self._offset.guess()
+            opened.baseline = self._offset.guess(self._K or len(opened.context))
         if hint.predictor is not None:
             hint.advise(opened, leader.G, n)
             # Which late rounds are answered may depend on what was played. Then a baseline would
@@ -317,7 +318,8 @@ class ContextSemiBanditFTPL(Learner):
         opened.draws = 1
         chosen = None
         if opened.share or opened.explores:
-            chosen = opened.without_base(self._leader.uniform(opened.draw.number), self._K)
+            K = self._K or len(opened.context)
+            chosen = opened.without_base(self._leader.uniform(opened.draw.number), K)
         if chosen is not None:
             opened.action = chosen
         else:
@@ -336,7 +338,8 @@ class ContextSemiBanditFTPL(Learner):
             self._account.scheduled += opened.allowance / scale if scale else 0.0
         if exact is not None:
             self._resampling.note(exact)
-        self._account.truncation += self._offset.top * self._K / (math.e * opened.limit)
+        K = self._K or self._offered(opened)
+        self._account.truncation += self._offset.top * K / (math.e * opened.limit)
         self._decided += 1
         if leader.owed:
             opened.calls += leader.collect()
@@ -368,7 +371,7 @@ class ContextSemiBanditFTPL(Learner):
         if weights is None and (surprised or hint.mixes):
             weights = self._weigh(opened, surprise)
         if surprised or (opened.late and self._offset.varies):  # the guess may have moved a leader
-            residual = np.zeros(self._K)
+            residual = np.zeros(self._K or len(opened.context))
             if surprised:
                 residual[alike] = weights * surprise
             estimate = residual if baseline is None else baseline + residual
@@ -504,7 +507,8 @@ class ContextSemiBanditFTPL(Learner):
             worst = self._leader.kappa * self.oracle.max_chosen
             account.stability += c * worst * _sum(weights * surprise * surprise) / scale
             if self._step.schedules and c > opened.moment:  # drawn on some contexts only
-                account.scheduled += (c - opened.moment) * worst * B**2 * self._K / scale
+                K = self._K or len(opened.context)
+                account.scheduled += (c - opened.moment) * worst * B**2 * K / scale
         account.loss += _sum(losses)
         account.arrived(scale)
         covered = self._hint.predictor is not None and opened.baseline is not None
@@ -575,6 +579,36 @@ class ContextSemiBanditFTPL(Learner):
             twin._resampling.note(False)
         return twin
 
+    def _take_over(self, other: Any, n_actions: int) -> None:
+        self._leader = other._leader.extended(self.oracle)
+        self._step = other._step.extended(self._leader)
+        self.oracle_calls = self._leader.collect()
+        self._hint = other._hint.extended(n_actions, self._floor.kept)
+        self._floor.price = other._floor.price
+        self._resampling = copy.copy(other._resampling)
+        self._account = copy.copy(other._account)
+        self._decided, self._start = other._decided, other._start
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """As `_update`, with the mean of J_t for the propensity that is known."""
+        one, leader, K = self._check_loss(action, loss), self._leader, self._K or len(context)
+        weight, limit = 1.0, self._limit(self._decided + self._ledger.logged + 1, K)
+        if propensity < 1.0:
+            weight = -math.expm1(limit * math.log1p(-propensity)) / propensity
+        estimate = np.zeros(K)
+        if self._offset.low < 0.0:
+            estimate += self._offset.low
+        estimate[action] += weight * (one - estimate[action])
+        later = leader.seeing(context) if leader.X.open_world else None
+        if later is not None:
+            self._step.prepare(later, 0.0)
+        if self._hint.predictor is not None:
+            self._hint.predictor.learn(context, action, one)
+        leader.total.add(context, estimate)
+        # From here on nothing can fail.
+        if leader.X.open_world:
+            self._see(context, later)
+
     # Parts ------------------------------------------------------------------------------------
 
     def _law(self, opened: Round) -> FloatArray | None:
@@ -624,14 +658,15 @@ class ContextSemiBanditFTPL(Learner):
 
     def _plan(self, rounds: int) -> SemiBanditPlan:
         grows = self.max_resamples is None and self.horizon is None
-        limit = None if grows else self._limit(rounds)
+        assert self._leader.n_actions is not None
+        limit = None if grows else self._limit(rounds, self._leader.n_actions)
         moment = self._resampling.second_moment
         given = self._offset.top, moment, limit, self._start, self._floor
         return SemiBanditPlan(*given, proved_late=not self._offset.varies)
 
     def _schedule(self, opened: Round) -> None:
         """What the anytime schedule needs to know of a round, others being open."""
-        m, K = self.oracle.max_chosen, self._K
+        m, K = self.oracle.max_chosen, self._K or len(opened.context)
         c = self._resampling.second_moment / self._floor.kept
         pending = self._ledger.pending(opened)
         worst = self._leader.kappa * m * self._offset.top**2
@@ -639,14 +674,21 @@ class ContextSemiBanditFTPL(Learner):
         opened.allowance = worst * K * (c + pending)
         opened.moment = c
 
-    def _limit(self, n: int) -> int:
-        """L of the n-th round."""
+    def _offered(self, opened: Round) -> int:
+        """K of a round with described actions; statements are about the most there were."""
+        K = len(opened.context)
+        self._leader.n_actions = max(self._leader.n_actions or 0, K)
+        self._floor.see(K)
+        return K
+
+    def _limit(self, n: int, K: int | None = None) -> int:
+        """L of the n-th round; K where that is its own."""
         if self.max_resamples is not None:
             return self.max_resamples
         if self._theorem is not None:
             assert self._theorem.max_resamples is not None
             return self._theorem.max_resamples
-        return max(2, math.ceil(math.sqrt(self._K * (self.horizon or n))))
+        return max(2, math.ceil(math.sqrt((K or self._K) * (self.horizon or n))))
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context, checked, if it may arrive."""
@@ -682,12 +724,24 @@ class ContextSemiBanditFTPL(Learner):
         return low, high
 
     def _check_size(self) -> int:
+        """K; 0 where each round has a K of its own."""
+        if self.oracle.described:
+            return 0
         if self.oracle.n_actions is None:
             raise ParameterError(
                 "ContextSemiBanditFTPL needs the number of actions: give "
                 f"{type(self.oracle).__name__} its n_actions=."
             )
         return self.oracle.n_actions
+
+    def _check_predictor(self, predictor: Any) -> None:
+        known, needed = getattr(predictor, "described", None), self.oracle.described
+        if known not in (None, needed):
+            suits = "described actions" if known else "actions that are the same in every round"
+            raise ParameterError(
+                f"predictor={type(predictor).__name__} is for {suits}, and "
+                f"{type(self.oracle).__name__} is not: for described ones use predictors.Hybrid."
+            )
 
     def _check_law(self) -> None:
         """Refuse resampling="exact" before any round, where that is possible."""
@@ -699,6 +753,11 @@ class ContextSemiBanditFTPL(Learner):
 
     def _theorem_epsilon(self, X: ContextSet) -> float:
         assert self.horizon is not None
+        if not self._K:
+            raise ParameterError(
+                "epsilon='theorem' needs to know how many actions there will be, and described "
+                "ones come and go: use epsilon='adaptive', 'anytime', or a number."
+            )
         self._theorem = semi_bandit(
             self.horizon,
             log_size=X.log_size(),
@@ -713,6 +772,8 @@ class ContextSemiBanditFTPL(Learner):
 
     def _restored(self) -> None:
         self._step.restore(self._leader)
+        if not self._K:
+            self._floor.see(self._leader.n_actions or 0)
 
 
 def _plain_law(past: Objective, context: Any) -> FloatArray:

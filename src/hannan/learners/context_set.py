@@ -71,6 +71,11 @@ class ContextSet(Stored):
                 "Give either contexts= (those that may arrive, or a Pool of their like) or "
                 "separator= (contexts on which all policies differ), not both."
             )
+        if oracle.stand_ins and (contexts is not None or separator is not None):
+            raise ParameterError(
+                f"{type(oracle).__name__} takes any context, and its noise is on the rules "
+                "themselves: leave out contexts= and separator=."
+            )
         name, given = "contexts", oracle.contexts if contexts is None else contexts
         if separator is not None:
             name, given = "separator", separator
@@ -103,6 +108,7 @@ class ContextSet(Stored):
             )
         if name == "contexts" and not pool:
             self.setting = "transductive"
+        if name == "contexts" and not pool and not oracle.stand_ins:
             self._allowed = frozenset(map(oracle.key, self.points))
             if not (self.timed or self._keyed) and all(type(x) is int for x in self.points):
                 self._numbers = self._allowed
@@ -141,6 +147,13 @@ class ContextSet(Stored):
         """Take notice of a context, where X follows those that arrive and need not be renewed."""
         if self.seen is not None:
             self.seen.offer(context)
+
+    def of(self, oracle: Oracle) -> Self:
+        """The same contexts for the class with more actions."""
+        twin = copy.copy(self)
+        twin._oracle = oracle
+        twin.seen = copy.copy(self.seen)
+        return twin
 
     def renewed(self, context: Any) -> Self | None:
         """X once this context was seen too, if it is time to renew X; nothing changes here."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossError, LossFunction
 from hannan.core.kept import expect, is_count
 from hannan.core.policy import loss_of
-from hannan.core.predictor import adopt
+from hannan.core.predictor import adopt, extended_predictor
 from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
 from hannan.core.validation import check_loss_range
@@ -71,6 +71,15 @@ class DriftMonitor(Stored):
         self._lowest = low if m == 1 else m * min(low, 0.0)
         self._breadth = self._width if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
         self._totals = np.ones(2)  # of squared errors, and of variances
+
+    def extended(self, learner: Learner, n_actions: int) -> Self:
+        """For the same learner with more actions."""
+        twin = copy.copy(self)
+        twin._learner, twin._totals = learner, self._totals.copy()
+        twin._K = None if self._K is None else n_actions
+        if self._own is not None:
+            twin._own = extended_predictor(self._own, n_actions)
+        return twin
 
     def watches(self, learner: Learner) -> bool:
         """Whether it is this learner's game."""

@@ -30,9 +30,10 @@ class Floor(Stored):
 
     def __init__(self, owner: object, exploration: Any, n_actions: int, max_chosen: int) -> None:
         known = isinstance(exploration, int | float) and not isinstance(exploration, bool)
-        if not known or not 0.0 <= exploration < 1.0 / n_actions:
+        least = max(n_actions, 2)  # described actions come and go
+        if not known or not 0.0 <= exploration < 1.0 / least:
             raise refuse(
-                owner, "exploration", f"a number from 0 to less than 1/{n_actions}", exploration
+                owner, "exploration", f"a number from 0 to less than 1/{least}", exploration
             )
         if exploration and max_chosen > 1:
             raise ParameterError(
@@ -40,14 +41,26 @@ class Floor(Stored):
                 "feasible is known to the oracle alone."
             )
         self._least = float(exploration)
-        self._n_actions = n_actions
+        self._n_actions = n_actions  # 0 where each round has its own
         self.kept = 1.0 - n_actions * self._least
         self.price = 0.0
 
     def raise_to(self, opened: AdvisedRound) -> None:
         """Give a round its share of exploration."""
-        if self._least:
+        if self._least and self._n_actions:
             opened.explores = len(opened.choices(self._n_actions)) * self._least
+        elif self._least:
+            n = len(opened.context)
+            if n * self._least >= 1.0:
+                raise ParameterError(
+                    f"exploration={self._least:g} cannot be the probability of each of {n} "
+                    f"actions: offer fewer than {1.0 / self._least:g}, or choose less of it."
+                )
+            opened.explores = n * self._least
+
+    def see(self, n_actions: int) -> None:
+        """Take notice of how many described actions a round had."""
+        self.kept = min(self.kept, 1.0 - n_actions * self._least)
 
     def charge(self, opened: AdvisedRound, loss: Any) -> None:
         """A round has cost so much; whether it explored does not depend on anything else."""

@@ -8,15 +8,16 @@ played; p grows with what it saves, and hints end when their budget is spent. It
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
 from hannan.core.kept import expect, is_action, is_array, is_count, is_number
-from hannan.core.predictor import adopt, check_advice, check_guess
+from hannan.core.predictor import adopt, check_advice, check_guess, extended_predictor
 from hannan.core.rounds import IntArray, OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
@@ -132,6 +133,7 @@ class AdvisedRound(OpenRound):
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
     exact: bool | None = None  # whether it is known, once it has been asked for
+    _by_action = ("values", "baseline", "law")
 
     def check(self, n_actions: int | None, sets: bool) -> None:
         super().check(n_actions, sets)
@@ -194,6 +196,10 @@ class AdvisedRound(OpenRound):
 
 class NoHint(Stored):
     """No predictor: the leader alone decides, and losses are weighted as they are."""
+
+    def extended(self, n_actions: int, kept: float) -> Self:
+        """With more actions, to which exploration leaves so much."""
+        return self
 
     predictor: Any = None
     has_theorem = True  # whether no baseline can be too high unseen
@@ -268,7 +274,7 @@ class Hint(NoHint):
         kept: float = 1.0,
     ) -> None:
         self.predictor: Any = adopt(predictor)
-        if hasattr(self.predictor, "prepare"):
+        if n_actions and hasattr(self.predictor, "prepare"):
             self.predictor.prepare(n_actions)
         self.trust = trust
         self.has_theorem = trust.has_theorem
@@ -287,7 +293,15 @@ class Hint(NoHint):
         self._n_actions = n_actions
         self._low = min(loss_range[0], 0.0)  # what costs nothing
         self._top = loss_range[1] - self._low
-        self._kept = kept  # the least that exploration leaves to hint and base
+        self._kept = kept
+
+    def extended(self, n_actions: int, kept: float) -> Self:
+        """With more actions, of which the predictor knows nothing."""
+        twin = copy.copy(self)
+        twin._kept = kept
+        twin.predictor = extended_predictor(self.predictor, n_actions)
+        twin._measured, twin._n_actions = self._measured.copy(), n_actions
+        return twin
 
     def _check_stored(self) -> None:
         squares = self._measured[kernel.SQUARES]
@@ -309,7 +323,8 @@ class Hint(NoHint):
         if self.mixes:
             self._hint(opened, G, n)
         if self.trust.baseline == "guess":
-            self._take(opened, self._checked(self.predictor.predict(opened.context)))
+            K = self._n_actions or len(opened.context)
+            self._take(opened, self._checked(self.predictor.predict(opened.context), K))
 
     def check(self, opened: AdvisedRound, weighed: bool) -> None:
         asked = opened.advice is not None and opened.values is not None
@@ -318,20 +333,21 @@ class Hint(NoHint):
 
     def _hint(self, opened: Any, G: float, n: int) -> None:
         context, predictor = opened.context, self.predictor
+        K = self._n_actions or len(context)
         available = None if opened.plays is None else opened.available
         if hasattr(predictor, "advise"):
             advice, values = predictor.advise(context, available)
-            opened.advice = check_advice(predictor, advice, available, self._n_actions)
+            opened.advice = check_advice(predictor, advice, available, K)
         else:
             values = getattr(predictor, "estimate", predictor.predict)(context)
-            guess = self._checked(predictor.predict(context))
-            some = np.arange(self._n_actions) if available is None else available
+            guess = self._checked(predictor.predict(context), K)
+            some = np.arange(K) if available is None else available
             opened.advice = int(some[guess[some].argmin()])
-        opened.values = self._checked(values)
+        opened.values = self._checked(values, K)
         alone = opened.alone = self._ungoverned or not opened.late
         share = kernel.share(
             self._measured, self._terms, self._top, G, n,
-            self.W, self._reserve, self._open, self._answered, alone, self._kept,
+            self.W, self._reserve, self._open, self._answered, alone, self._left(opened),
         )  # fmt: skip
         if share < 0.0:
             opened.refused = True
@@ -348,9 +364,14 @@ class Hint(NoHint):
         if share == 0.0:
             return 0.0
         if not opened.alone:
-            return self._top / self._kept
+            return self._top / self._left(opened)
         most = share / (1.0 - share)
-        return self._top * (share + (most if most > 1.0 else 1.0)) / self._kept
+        return self._top * (share + (most if most > 1.0 else 1.0)) / self._left(opened)
+
+    def _left(self, opened: Any) -> float:
+        """The least that exploration leaves to hint and base: of all rounds, or of this one."""
+        kept: float = self._kept if self._n_actions else 1.0 - opened.explores
+        return kept
 
     def may_cover(self, scale: float, kappa: float) -> bool:
         """Whether any action can be likely enough for a baseline under noise of this scale."""
@@ -371,7 +392,7 @@ class Hint(NoHint):
         seen = law.copy()
         seen[opened.advice] = likely[opened.advice]
         shift = math.exp(eps)
-        covered = (self._kept * likely >= 2.0 * eps * shift) & (
+        covered = (self._left(opened) * likely >= 2.0 * eps * shift) & (
             seen >= shift * math.log(n + 1.0) / (2.0 * opened.limit)
         )
         self._take(opened, np.where(covered, opened.values, self._low))
@@ -441,6 +462,6 @@ class Hint(NoHint):
         times = "1 round" if self.refused == 1 else f"{self.refused} rounds"
         return said, f"hints were refused in {times}, where they could have exceeded their budget"
 
-    def _checked(self, guess: Any) -> FloatArray:
+    def _checked(self, guess: Any, n_actions: int) -> FloatArray:
         span = self._low, self._low + self._top
-        return check_guess(self.predictor, guess, self._n_actions, span)
+        return check_guess(self.predictor, guess, n_actions, span)

@@ -38,7 +38,7 @@ class Offset:
     --------
     >>> import hannan as hn
     >>> rewards = Offset((-2.0, 0.0), hn.oracles.Subsets(5, 3, exactly=False))
-    >>> rewards.guess(), rewards.top, rewards.varies
+    >>> rewards.guess(5), rewards.top, rewards.varies
     (array([-2., -2., -2., -2., -2.]), 2.0, True)
     """
 
@@ -50,11 +50,7 @@ class Offset:
         # A round left out for what was played: it may have cost `top` for each of its elements, and
         # the comparator's guess, which counts in the rounds that are answered, is missing in it.
         self.unanswered = oracle.max_chosen * (self.top - self.low * self.varies)
-        self._size = oracle.n_actions
 
-    def guess(self) -> FloatArray | None:
+    def guess(self, n_actions: int) -> FloatArray | None:
         """Q, a new array for each round; None where no loss is negative."""
-        if self.low == 0.0:
-            return None
-        assert self._size is not None
-        return np.full(self._size, self.low)
+        return None if self.low == 0.0 else np.full(n_actions, self.low)

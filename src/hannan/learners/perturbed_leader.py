@@ -119,12 +119,15 @@ class PerturbedLeader(Stored):
         self._memory = memory
         self.nonnegative = nonnegative
         self._fresh = fresh
-        self.n_actions = oracle.n_actions
+        # Of described actions the most there were in a round; at least two, to choose from.
+        self.n_actions = 2 if oracle.described else oracle.n_actions
         self._size()
 
     def _check_stored(self) -> None:
         given, found = self.oracle.n_actions, self.n_actions
-        counted = found is None or (is_count(found) and found == (given or self.total.n_actions))
+        counted = found is None or (
+            is_count(found) and (self.oracle.described or found == (given or self.total.n_actions))
+        )
         expect(
             self,
             found=self.found is None or type(self.found) is Complexity,
@@ -335,13 +338,26 @@ class PerturbedLeader(Stored):
             twin.put_noise()
         return twin
 
+    def extended(self, oracle: Oracle) -> Self:
+        """The same past and key, of a class with more actions."""
+        twin = copy.copy(self)
+        twin.oracle, twin.X, twin.total = oracle, self.X.of(oracle), self.total.extended(oracle)
+        twin.n_actions = oracle.n_actions
+        twin.noise = twin.found = twin._estimate = None
+        twin._shadow_noise = [None, None]
+        twin._size()
+        if self.noise is not None:
+            twin.put_noise()
+        return twin
+
     def expect_nonnegative(self) -> None:
         """Losses will never be negative, which improves κ."""
         self.nonnegative = True
         self._size()
 
     def _size(self) -> None:
-        if self.n_actions is not None and self.oracle.n_actions is None:
+        unsized = self.oracle.n_actions is None and not self.oracle.described
+        if self.n_actions is not None and unsized:
             self.oracle = self.oracle.clone(n_actions=self.n_actions)
         self.kappa = kappa(
             setting=self.X.setting,

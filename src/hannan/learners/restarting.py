@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
@@ -178,17 +178,22 @@ class Restarting(Learner):
     # The round --------------------------------------------------------------------------------
 
     @interrupts.whole
-    def act(self, context: Any = None, available: Any = None) -> Action:
+    def act(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Any:
         """What the learner at work plays, as described there."""
         ledger = self._ledger
         usual = available is None and ledger.current is None and not ledger.waiting
         if not usual or self._unfinished or self._timed:
-            return super().act(context, available)
+            return super().act(context, available, actions=actions, ids=ids)
         player, changing = self.player, None
         try:
+            if actions is not None or ids is not None:
+                context = self._offer(context, actions, ids)
             action = player.act(context)
             made: Any = player.current
             opened = changing = self.Round(made.context)
+            opened.named = actions is not None and made.context.ids is not None
             opened.action, opened.segment = action, len(self.restarts)
             ledger.current = opened
             self.oracle_calls = self._past_calls + player.oracle_calls
@@ -197,7 +202,7 @@ class Restarting(Learner):
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return action
+        return action if actions is None else opened.answer
 
     def _prepare(self, opened: Round) -> None:
         if self._unfinished:
@@ -299,21 +304,38 @@ class Restarting(Learner):
         """By the learner at work, unless it matters how many rounds came before it."""
         if self._timed:
             return super().check_context(context, ahead)
-        self.player.check_context(context, ahead)  # which reads it once more when it decides
-        return context
+        checked = self.player.check_context(context, ahead)
+        return checked if self.described else context  # which is read once more when it decides
 
     # What is to come --------------------------------------------------------------------------
 
     def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
+        self,
+        context: Any = None,
+        copies: int = 1,
+        seed: int = 0,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        ids: Any = None,
+    ) -> list[Any]:
+        if actions is not None or ids is not None:
+            return super().would_play(context, copies, seed, available, actions=actions, ids=ids)
         if self._unfinished:
             self._look_for_drift(self.rounds)
         return self.player.would_play(self.check_context(context), copies, seed, available)
 
     def propensities(
-        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
+        self,
+        context: Any = None,
+        draws: int = 1000,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        decide: bool = False,
     ) -> Propensities:
+        if actions is not None:
+            return super().propensities(context, draws, available, actions=actions, decide=decide)
         if self._unfinished:
             self._look_for_drift(self.rounds)
         context = self.check_context(context)
@@ -385,6 +407,25 @@ class Restarting(Learner):
         """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
         return getattr(self.player, "predictor_", None)
 
+    def extended(self, n_actions: int, **changes: Any) -> Self:
+        if self.oracle is None:
+            raise self._inextensible()
+        given = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
+        player = self.player.extended(n_actions, **given)
+        twin = self.clone(learner=self.learner.clone(**given))
+        kept = {name: getattr(self, name) for name in _CARRIED}
+        vars(twin).update(copy.deepcopy(kept))
+        twin.player, twin._monitor = player, self._monitor.extended(player, n_actions)
+        twin._ledger = self._ledger.extended(n_actions)
+        twin._availability = self._availability.extended(n_actions)
+        twin.oracle_calls = twin._past_calls + player.oracle_calls
+        return twin
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        if self._unfinished:
+            self._look_for_drift(self.rounds)
+        self.player.learn(context, action, loss, propensity)
+
     # Parts ------------------------------------------------------------------------------------
 
     @property
@@ -405,6 +446,12 @@ class Restarting(Learner):
         if not hasattr(self.player, verb):
             raise InputTypeError(f"{type(self.learner).__name__} has no {verb}().")
         return getattr(self.player, verb)()
+
+
+_CARRIED = (
+    "rounds", "restarts", "_lesson", "_news", "_alarm", "_unfinished", "_closed",
+    "_closed_bounds", "_past_calls", "_late", "_late_loss",
+)  # fmt: skip
 
 
 def _add_up(certificates: Sequence[Any], notes: Sequence[str]) -> Any:

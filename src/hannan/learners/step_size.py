@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from hannan.core import ParameterError
 from hannan.core.kept import expect
@@ -41,6 +42,12 @@ class StepSize(Parametrised, ABC):
 
     def after_late(self, leader: PerturbedLeader, instability: float) -> None:
         """The same of a round that others have overtaken: it may have cost less than nothing."""
+
+    def extended(self, leader: PerturbedLeader) -> Self:
+        """The rule for a leader with more actions, from where this one is."""
+        twin = copy.copy(self)
+        twin.start(leader)
+        return twin
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
         """Ask the oracle now for what `after` and `start` will need, while nothing has changed."""
@@ -145,6 +152,12 @@ class SelfTuned(StepSize):
         """In an open world ε follows the G of the renewed X; otherwise wait until M moves."""
         if leader.X.open_world and leader.put_noise() and self.M > 0.0 and leader.G > 0.0:
             self.scale = self.M / (self.factor * leader.G)
+
+    def extended(self, leader: PerturbedLeader) -> Self:
+        twin = copy.copy(self)
+        if self.M > 0.0 and leader.G > 0.0 and leader.put_noise():
+            twin.scale = self.M / (self.factor * leader.G)
+        return twin
 
     def after(self, leader: PerturbedLeader, instability: float) -> None:
         if instability > 0.0:

@@ -272,7 +272,7 @@ class TsallisINF(Learner):
         stability = comparator = variance = None
         if selected(self._ledger, self.hint):
             notes.append(SELECTED)
-        elif not self._availability.by_score:
+        elif not self._availability.by_score and not self._ledger.logged:
             K, B = self.oracle.n_actions, self._range[1]
             paid = self.hint.S + self._floor.price + self._ledger.unanswered * B
             # Entropy of a table at most, and nothing at its corners.
@@ -317,6 +317,26 @@ class TsallisINF(Learner):
         hints = trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
         base = self._constant * math.sqrt(size / (1.0 - trust.share))
         return B * (base + hints + explored)
+
+    def _take_over(self, other: Any, n_actions: int) -> None:
+        self._past = other._past.extended(self.oracle)
+        self.hint = other.hint.extended(n_actions, self._floor.kept)
+        self._floor.price = other._floor.price
+        self._W, self._tops = other._W.copy(), other._tops.copy()
+        self._D, self._loss = other._D, other._loss
+        self._key, self._number = other._key, other._number
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """As `_update`, with weights no larger than those of Algorithm 3 may be."""
+        one, visits = self._one(loss), self._W.item(context) + 1.0
+        estimate = np.zeros(self.oracle.n_actions)
+        most = max(2.0, math.sqrt(len(estimate) * visits))
+        estimate[action] = min(1.0 / propensity, most) * one
+        if self.hint.predictor is not None:
+            self.hint.predictor.learn(context, action, one)
+        # From here on nothing can fail.
+        self._past.add(context, estimate)
+        self._W[context] += 1.0
 
     @property
     def predictor_(self) -> Any:

@@ -107,11 +107,15 @@ class Beside(Learner):
         opened.calls = self.learner.oracle_calls - self.oracle_calls
 
     def decide_many(
-        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+        self,
+        contexts: Iterable[Any],
+        available: Iterable[Any] | None = None,
+        *,
+        actions: Iterable[Any] | None = None,
     ) -> list[Decision]:
         before = set(self.learner.open_decisions)
         try:
-            return super().decide_many(contexts, available)
+            return super().decide_many(contexts, available, actions=actions)
         except Exception:  # Ctrl-C comes when all is done
             for number in set(self.learner.open_decisions) - before:  # they were never returned
                 self.learner.forget(number)
@@ -154,13 +158,30 @@ class Beside(Learner):
         super().reset()
 
     def would_play(
-        self, context: Any = None, copies: int = 1, seed: int = 0, available: Any = None
-    ) -> list[Action]:
+        self,
+        context: Any = None,
+        copies: int = 1,
+        seed: int = 0,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        ids: Any = None,
+    ) -> list[Any]:
+        if actions is not None or ids is not None:
+            return super().would_play(context, copies, seed, available, actions=actions, ids=ids)
         return self.learner.would_play(context, copies, seed, available)
 
     def propensities(
-        self, context: Any = None, draws: int = 1000, available: Any = None, *, decide: bool = False
+        self,
+        context: Any = None,
+        draws: int = 1000,
+        available: Any = None,
+        *,
+        actions: Any = None,
+        decide: bool = False,
     ) -> Propensities:
+        if actions is not None:
+            return super().propensities(context, draws, available, actions=actions, decide=decide)
         return self.learner.propensities(context, draws, available, decide=decide)
 
     def regret_bound(self) -> float | None:

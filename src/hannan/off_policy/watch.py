@@ -477,6 +477,34 @@ class Watch(Parametrised):
         self._answered += 1
         interrupts.deliver()
 
+    def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
+        """A watch that goes on from here with more policies, and more actions.
+
+        What was said so far holds at once with the confidence, and so does all that is said from
+        now on. A new policy did what was played in all rounds before.
+
+        Parameters
+        ----------
+        policies
+            All of them; those that were there already are known by their names.
+        n_actions
+            K then.
+        """
+        twin = type(self)(policies, n_actions, self.loss_range, self.confidence)
+        old = {name: row for row, name in enumerate(self.policies)}
+        if not old.keys() <= twin.policies.keys():
+            raise ParameterError("extended() needs all policies that the Watch has, and new ones.")
+        last = len(self.policies)
+        rows = [*(old.get(name, last) for name in twin.policies), last]
+        twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
+        new = np.array(rows[:-1]) == last
+        twin._absent = np.where(new, self.rounds, np.append(self._absent, 0)[rows[:-1]])
+        for key, waiting in self._open.items():
+            held = Shares(waiting.shares.played[rows], waiting.shares.copied[rows])
+            twin._open[key] = Waiting(held, waiting.weight)
+        twin._answered, twin._forgotten = self._answered, self._forgotten
+        return twin
+
     # Copies and files -------------------------------------------------------------------------
 
     def reset(self) -> None:

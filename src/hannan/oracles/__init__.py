@@ -16,6 +16,7 @@ from hannan.oracles.paths import Paths
 from hannan.oracles.per_context import PerContext
 from hannan.oracles.predict_then_optimise import PredictThenOptimise
 from hannan.oracles.random_fourier import RandomFourier
+from hannan.oracles.shared_linear import SharedLinear
 from hannan.oracles.sklearn_policies import SklearnPolicies
 from hannan.oracles.spanning_trees import SpanningTrees
 from hannan.oracles.stumps import Stumps
@@ -42,6 +43,7 @@ __all__ = [
     "PerContext",
     "PredictThenOptimise",
     "RandomFourier",
+    "SharedLinear",
     "SklearnPolicies",
     "SpanningTrees",
     "Stumps",

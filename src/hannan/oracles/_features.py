@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import ContextError, Oracle
+from hannan.core import ContextError, Menu, Oracle
 from hannan.core.arrays import (
     as_floats,
     as_list,
@@ -53,6 +53,12 @@ class FeatureOracle(Oracle):
 
     def _check_kind(self, context: Any) -> None:
         """Refuse what is no row at all."""
+        if isinstance(context, Menu):
+            raise ContextError(
+                f"{type(self).__name__} is for actions that are the same in every round; got a "
+                "Menu of described ones. For those use oracles.SharedLinear, or "
+                'hn.bandit(actions="described").'
+            )
         if context is None:
             raise ContextError(
                 f"{type(self).__name__} needs a row of features for a context; got None. Give "

@@ -270,6 +270,17 @@ class LinearObjective(Objective):
     def observe(self, context: FloatArray) -> None:
         self.add(context, np.zeros(self.n_actions))
 
+    def extended(self, oracle: Any) -> LinearObjective:
+        """A new action cost on every context what the best constant one did."""
+        twin = LinearObjective(oracle)
+        twin.rounds, twin._U = self.rounds, self._U.copy()
+        K, n = self.n_actions, oracle.n_actions
+        if not len(self._b):
+            return twin
+        totals = self._b[-1] if self.oracle.intercept else self._b.sum(axis=0)
+        twin._b = np.hstack([self._b, np.repeat(self._b[:, [totals.argmin()]], n - K, axis=1)])
+        return twin
+
     def tilted(self, context: FloatArray, losses: FloatArray) -> TiltedLinear:
         """The scores on one context with one more round in the moments, not in the design."""
         return TiltedLinear(self, context, losses)

@@ -3,9 +3,19 @@
 from hannan.predictors.blend import Blend
 from hannan.predictors.exponential_mean import ExponentialMean
 from hannan.predictors.fourier_ridge import FourierRidge
+from hannan.predictors.hybrid import Hybrid
 from hannan.predictors.last import Last
 from hannan.predictors.mean import Mean
 from hannan.predictors.ridge import Ridge
 from hannan.predictors.scaled import Scaled
 
-__all__ = ["Blend", "ExponentialMean", "FourierRidge", "Last", "Mean", "Ridge", "Scaled"]
+__all__ = [
+    "Blend",
+    "ExponentialMean",
+    "FourierRidge",
+    "Hybrid",
+    "Last",
+    "Mean",
+    "Ridge",
+    "Scaled",
+]

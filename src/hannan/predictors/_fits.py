@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from hannan.core.errors import ContextError
+from hannan.core.arrays import grown
+from hannan.core.errors import ContextError, ParameterError
 from hannan.core.kept import expect, is_array, same
 from hannan.core.params import Parametrised
 from hannan.core.rounds import IntArray
@@ -125,6 +126,39 @@ class Fits(Parametrised):
         )  # fmt: skip
         self._mark[:] = 0  # nothing is cached
 
+    def extended(self, n_actions: int) -> Self:
+        """The same regressions, and new ones for more actions."""
+        twin = self.clone(n_actions=n_actions)
+        if not np.array_equal(twin._sizes, self._sizes) or twin._triangular != self._triangular:
+            raise ParameterError(
+                f"Regressions for {n_actions} actions on {self.n_features} features would take "
+                f"more than memory={self.memory} bytes."
+            )
+        K, more = self.n_actions, n_actions - self.n_actions
+        fresh = twin._inverse
+        twin._scaling = self._scaling.extended(n_actions)
+        twin._weights = self._each(self._weights, K, self._sizes, [0.0] * len(self._sizes), more)
+        lengths = [self._length(n) for n in self._sizes.tolist()]
+        split = np.split(fresh, np.cumsum(lengths)[:-1])
+        shared = len(self._inverse) == self._one
+        old = self._parted() if shared else self._inverse
+        twin._inverse = self._each(old, K, lengths, split, more)
+        if shared and not self._seen.any():
+            twin._inverse = fresh
+        twin._seen = grown(self._seen, n_actions)
+        twin._tally = self._tally.copy()
+        twin._restored()
+        return twin
+
+    @staticmethod
+    def _each(numbers: FloatArray, K: int, sizes: Any, values: list[Any], more: int) -> FloatArray:
+        """For each part the numbers of all actions, and those of new ones after them."""
+        ends = np.cumsum([K * int(n) for n in sizes])
+        found = []
+        for part, n, value in zip(np.split(numbers, ends[:-1]), sizes, values, strict=True):
+            found += [part, np.tile(np.broadcast_to(value, int(n)), more)]
+        return np.concatenate(found)
+
     @property
     def shares(self) -> FloatArray:
         """The weight of each part."""
@@ -170,10 +204,13 @@ class Fits(Parametrised):
 
     def _part(self) -> None:
         """An inverse for each action, in place of one for all."""
+        self._inverse = self._parted()
+        self._restored()
+
+    def _parted(self) -> FloatArray:
         ends = np.cumsum([self._length(n) for n in self._sizes.tolist()])
         shared = np.split(self._inverse, ends[:-1])
-        self._inverse = np.concatenate([np.tile(each, self.n_actions) for each in shared])
-        self._restored()
+        return np.concatenate([np.tile(each, self.n_actions) for each in shared])
 
     def _length(self, n: int) -> int:
         """The numbers in an inverse."""
@@ -209,6 +246,13 @@ class Rows(Parametrised):
         self.ridge, self.memory, self.seed = ridge, memory, seed
         self._fits: Fits | None = None
         self._fresh: Fits | None = None
+
+    def extended(self, n_actions: int) -> Self:
+        """With more actions, of which nothing was seen."""
+        twin = self.clone(n_actions=n_actions)
+        if self._fits is not None:
+            twin._fits = self._fits.extended(n_actions)
+        return twin
 
     @property
     def shares(self) -> FloatArray:

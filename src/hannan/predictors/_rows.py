@@ -74,6 +74,20 @@ class Standardiser(Parametrised):
         self._elements: list[IntArray] = []
         self._losses: list[FloatArray] = []
 
+    @property
+    def settled(self) -> bool:
+        """Whether the scaling has been renewed for the last time."""
+        return self._count >= self._last
+
+    def extended(self, n_actions: int) -> Standardiser:
+        """With more actions, of which no observation is kept."""
+        twin = Standardiser(n_actions, self.n_features, self.memory)
+        twin.center[:], twin.scale[:] = self.center, self.scale
+        twin._count, twin._last = self._count, self._last
+        twin._rows = self._rows.copy()
+        twin._elements, twin._losses = list(self._elements), list(self._losses)
+        return twin
+
     def apply(self, row: FloatArray, out: FloatArray) -> None:
         """Write a standardised row."""
         kernel.standardise(row, self.center, self.scale, out)

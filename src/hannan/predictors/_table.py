@@ -1,13 +1,14 @@
 """A row of numbers for each context seen, or one row for all."""
 
+import copy
 import math
 from collections.abc import Hashable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hannan.core.arrays import as_array, as_floats, as_scalar
+from hannan.core.arrays import as_array, as_floats, as_scalar, grown
 from hannan.core.errors import InputTypeError, LossError, OrderError
 from hannan.core.kept import expect, is_array
 from hannan.core.loss import LossFunction
@@ -42,6 +43,13 @@ class TablePredictor(Predictor):
     def prepare(self, n_actions: int) -> None:
         """Make room for K elements a context."""
         self._n_actions = n_actions
+
+    def extended(self, n_actions: int) -> Self:
+        """One that knows what this one does, where there are more elements."""
+        twin = copy.copy(self)
+        twin._rows = {key: grown(row, n_actions) for key, row in self._rows.items()}
+        twin._n_actions = n_actions
+        return twin
 
     def _key(self, context: Any) -> Hashable:
         """Whose row is meant."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from hannan.core.kept import expect, is_count, same
 from hannan.core.validation import FloatArray, check_integer, refuse
@@ -111,6 +112,12 @@ class Blend(LowerConfidence):
                 self.memory,
                 self.seed,
             )
+
+    def extended(self, n_actions: int) -> Self:
+        """One that knows what this one does, where there are more elements."""
+        twin = copy.copy(self)
+        twin._model = self._model.extended(n_actions)
+        return twin
 
     @property
     def weights(self) -> FloatArray:

@@ -1,6 +1,6 @@
 """The mean loss of each element on each context."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -70,6 +70,11 @@ class Mean(TablePredictor):
     def _check_stored(self) -> None:
         super()._check_stored()
         expect(self, _errors=is_array(self._errors, 2, low=0.0))
+
+    def extended(self, n_actions: int) -> Self:
+        twin = super().extended(n_actions)
+        twin._errors = self._errors.copy()
+        return twin
 
     def predict(self, context: Any) -> FloatArray:
         """The mean on this context, shrunk and less the width; the plain mean for α = 0."""

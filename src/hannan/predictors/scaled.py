@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 
 from hannan.core.policy import Action
-from hannan.core.predictor import Predictor, adopt
+from hannan.core.predictor import Predictor, adopt, extended_predictor
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_loss_range, refuse
 from hannan.predictors._table import as_loss
@@ -48,6 +49,11 @@ class Scaled(Predictor):
     def prepare(self, n_actions: int) -> None:
         if hasattr(self._inner, "prepare"):
             self._inner.prepare(n_actions)
+
+    def extended(self, n_actions: int) -> Self:
+        twin = copy.copy(self)
+        twin._inner = extended_predictor(self._inner, n_actions)
+        return twin
 
     def predict(self, context: Any) -> FloatArray:
         return self._back(self._inner.predict(context))

@@ -112,7 +112,7 @@ class Decoder:
         if not isinstance(learned, dict):
             raise self._damaged(node)
         expected = anew._state().keys()
-        if learned.keys() != expected:
+        if not expected - names_in(made, "_later") <= learned.keys() <= expected:
             odd = ", ".join(sorted(learned.keys() ^ expected))
             raise DamagedFileError(
                 f"{self._path} holds a {made.__name__} as this version does not know it: "

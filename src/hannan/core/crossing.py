@@ -1,0 +1,106 @@
+"""φ(context, action): features of a context, of an action, and products of two of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core.menu import Menu
+from hannan.core.params import Parametrised
+from hannan.core.validation import FloatArray, check_integer, refuse
+from hannan.kernels import described as kernel
+
+BLOCKS = ("context", "action", "context*action", "action*action", "context*context")
+_NOTHING = np.empty(0)
+
+
+class Crossing(Parametrised):
+    r"""The map φ from a context x and an action a to numbers, for scores linear in them.
+
+    A constant, and the blocks chosen by name: "context" for x, "action" for a, "context*action" for
+    all products :math:`x_i a_j`, "action*action" and "context*context" for those within one of the
+    two. Where that is more than `width` numbers, products share what single features leave of
+    them: each is added, with a sign, to a place that a hash of its own chooses.
+
+    Parameters
+    ----------
+    blocks
+        Some of these names.
+    width
+        The most numbers.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> menu = hn.Menu([2.0], [[1.0, 3.0], [0.0, 5.0]])
+    >>> Crossing(("action", "context*action"), 100).rows(menu)
+    array([[ 1.,  1.,  3.,  2.,  6.],
+           [ 1.,  0.,  5.,  0., 10.]])
+    """
+
+    _derived = frozenset({"_plans"})
+
+    def __init__(self, blocks: tuple[str, ...], width: int) -> None:
+        known = isinstance(blocks, list | tuple) and len(set(map(str, blocks))) == len(blocks)
+        if not known or not blocks or any(each not in BLOCKS for each in blocks):
+            accepted = "some of " + ", ".join(map(repr, BLOCKS)) + ", each once"
+            raise refuse(self, "blocks", accepted, blocks)
+        self.blocks = blocks
+        self.width = check_integer(self, "width", width, 2, 2**16)
+        self._plans: dict[tuple[int, int], tuple[int, Any]] = {}
+
+    def rows(self, menu: Menu) -> FloatArray:
+        """φ of each action offered, [n, P]."""
+        context = _NOTHING if menu.context is None else menu.context
+        size, plan = self.plan(len(context), menu.rows.shape[1])
+        out = np.empty((len(menu.rows), size))
+        kernel.cross(context, menu.rows, *plan, out)
+        return out
+
+    def size(self, p: int, q: int) -> int:
+        """P, how many numbers become of p features of a context and q of an action."""
+        return self.plan(p, q)[0]
+
+    def plan(self, p: int, q: int) -> tuple[int, Any]:
+        """P; and the two factors of each product, its place and its sign."""
+        known = self._plans.get((p, q))
+        if known is None:
+            if len(self._plans) > 8:
+                self._plans.clear()
+            known = self._plans[p, q] = self._planned(p, q)
+        return known
+
+    def _planned(self, p: int, q: int) -> tuple[int, Any]:
+        x, a = np.arange(1, 1 + p), np.arange(1 + p, 1 + p + q)
+        single = [np.zeros(1, np.intp)]
+        single += [x] if "context" in self.blocks else []
+        single += [a] if "action" in self.blocks else []
+        pairs = [(np.repeat(x, q), np.tile(a, p))] if "context*action" in self.blocks else []
+        for name, part in (("action*action", a), ("context*context", x)):
+            if name in self.blocks:
+                first, second = np.triu_indices(len(part))
+                pairs.append((part[first], part[second]))
+        alone = np.concatenate(single)
+        left = np.concatenate([np.zeros(len(alone), np.intp), *(each for each, _ in pairs)])
+        right = np.concatenate([alone, *(each for _, each in pairs)])
+        n = len(left)
+        if n <= self.width:
+            return n, (left, right, np.arange(n), np.ones(n))
+        kept = len(alone) if 2 * len(alone) <= self.width else 1
+        hashed = _hashed(np.arange(n - kept, dtype=np.uint64))
+        slot = np.arange(n)
+        slot[kept:] = kept + (hashed >> np.uint64(1)) % np.uint64(self.width - kept)
+        sign = np.ones(n)
+        sign[kept:] = 1.0 - 2.0 * (hashed & np.uint64(1))
+        return self.width, (left, right, slot, sign)
+
+
+def _hashed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of splitmix64: fixed for ever, as files depend on it."""
+    with np.errstate(over="ignore"):
+        z = numbers + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(z ^ (z >> np.uint64(31)))

@@ -1,0 +1,192 @@
+"""Actions described by features: what is offered in a round, and the context it is offered in."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hannan.core.arrays import as_floats
+from hannan.core.errors import ContextError, InputTypeError, ParameterError
+from hannan.core.rounds import context_key
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
+from hannan.kernels.losses import extremes
+
+LARGEST = 1e60
+"""No feature is larger, so that products of two can be squared and added up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Menu(Stored):
+    """The actions offered in a round, each described by a row, and the context of the offer.
+
+    To learners of described actions this is the context of a round. So whatever keeps a round, such
+    as late feedback, logs and files, keeps the actions that were offered in it.
+    `learner.act(x, actions=rows)` makes one; environments hand them out themselves.
+
+    Parameters
+    ----------
+    context
+        x, what else is known in the round: a row of features, anything that the policy class
+        takes, or None.
+    rows
+        One row of features for each action, [n, q]: finite numbers.
+    ids
+        A name for each action, by which it is known again in other rounds: distinct and hashable.
+        None where actions are known by their rows alone.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> menu = hn.Menu([0.2], [[1.0, 0.0], [0.0, 1.0]], ids=["news", "sport"])
+    >>> len(menu), menu.rows.shape, menu.index("sport")
+    (2, (2, 2), 1)
+    """
+
+    context: Any
+    rows: Any
+    ids: tuple[Hashable, ...] | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "rows", _check_rows(self.rows))
+        if isinstance(self.context, np.ndarray):
+            put(self, "context", self.context.copy())  # the caller may use its array again
+        if self.ids is not None:
+            put(self, "ids", _check_ids(self.ids, len(self.rows)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others."""
+        return context_key(self.context), self.rows.shape, self.rows.tobytes(), self.ids
+
+    def with_context(self, context: Any) -> Menu:
+        """The same offer in another context, which is not copied."""
+        made = object.__new__(Menu)
+        for name, value in (("context", context), ("rows", self.rows), ("ids", self.ids)):
+            object.__setattr__(made, name, value)
+        return made
+
+    def index(self, name: Any) -> int:
+        """The place of an id, or of an action where there are none; an error for any other."""
+        if self.ids is not None:
+            try:
+                return self.ids.index(name)
+            except ValueError:
+                pass
+        elif isinstance(name, int | np.integer) and 0 <= name < len(self.rows):
+            return int(name)
+        known = f"the {len(self.rows)} actions" if self.ids is None else _listed(self.ids)
+        raise ParameterError(f"{name!r:.100} is not among {known} that were offered.")
+
+    def named(self, action: int) -> Any:
+        """The id of an action; its number where there are none."""
+        return action if self.ids is None else self.ids[action]
+
+    def __repr__(self) -> str:
+        n, q = self.rows.shape
+        return f"<menu of {n} actions with {q} features>"
+
+
+def menu_of(context: Any, actions: Any, ids: Any = None) -> Menu:
+    """A menu from `actions=`: an array, a list of rows, a frame, or a mapping from ids to rows.
+
+    Examples
+    --------
+    >>> menu_of(None, {"news": [1.0, 0.0], "sport": [0.0, 1.0]}).ids
+    ('news', 'sport')
+    """
+    if isinstance(context, Menu):
+        raise ParameterError(
+            "The context is a Menu already, which says what is offered: leave out actions=."
+        )
+    if isinstance(actions, Mapping):
+        if ids is not None:
+            raise ParameterError("actions= is a mapping, whose keys are the ids: leave out ids=.")
+        ids, actions = list(actions), list(actions.values())
+    return Menu(context, actions, ids)
+
+
+def _check_rows(given: Any) -> FloatArray:
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.ndim == 2:
+        rows = np.ascontiguousarray(given) + 0.0  # a copy, without negative zeros
+    else:
+        rows = _as_table(given)
+    if not rows.size:
+        raise ContextError(
+            "actions= must offer one action at least, each with one feature at least; got an array "
+            f"of shape {rows.shape}. In a round without actions there is nothing to decide."
+        )
+    low, high = extremes(rows.ravel())
+    if not (low >= -LARGEST and high <= LARGEST):
+        row, column = np.argwhere(~(np.abs(rows) <= LARGEST))[0].tolist()
+        raise ContextError(
+            f"Features of actions must be finite and at most {LARGEST:g}; feature {column} of "
+            f"action {row}, counting from 0, is {rows[row, column]}."
+        )
+    return rows
+
+
+def _as_table(given: Any) -> FloatArray:
+    """Rows of numbers; an error that says which row is of another width, or no row."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputTypeError(
+            "actions= takes a row of features for each action, [n, q], or a mapping from ids to "
+            f"rows; got {str(given)[:100]!r}."
+        )
+    given = list(given) if not hasattr(given, "__array__") else given
+    if isinstance(given, list) and not given:
+        return np.empty((0, 0))
+    try:
+        found = np.array(as_floats(given))
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim == 2:
+        return np.ascontiguousarray(found) + 0.0
+    widths = []
+    for i, row in enumerate(given if isinstance(given, list) else ()):
+        try:
+            one = as_floats(row)
+        except (TypeError, ValueError):
+            one = np.empty(())
+        if one.ndim != 1:
+            raise ContextError(
+                "actions= takes a row of numbers for each action; that of action "
+                f"{i}, counting from 0, is {str(row)[:100]}."
+            )
+        widths.append(len(one))
+        if len(one) != widths[0]:
+            raise ContextError(
+                f"All actions must have the same features: action 0 has {widths[0]}, and action "
+                f"{i} has {len(one)}."
+            )
+    raise ContextError(
+        f"actions= takes a row of features for each action, [n, q]; got {str(given)[:100]}."
+    )
+
+
+def _check_ids(given: Any, n: int) -> tuple[Hashable, ...]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputTypeError(f"ids= takes a list, one id for each action; got {given!r:.100}.")
+    found = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
+    if len(found) != n:
+        raise ParameterError(f"ids= must name all {n} actions; got {len(found)} ids.")
+    try:
+        distinct = len(set(found))
+    except TypeError:
+        raise InputTypeError(f"ids must be hashable; got {_listed(found)}.") from None
+    if distinct != n or any(each != each for each in found):  # NaN is not even equal to itself
+        twice = next((each for i, each in enumerate(found) if each in found[:i]), found[0])
+        raise ParameterError(f"ids= must be distinct; {twice!r:.100} stands for two actions.")
+    return found
+
+
+def _listed(ids: tuple[Hashable, ...]) -> str:
+    shown = ", ".join(f"{each!r:.40}" for each in ids[:5])
+    return f"{shown}, …" if len(ids) > 5 else shown

@@ -1,0 +1,122 @@
+"""What is known before a decision, as learners take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from hannan.core import ContextError, InputTypeError, ParameterError
+from hannan.core.kept import expect, same
+from hannan.core.menu import Menu
+from hannan.core.stored import Stored
+from hannan.decisions.names import Name, as_name
+from hannan.decisions.records import plain
+from hannan.features import Features
+
+Items = list[list[Any]]
+"""What is offered: pairs of an id and what is known of the item."""
+
+
+def check_features(owner: str, given: Any) -> None:
+    """Refuse what cannot say how rows are read."""
+    if not (given is None or isinstance(given, Features)):
+        if not isinstance(given, Mapping):
+            raise ParameterError(
+                f"{owner}= is a Features, a mapping that declares them, or None to find them from "
+                f"the first rows; got {given!r:.100}."
+            )
+        Features(given)
+
+
+def new_features(given: Any) -> Features:
+    """Features that have seen nothing."""
+    return given.clone() if isinstance(given, Features) else Features(given)
+
+
+def offered(actions: Any) -> Items:
+    """What is offered, checked and of plain values."""
+    if not isinstance(actions, Mapping):
+        raise InputTypeError(
+            "actions= is a mapping from the ids of what is offered to its features, such as "
+            f"{{'sku-1': {{'price': 9.5}}}}; got {actions!r:.100}."
+        )
+    if not actions:
+        raise ParameterError("actions= offers nothing: there is nothing to decide.")
+    return [[as_name(name), plain(row)] for name, row in actions.items()]
+
+
+class Contexts(Stored):
+    """Reads contexts, and what is offered, of the kinds that the first decision had.
+
+    Parameters
+    ----------
+    rows
+        Whether there are contexts at all.
+    items
+        Whether every decision offers actions of its own.
+    features, item_features
+        How they are read: as in `Decider`.
+    """
+
+    _varying = frozenset({"_rows", "_items"})
+
+    def __init__(self, rows: bool, items: bool, features: Any, item_features: Any) -> None:
+        self.rows, self.items = rows, items
+        self.features, self.item_features = features, item_features
+        self._rows = new_features(features) if rows else None
+        self._items = new_features(item_features) if items else None
+
+    def _params_to_store(self) -> dict[str, Any]:
+        names = ("rows", "items", "features", "item_features")
+        return {name: getattr(self, name) for name in names}
+
+    def _check_stored(self) -> None:
+        usual = Contexts(self.rows, self.items, self.features, self.item_features)
+        expect(
+            self,
+            _rows=same(self._rows, usual._rows),
+            _items=same(self._items, usual._items),
+        )
+
+    def read(self, row: Any, items: Items | None) -> Any:
+        """The context of a decision as the learner takes it; nothing changes."""
+        x = None
+        if self._rows is not None:
+            x = self._rows.encode(row)
+        elif row is not None:
+            raise ContextError(
+                "This Decider was asked without a context at first, so that it knows of none; got "
+                f"{row!r:.100}. Make another one for decisions with contexts."
+            )
+        if self._items is None:
+            return x
+        assert items is not None
+        described = [features for _, features in items]
+        reader = self._items
+        if not reader.width:
+            reader = reader.copy()
+            reader.find(described)
+        found = np.array([reader.encode(each) for each in described])
+        return Menu(x, found, tuple(name for name, _ in items))
+
+    def saw(self, row: Any, items: Items | None) -> None:
+        """The same has been decided on. Nothing can fail, as it has been read."""
+        if self._rows is not None:
+            self._rows.see(row)
+        if self._items is not None and items is not None:
+            described = [features for _, features in items]
+            if not self._items.width:
+                self._items.find(described)
+            for each in described:
+                self._items.see(each)
+
+
+def place(name: Any, items: Items, what: str) -> int:
+    """The number of an item among those offered."""
+    names: Iterable[Name] = [each for each, _ in items]
+    for number, each in enumerate(names):
+        if each == name:
+            return number
+    raise ParameterError(f"{what} {name!r:.100} is none of the {len(items)} that were offered.")

@@ -1,0 +1,232 @@
+"""Ridge regressions that all described actions share: a steady one, a fading one, one on cosines.
+
+A pair (context, action) becomes v = (cosines, 1, x, a, products): x and a standardised to unit
+variance, the rest as in `kernels.described`, all divided by the root of how many these are; the
+cosines are random Fourier features of (x, a). Part 0 is a regression on all but the cosines, part 1
+the same with observations that fade, part 2 one on the cosines and single features. They learn what
+losses exceed their mean, `level[0]`, by: so the penalty pulls towards that, rather than to a loss of
+zero, which for clicks that are rare would be far off.
+
+Part i has weights w and R = s (λI + Σ γ^age v v')^-1 as the lower triangle row by row, s = factor[i].
+`tally` is as in `kernels.blend`. Nothing here sums in an order that depends on the machine.
+"""
+
+import math
+
+import numpy as np
+
+from hannan.kernels.blend import LARGEST, dot, project, shrink
+from hannan.kernels.compiling import njit
+
+PARTS = 3
+STEADY, FADING, COSINES = 0, 1, 2
+_LIMIT = 5.0  # standardised features are clipped here
+_BEHIND = 6.0  # log-likelihood by which the steady part is behind the fading one when it gives up
+_LARGE = 1e6  # from this factor on it is multiplied out
+
+
+@njit
+def bounds(m, single, size):
+    """Where each part begins and ends in v: m cosines, then `size` others, `single` of them first."""
+    begin = np.array([m, m, 0])
+    end = np.array([m + size, m + size, m + single if m else 0])
+    return begin, end
+
+
+@njit
+def expand(context, rows, center, scale, plan, waves, phases, height, out):
+    """out[k] = v of each row; False for features that are not finite or too large."""
+    left, right, slot, sign = plan
+    n, q = rows.shape
+    p = context.size
+    m = phases.size
+    size = out.shape[1] - m
+    z = np.empty(1 + p + q)
+    z[0] = 1.0
+    root = 1.0 / math.sqrt(p + q)
+    whole = 1.0 / math.sqrt(size)
+    for j in range(p):
+        if not abs(context[j]) <= LARGEST:
+            return False
+        z[1 + j] = min(max((context[j] - center[j]) / scale[j], -_LIMIT), _LIMIT)
+    shared = np.empty(m)
+    for i in range(m):
+        shared[i] = phases[i]
+    for j in range(p):
+        factor = root * z[1 + j]
+        wave = waves[j]
+        for i in range(m):
+            shared[i] += factor * wave[i]
+    for k in range(n):
+        for j in range(q):
+            value = rows[k, j]
+            if not abs(value) <= LARGEST:
+                return False
+            value = (value - center[p + j]) / scale[p + j]
+            z[1 + p + j] = min(max(value, -_LIMIT), _LIMIT)
+        row = out[k]
+        for i in range(m):
+            row[i] = shared[i]
+        for j in range(q):
+            factor = root * z[1 + p + j]
+            wave = waves[p + j]
+            for i in range(m):
+                row[i] += factor * wave[i]
+        for i in range(m):
+            row[i] = height * math.cos(row[i])
+        others = row[m:]
+        others[:] = 0.0
+        for t in range(left.size):
+            others[slot[t]] += sign[t] * z[left[t]] * z[right[t]]
+        for i in range(size):
+            others[i] *= whole
+    return True
+
+
+@njit
+def deviation(tally):
+    """σ, the size of an error; 1/2 before any was seen."""
+    return math.sqrt((0.25 + tally[PARTS]) / (1.0 + tally[PARTS + 1]))
+
+
+@njit
+def shares(tally, cosines, out):
+    """out = softmax of the log-likelihoods -errors/(2 σ²); without cosines their part has none."""
+    scale = 2.0 * deviation(tally) ** 2
+    parts = PARTS if cosines else PARTS - 1
+    least = tally[:parts].min()
+    total = 0.0
+    out[:] = 0.0
+    for i in range(parts):
+        out[i] = math.exp(-(tally[i] - least) / scale)
+        total += out[i]
+    for i in range(parts):
+        out[i] /= total
+
+
+@njit
+def triangle(i, begin, end, inverse):
+    """The inverse of part i."""
+    start = 0
+    for j in range(i):
+        n = end[j] - begin[j]
+        start += n * (n + 1) // 2
+    n = end[i] - begin[i]
+    return inverse[start : start + n * (n + 1) // 2]
+
+
+@njit
+def guess(v, i, begin, end, weights):
+    """What part i adds to the level."""
+    n = end[i] - begin[i]
+    return dot(weights[i], v[begin[i] : end[i]], n)
+
+
+@njit
+def width(v, i, begin, end, inverse, factor, product):
+    """v'Rv in part i, never negative; `product` gets R v."""
+    n = end[i] - begin[i]
+    x = v[begin[i] : end[i]]
+    project(triangle(i, begin, end, inverse), n, x, product)
+    for j in range(n):
+        product[j] *= factor[i]
+    return max(dot(product, x, n), 0.0)
+
+
+@njit
+def look(V, offsets, spreads, single, weights, inverse, factor, level, tally, m, means, widths):
+    """Means of all rows, and widths unless that array is empty: those of the heaviest part.
+
+    `offsets` and `spreads` are what is known of each item itself: what it costs beyond its
+    features, and v'Rv of that.
+    """
+    begin, end = bounds(m, single, V.shape[1] - m)
+    share = np.empty(PARTS)
+    shares(tally, m > 0, share)
+    heaviest = 0
+    for i in range(PARTS):
+        if share[i] > share[heaviest]:
+            heaviest = i
+    product = np.empty(V.shape[1])
+    for k in range(V.shape[0]):
+        means[k] = level[0] + offsets[k]
+        for i in range(PARTS):
+            if share[i] > 0.0:
+                means[k] += share[i] * guess(V[k], i, begin, end, weights)
+    for k in range(widths.size):
+        square = width(V[k], heaviest, begin, end, inverse, factor, product)
+        widths[k] = math.sqrt(square + spreads[k])
+
+
+@njit
+def learn(
+    v, loss, offset, keep, fade, ridge, single, weights, inverse, factor, level, tally, turn, m
+):
+    """Count the errors of all parts, faded by `keep`, and learn a loss; what it exceeded the parts'
+    mixture by, without the offset of the item."""
+    begin, end = bounds(m, single, v.size - m)
+    share = np.empty(PARTS)
+    shares(tally, m > 0, share)
+    mixed = level[0]
+    guesses = np.zeros(PARTS)
+    for i in range(PARTS):
+        if end[i] > begin[i]:
+            guesses[i] = guess(v, i, begin, end, weights)
+            mixed += share[i] * guesses[i]
+            value = level[0] + offset + guesses[i]
+            tally[i] = keep * tally[i] + (loss - min(max(value, 0.0), 1.0)) ** 2
+    error = loss - min(max(mixed + offset, 0.0), 1.0)
+    tally[PARTS] = keep * tally[PARTS] + error * error
+    tally[PARTS + 1] = keep * tally[PARTS + 1] + 1.0
+    product = np.empty(v.size)
+    for i in range(PARTS):
+        n = end[i] - begin[i]
+        if n == 0:
+            continue
+        gamma = fade if i == FADING else 1.0
+        own = triangle(i, begin, end, inverse)
+        bottom = gamma + width(v, i, begin, end, inverse, factor, product)
+        gain = (loss - level[0] - offset - guesses[i]) / bottom
+        for j in range(n):
+            weights[i, j] += gain * product[j]
+        shrink(own, n, product, bottom * factor[i])
+        if i == FADING:
+            factor[i] /= gamma
+            renew(own, n, (1.0 - gamma) * ridge * n, turn[0] % n, weights[i], factor, product)
+            turn[0] += 1
+    level[1] += 1.0
+    level[0] += (loss - level[0]) / level[1]
+    behind = (tally[STEADY] - tally[FADING]) / (2.0 * deviation(tally) ** 2)
+    if behind > _BEHIND:  # the past is misleading: go on from what has not faded
+        take_over(begin, end, weights, inverse, factor, tally)
+    return loss - mixed
+
+
+@njit
+def renew(own, n, amount, j, w, factor, product):
+    """Add to the faded penalty of one weight, each in its turn, as if it had been seen to be 0."""
+    for i in range(n):
+        a, b = max(i, j), min(i, j)
+        product[i] = factor[FADING] * own[a * (a + 1) // 2 + b]
+    bottom = 1.0 / amount + product[j]
+    gain = -w[j] / bottom
+    for i in range(n):
+        w[i] += gain * product[i]
+    shrink(own, n, product, bottom * factor[FADING])
+    if factor[FADING] > _LARGE:
+        for i in range(own.size):
+            own[i] *= factor[FADING]
+        factor[FADING] = 1.0
+
+
+@njit
+def take_over(begin, end, weights, inverse, factor, tally):
+    """Let the steady part go on from what the fading one knows."""
+    steady = triangle(STEADY, begin, end, inverse)
+    fading = triangle(FADING, begin, end, inverse)
+    for i in range(steady.size):
+        steady[i] = factor[FADING] * fading[i]
+    factor[STEADY] = 1.0
+    for j in range(weights.shape[1]):
+        weights[STEADY, j] = weights[FADING, j]
+    tally[STEADY] = tally[FADING]

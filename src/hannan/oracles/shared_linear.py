@@ -1,0 +1,357 @@
+"""One linear score for all actions, of features that describe context and action."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import Action, ContextError, Menu, Objective, Oracle, Policy
+from hannan.core.crossing import Crossing
+from hannan.core.kept import expect, is_array
+from hannan.core.menu import LARGEST
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, check_positive
+from hannan.kernels import described as kernel
+from hannan.kernels import linear
+from hannan.kernels.losses import extremes
+from hannan.oracles._features import as_numbers
+from hannan.oracles._twin import twin
+
+_COMPLEXITY_ROWS = 500
+_COMPLEXITY_PAIRS = 8
+
+
+class SharedLinear(Oracle):
+    r"""Described actions, scored by one linear function of context and action.
+
+    Policies are :math:`\arg\min_k \langle w, \phi(x, a_k) \rangle` over the actions
+    :math:`a_1, \dots, a_n` that a round offers, with the same weights w for all of them; so what
+    was learned of one action tells something of others like it, seen or not. φ is described in
+    `blocks`. Weights are fitted by ridge regression of the losses of all actions offered so far,
+    :math:`w = A^{-1} b` with :math:`A = \lambda I + \sum_{t,k} \phi_{tk} \phi_{tk}^\top`. A round
+    costs O(n P²) for P features. This is a *reduction*: the fit is not the policy with the
+    smallest loss, so the oracle is inexact, and no theorem covers it. One does cover `ListedRules`.
+
+    Fake losses on the actions of d menus enter b alone, with covariance :math:`2 \frac dm A` after
+    m rounds, as for `LinearPolicies`. Here each action of a round is scored with a draw of its own,
+    all with the mean of their variances, :math:`2 \frac dm \phi_k^\top A^{-1} \phi_k`. So noise
+    alone prefers no action, whatever its features: under one draw of w it would be those at the
+    margin. And the probability of each action is a one-dimensional integral, so bandit feedback
+    needs no resampling.
+
+    Parameters
+    ----------
+    blocks
+        What φ is made of besides a constant: some of "context", "action", "context*action" (all
+        products of a feature of one with a feature of the other), "action*action" and
+        "context*context".
+    width
+        P, the most features; where there are more, products are hashed into what single ones leave.
+    ridge
+        λ, the penalty.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> total = hn.oracles.SharedLinear().objective()
+    >>> offers = [[0.0], [0.5], [1.0]]
+    >>> for x in (-1.0, 1.0):
+    ...     total.add(hn.Menu(np.array([x]), offers), np.array([0.5, 0.5 + 0.2 * x, 0.5 + 0.4 * x]))
+    >>> policy = total.leader()
+    >>> policy(hn.Menu([-1.0], offers)), policy(hn.Menu([1.0], [[0.7], [0.2]]))
+    (2, 1)
+    """
+
+    exact = False
+    open_world = True
+    described = True
+    n_actions = None
+
+    def __init__(
+        self,
+        blocks: Sequence[str] = ("context", "action", "context*action"),
+        *,
+        width: int = 64,
+        ridge: float = 1.0,
+    ) -> None:
+        self.blocks = blocks
+        self.width = width
+        self.ridge = check_positive(self, "ridge", ridge)
+        self.crossing = Crossing(tuple(blocks), width)
+
+    def check_context(self, context: Any) -> Menu:
+        """The menu, its context a row of finite numbers or None."""
+        if not isinstance(context, Menu):
+            raise ContextError(
+                f"{type(self).__name__} needs the actions of the round, each described by a row; "
+                f"got the context {context!r:.100} alone. Call act(context, actions=rows)."
+            )
+        x = context.context
+        if x is None:
+            return context
+        row = x
+        if type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1:
+            row = as_numbers(x, 1)
+        low, high = extremes(row)
+        if not (low >= -LARGEST and high <= LARGEST):
+            raise ContextError(
+                f"Features of a context must be finite and at most {LARGEST:g}; got {x!r:.100}."
+            )
+        return context if row is x else context.with_context(row)
+
+    def check_contexts(self, contexts: Any) -> list[Menu]:
+        """Several menus, without repetition."""
+        checked = [self.check_context(each) for each in contexts]
+        return list({each.key: each for each in checked}.values())
+
+    def key(self, context: Menu) -> Hashable:
+        return context.key
+
+    def objective(self) -> SharedObjective:
+        return SharedObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> SharedNoise:
+        return SharedNoise(self, contexts, key, stream)
+
+    def complexity(self, contexts: Sequence[Menu]) -> float:
+        r"""G by simulation: the gain of ridge fits to pure noise on the menus.
+
+        Menus with 500 actions at most are used; G grows like :math:`\sqrt d`.
+        """
+        some, rows = [], 0
+        for menu in contexts:
+            if some and rows + len(menu) > _COMPLEXITY_ROWS:
+                break
+            some.append(menu)
+            rows += len(menu)
+        X = np.concatenate([self.crossing.rows(menu) for menu in some])
+        most = max(map(len, some))
+        fakes = np.random.default_rng(0).laplace(size=(len(X), _COMPLEXITY_PAIRS * most))
+        fitted = np.empty_like(fakes)
+        if not linear.smooth(X, self.ridge, fakes, fitted):
+            left, sizes, _ = np.linalg.svd(X, full_matrices=False)
+            shrunk = (sizes / np.hypot(sizes, math.sqrt(self.ridge))) ** 2
+            fitted = (left * shrunk) @ (left.T @ fakes)
+        value, start = 0.0, 0
+        for menu in some:  # each action by a draw of its own
+            at = np.arange(len(menu))
+            for pair in range(_COMPLEXITY_PAIRS):
+                own = start + at, pair * most + at
+                zeta, score = fakes[own], fitted[own]
+                value += float(zeta[score.argmax()] - zeta[score.argmin()]) / 2
+            start += len(menu)
+        return max(value / _COMPLEXITY_PAIRS, 1e-9) * math.sqrt(len(contexts) / len(some))
+
+
+class SharedPolicy(Policy):
+    """The offered action with the smallest linear score, under a draw of noise or none."""
+
+    def __init__(self, total: SharedObjective, noise: Any, draw: int, scale: float) -> None:
+        self._total, self._draw = total, (noise, draw, scale)
+
+    def __call__(self, context: Any = None) -> int:
+        menu = self._total.oracle.check_context(context)
+        return self._total.action(menu, *self._draw)
+
+    @property
+    def weights(self) -> FloatArray:
+        """w, without noise."""
+        return self._total.weights.copy()
+
+    def __repr__(self) -> str:
+        return f"<shared linear policy on {len(self._total.weights)} features>"
+
+
+class SharedNoise:
+    """Standard normal numbers for each place in a menu, by counter."""
+
+    def __init__(
+        self, oracle: SharedLinear, contexts: Sequence[Any], key: np.uint64, stream: int
+    ) -> None:
+        self.oracle = oracle
+        self.contexts = contexts
+        self.key = key
+        self.stream = np.uint64(stream)
+
+    def normal(self, draw: int, n: int) -> NDArray[np.float32]:
+        """The numbers of n actions in one draw."""
+        out = np.empty((1, n), np.float32)
+        linear.fill_normals(self.key, self.stream, draw, out)
+        return out[0]
+
+    def unit(self, draw: int) -> FloatArray:
+        """The numbers of one draw, alike for all menus, [d, n]; √2 times as large as Laplace's."""
+        most = max(map(len, self.contexts))
+        row = math.sqrt(2.0) * self.normal(draw, most).astype(np.float64)
+        return np.tile(row, (len(self.contexts), 1))
+
+
+class SharedObjective(Objective):
+    """Design and moments of the regression."""
+
+    oracle: SharedLinear
+    draws_in_batches = False
+    _derived = frozenset({"_cache", "_weights"})
+    _growing = frozenset({"_U", "_b"})
+    _varying = frozenset({"_sizes"})
+
+    def __init__(self, oracle: SharedLinear) -> None:
+        self.oracle = oracle
+        self.rounds = 0
+        self._sizes: tuple[int, int] | None = None  # features of a context, and of an action
+        self._U: FloatArray = np.empty((0, 0))
+        self._b: FloatArray = np.empty(0)
+        self._weights: FloatArray | None = None
+        self._cache: Any = None
+
+    def _check_stored(self) -> None:
+        sizes = self._sizes
+        whole = type(sizes) is tuple and len(sizes) == 2
+        known = whole and all(type(each) is int and 0 <= each < 2**31 for each in sizes or ())
+        P = 0 if sizes is None else self.oracle.crossing.size(*sizes) if known else -1
+        expect(
+            self,
+            _sizes=sizes is None or known,
+            _U=is_array(self._U, P, P) and bool((self._U.diagonal() > 0.0).all()),
+            _b=is_array(self._b, P),
+        )
+
+    def copy(self) -> SharedObjective:
+        return twin(self, "_U", "_b")
+
+    @property
+    def weights(self) -> FloatArray:
+        """w of the fit."""
+        if self._weights is None:
+            self._weights = np.empty(len(self._b))
+            kernel.fit(self._U, self._b, self._weights)
+        return self._weights
+
+    def add(self, context: Menu, losses: FloatArray) -> None:
+        rows = self._solved(context)[0]
+        if self._sizes is None:
+            self._sizes = _sizes_of(context)
+            self._U = math.sqrt(self.oracle.ridge) * np.eye(rows.shape[1])
+            self._b = np.zeros(rows.shape[1])
+        kernel.add(self._U, self._b, rows, losses)
+        self.rounds += 1
+        self._cache = self._weights = None
+
+    def observe(self, context: Menu) -> None:
+        self.add(context, np.zeros(len(context)))
+
+    def tilted(self, context: Menu, losses: FloatArray) -> TiltedShared:
+        """The scores on one menu with one more round in the moments, not in the design."""
+        return TiltedShared(self, context, losses)
+
+    def foresee(
+        self, context: Menu, losses: FloatArray, noise: Noise | None, draw: int, scale: float
+    ) -> Action:
+        """From a copy: a tilt is in the moments, not in the design."""
+        return self.copy().settle(context, losses, noise, draw, scale)
+
+    def scores(self, context: Menu) -> FloatArray:
+        """The predicted loss of each action, without noise."""
+        found: FloatArray = self._solved(context)[1]
+        return found
+
+    def action(self, context: Menu, noise: Noise | None, draw: int, scale: float) -> int:
+        _, scores, _, spread = self._solved(context)
+        if not scale:
+            return int(scores.argmin())
+        assert isinstance(noise, SharedNoise)
+        numbers = np.empty((1, len(scores)), np.float32)
+        sigma = self._factor(noise, scale) * spread
+        return int(kernel.least(scores, sigma, noise.key, noise.stream, draw, numbers))
+
+    def chosen(
+        self, context: Menu, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        _, scores, _, spread = self._solved(context)
+        found = np.zeros((count, len(scores)), dtype=np.bool_)
+        if scale:
+            assert isinstance(noise, SharedNoise)
+            sigma = self._factor(noise, scale) * spread
+            kernel.choices(scores, sigma, noise.key, noise.stream, first, found)
+        else:
+            found[:, scores.argmin()] = True
+        return found
+
+    def law(self, context: Menu, noise: Noise | None, scale: float) -> FloatArray:
+        """A one-dimensional integral, by 48-point quadrature."""
+        _, scores, _, spread = self._solved(context)
+        q = np.zeros(len(scores))
+        sigma = abs(self._factor(noise, scale)) * spread if scale else 0.0
+        if sigma == 0.0:
+            q[scores.argmin()] = 1.0
+        else:
+            linear.normal_law(scores, sigma, q)
+        return q
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        kept = self.copy()
+        return [SharedPolicy(kept, noise, draw, scale) for draw in range(first, first + count)]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        """Unknown: the regression does not hold the losses of policies."""
+        return np.full(count, np.nan)
+
+    def _factor(self, noise: Any, scale: float) -> float:
+        return scale * math.sqrt(2.0 * len(noise.contexts) / max(self.rounds, 1))
+
+    def _solved(self, context: Menu) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """φ, scores, φA⁻¹φ' and the root of its mean diagonal; cached, as a round needs them
+        several times."""
+        if self._cache is None or self._cache[0] is not context:
+            if self._sizes is not None and self._sizes != (sizes := _sizes_of(context)):
+                raise ContextError(
+                    f"SharedLinear has seen contexts with {self._sizes[0]} features and actions "
+                    f"with {self._sizes[1]}; got {sizes[0]} and {sizes[1]}."
+                )
+            rows = self.oracle.crossing.rows(context)
+            n = len(rows)
+            scores, gram = np.zeros(n), np.empty((n, n))
+            if self._sizes is None:  # until something is learned, features may be any number
+                gram[:] = rows @ rows.T / self.oracle.ridge
+            else:
+                kernel.look(self._U, self.weights, rows, scores, gram)
+            spread = math.sqrt(gram.trace() / n)
+            self._cache = context, rows, scores, gram, spread
+        found: tuple[FloatArray, FloatArray, FloatArray, float] = self._cache[1:]
+        return found
+
+
+class TiltedShared(SharedObjective):
+    """The regression with one more round in the moments, for questions about its menu."""
+
+    def __init__(self, base: SharedObjective, context: Menu, losses: FloatArray) -> None:
+        rows, scores, gram, spread = base._solved(context)
+        self.oracle = base.oracle
+        self.rounds = base.rounds
+        self._base, self._losses = base, losses
+        self._cache = context, rows, scores + gram @ losses, gram, spread
+
+    def copy(self) -> SharedObjective:
+        made = self._base.copy()
+        made._b += self._losses @ self._cache[1]
+        made._cache = made._weights = None
+        return made
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        return self.copy().leaders(noise, first, count, scale)
+
+    def _solved(self, context: Menu) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        assert context is self._cache[0], "a tilted regression answers for its own menu"
+        found: tuple[FloatArray, FloatArray, FloatArray, float] = self._cache[1:]
+        return found
+
+
+def _sizes_of(menu: Menu) -> tuple[int, int]:
+    """The features of the context, and those of an action."""
+    return 0 if menu.context is None else len(menu.context), menu.rows.shape[1]

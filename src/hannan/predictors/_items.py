@@ -1,0 +1,111 @@
+"""What single items cost beyond what their features say."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from hannan.core.kept import expect, is_array, is_count
+from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
+
+
+class ItemTerms(Stored):
+    r"""A shrunk mean of residuals for each of the items that were played last.
+
+    Item i, played :math:`n_i` times, costs :math:`\sum r/(n_i + \sigma^2/\tau^2)` more than its
+    features say: σ² is the variance of a residual, τ² that of items, which is found out on the way,
+    since the residual of an item times the mean of its earlier ones is τ² on average. One standard
+    error is taken off, so that items count only where they do differ.
+
+    Of `capacity` items the one that was played longest ago makes room for a new one.
+    """
+
+    _derived = frozenset({"_places"})
+    _varying = frozenset({"_ids"})
+    _fixed = frozenset({"capacity"})
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._ids: list[Hashable] = []
+        self._places: dict[Hashable, int] = {}
+        self._played: FloatArray = np.zeros(capacity)
+        self._sums: FloatArray = np.zeros(capacity)
+        self._last = np.zeros(capacity, np.int64)
+        self._time = 0
+        self._alike: FloatArray = np.zeros(3)  # sums of r · Σr, of n, and of squares of the first
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"capacity": self.capacity}
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 24.0 * float(given["capacity"])
+
+    def _check_stored(self) -> None:
+        n, ids = self.capacity, self._ids
+        known = type(ids) is list and len(ids) <= n
+        try:
+            distinct = known and len(set(ids)) == len(ids)
+        except TypeError:
+            distinct = False
+        expect(
+            self,
+            capacity=is_count(n),
+            _ids=distinct,
+            _played=is_array(self._played, n, low=0.0),
+            _alike=bool(self._alike[1] >= 0.0 and self._alike[2] >= 0.0),
+        )
+
+    def _restored(self) -> None:
+        self._places = {each: place for place, each in enumerate(self._ids)}
+
+    def variance(self) -> float:
+        """τ², less one standard error; 0 where items do not differ."""
+        total, weight, squares = self._alike.tolist()
+        return max(0.0, (total - float(np.sqrt(squares))) / weight) if weight else 0.0
+
+    def look(
+        self, ids: tuple[Hashable, ...] | None, n: int, deviation: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """What each of n items costs beyond its features, and how unsure that is, in σ²."""
+        offsets, spreads = np.zeros(n), np.zeros(n)
+        variance = self.variance() if ids is not None and self._ids else 0.0
+        if ids is None or variance == 0.0:
+            return offsets, spreads
+        shrink, get = deviation**2 / variance, self._places.get
+        for k, each in enumerate(ids):
+            place = get(each)
+            played = shrink if place is None else shrink + self._played[place]
+            if place is not None:
+                offsets[k] = self._sums[place] / played
+            spreads[k] = 1.0 / played
+        return offsets, spreads
+
+    def learn(self, item: Hashable, residual: float) -> None:
+        """An item was played, and cost so much more than its features say."""
+        self._time += 1
+        place = self._places.get(item)
+        if place is None:
+            place = self._room(item)
+        elif self._played[place]:
+            product = residual * self._sums[place]
+            self._alike += (product, self._played[place], product * product)
+        self._played[place] += 1.0
+        self._sums[place] += residual
+        self._last[place] = self._time
+
+    def _room(self, item: Hashable) -> int:
+        """A place for a new item."""
+        if len(self._ids) < self.capacity:
+            self._ids.append(item)
+            place = len(self._ids) - 1
+        else:
+            place = int(self._last.argmin())
+            del self._places[self._ids[place]]
+            self._ids[place] = item
+        self._places[item] = place
+        self._played[place] = self._sums[place] = 0.0
+        return place

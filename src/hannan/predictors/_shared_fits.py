@@ -1,0 +1,193 @@
+"""The regressions of `Hybrid`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Menu
+from hannan.core.crossing import Crossing
+from hannan.core.kept import expect, is_array
+from hannan.core.params import Parametrised
+from hannan.core.validation import FloatArray
+from hannan.kernels import hybrid as kernel
+from hannan.predictors._items import ItemTerms
+from hannan.predictors._rows import LAST, Standardiser
+from hannan.predictors._table import FORGETTING
+
+BANDWIDTHS = (1.0, 2.0)
+_ONE = np.zeros(1, np.intp)
+
+
+class SharedFits(Parametrised):
+    """Regressions on the features of context and action, p and q of them: `kernels.hybrid`."""
+
+    _derived = frozenset({"_crossing", "_plan", "_height", "_single", "_fade", "_cache"})
+    _varying = frozenset({"_names"})
+    _fixed = frozenset({"_waves", "_phases"})
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        m, width = float(given["cosines"]), float(given["width"])
+        sizes = float(given["p"]) + float(given["q"])
+        return 8.0 * (width**2 + (m + width) ** 2 + sizes * (m + 16)) + 24.0 * given["capacity"]
+
+    def _check_stored(self) -> None:
+        names = self._names
+        kept = LAST if type(names) is not list else len(names)
+        expect(
+            self,
+            _names=type(names) is list and kept < LAST,
+            _tally=is_array(self._tally, None, low=0.0),
+            _factor=bool((self._factor > 0.0).all()),
+            _level=bool(self._level[1] >= 1.0),
+        )
+
+    def __init__(
+        self,
+        p: int,
+        q: int,
+        blocks: tuple[str, ...],
+        width: int,
+        cosines: int,
+        ridge: float,
+        window: float,
+        capacity: int,
+        memory: int,
+        seed: int,
+    ) -> None:
+        self.p, self.q, self.blocks, self.width = p, q, blocks, width
+        self.cosines, self.ridge, self.window = cosines, ridge, window
+        self.capacity, self.memory, self.seed = capacity, memory, seed
+        self._crossing = Crossing(blocks, width)
+        size, self._plan = self._crossing.plan(p, q)
+        alone = 1 + p * ("context" in blocks) + q * ("action" in blocks)
+        self._single = min(alone, size)
+        rng = np.random.default_rng(seed)
+        each = cosines // len(BANDWIDTHS)
+        m = each * len(BANDWIDTHS)
+        waves = [g * rng.standard_normal((p + q, each)) for g in BANDWIDTHS]
+        self._waves: FloatArray = np.concatenate(waves, axis=1)
+        self._phases: FloatArray = rng.uniform(0.0, 2.0 * math.pi, m)
+        self._height = math.sqrt(2.0 / each) if each else 0.0
+        self._fade = 1.0 - 1.0 / window
+        self._scaling = Standardiser(1, p + q, memory)
+        self._names: list[Hashable] = []  # of the items in the observations that are kept
+        self._cache: tuple[Menu, FloatArray] | None = None
+        self._weights: FloatArray = np.zeros(0)
+        self._inverse: FloatArray = np.zeros(0)
+        self._factor: FloatArray = np.zeros(0)
+        self._level: FloatArray = np.zeros(0)
+        self._tally: FloatArray = np.zeros(0)
+        self._turn = np.zeros(1, np.int64)
+        self._items = ItemTerms(capacity)
+        self._forget()
+
+    def _forget(self) -> None:
+        """As if nothing had been learned, in the present scaling."""
+        m, size = len(self._phases), self._plan_size
+        begin, end = kernel.bounds(m, self._single, size)
+        parts = []
+        for n in (end - begin).tolist():
+            part = np.zeros(n * (n + 1) // 2)
+            i = np.arange(n)
+            part[i * (i + 3) // 2] = 1.0 / self.ridge
+            parts.append(part)
+        self._inverse = np.concatenate(parts)
+        self._weights = np.zeros((kernel.PARTS, m + size))
+        self._factor = np.ones(kernel.PARTS)
+        self._level = np.array([0.5, 1.0])
+        self._tally = np.zeros(kernel.PARTS + 2)
+        self._turn = np.zeros(1, np.int64)
+        self._items = ItemTerms(self.capacity)
+        self._cache = None
+
+    @property
+    def _plan_size(self) -> int:
+        return self._crossing.size(self.p, self.q)
+
+    @property
+    def shares(self) -> FloatArray:
+        """The weight of each part."""
+        found = np.empty(kernel.PARTS)
+        kernel.shares(self._tally, len(self._phases) > 0, found)
+        return found
+
+    @property
+    def deviation(self) -> float:
+        """σ, the size of an error."""
+        return float(kernel.deviation(self._tally))
+
+    def look(self, menu: Menu, widths: bool) -> tuple[FloatArray, FloatArray] | None:
+        """Means and widths of all actions; None for features that cannot be used."""
+        V = self._expanded(menu)
+        if V is None:
+            return None
+        n = len(V)
+        known = self._items.look(menu.ids, n, self.deviation)
+        found = np.empty(n), np.empty(n if widths else 0)
+        kernel.look(
+            V, *known, self._single, self._weights, self._inverse, self._factor, self._level,
+            self._tally, len(self._phases), *found,
+        )  # fmt: skip
+        return found
+
+    def learn(self, menu: Menu, action: int, loss: float) -> bool:
+        """Learn an observation; False for features that cannot be used."""
+        V = self._expanded(menu)
+        if V is None:
+            return False
+        name = None if menu.ids is None else menu.ids[action]
+        self._learn(V[action], name, loss)
+        row = np.append(_context(menu), menu.rows[action])
+        self._keep(row, name, loss)
+        return True
+
+    def _learn(self, v: FloatArray, name: Hashable, loss: float) -> None:
+        offset = 0.0
+        if name is not None:
+            offset = float(self._items.look((name,), 1, self.deviation)[0][0])
+        residual = kernel.learn(
+            v, loss, offset, FORGETTING, self._fade, self.ridge, self._single, self._weights,
+            self._inverse, self._factor, self._level, self._tally, self._turn, len(self._phases),
+        )  # fmt: skip
+        if name is not None:
+            self._items.learn(name, residual)
+
+    def _keep(self, row: FloatArray, name: Hashable, loss: float) -> None:
+        """Keep an observation while the scaling may still change, and learn all again if it does."""
+        scaling = self._scaling
+        if scaling.settled:
+            return
+        self._names.append(name)
+        if not scaling.keep(row, _ONE, np.array([loss])):
+            return
+        self._forget()
+        for (old, _, shown), whose in zip(list(scaling.kept()), self._names, strict=True):
+            menu = Menu(old[: self.p], old[None, self.p :])
+            V = self._expanded(menu)
+            assert V is not None
+            self._learn(V[0], whose, float(shown[0]))
+        if scaling.settled:
+            self._names = []
+
+    def _expanded(self, menu: Menu) -> FloatArray | None:
+        """v of each action; cached, as a round needs it several times."""
+        if self._cache is None or self._cache[0] is not menu:
+            V = np.empty((len(menu), len(self._phases) + self._plan_size))
+            good = kernel.expand(
+                _context(menu), menu.rows, self._scaling.center, self._scaling.scale,
+                self._plan, self._waves, self._phases, self._height, V,
+            )  # fmt: skip
+            if not good:
+                return None
+            self._cache = menu, V
+        return self._cache[1]
+
+
+def _context(menu: Menu) -> FloatArray:
+    found: FloatArray = np.empty(0) if menu.context is None else menu.context
+    return found
