@@ -48,6 +48,7 @@ STUDIES = (
     "coverage",
     "late",
     "watch",
+    "decider",
     "runner",
     "peers",
 )

@@ -5,7 +5,7 @@ That is a mapping from names, "Class" or "Class, setting", to what is checked:
 - an oracle, or the arguments of `Tried`: an oracle, contexts to try it on, policies to compare it
   with;
 - a `Match` for a learner;
-- an environment, a predictor or a detector as it is.
+- an environment, a predictor, a detector or a column of features as it is.
 """
 
 from __future__ import annotations

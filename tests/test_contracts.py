@@ -1,4 +1,4 @@
-"""Every oracle, learner, environment, predictor and detector keeps its contract.
+"""Every oracle, learner, environment, predictor, detector and column keeps its contract.
 
 The cases are declared beside the tests of each class; see `tests.cases`. That each check can fail
 is tested in `tests/checks`.
@@ -33,6 +33,8 @@ FAMILIES = {
     hn.Environment: [hn.environments],
     hn.Predictor: [hn.predictors],
     hn.detectors.Detector: [hn.detectors],
+    hn.features.Column: [hn.features],
+    hn.features.Features: [hn.features],
 }
 ORACLES = {
     name: Tried(*case) if isinstance(case, tuple) else Tried(case)

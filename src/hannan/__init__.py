@@ -167,11 +167,25 @@ _HOMES = {
 def _load(name: str) -> Any:
     """Load what is not a noun when it is first asked for, so that `import hannan` stays quick."""
     if name not in __all__:
-        raise AttributeError(f"module 'hannan' has no attribute {name!r}")
+        raise AttributeError(f"module 'hannan' has no attribute {name!r}{_nearest(name)}")
     if name in _HOMES or name[0].isupper():  # all other classes that are left are learners' own
         home = _HOMES.get(name, "learners")
         return getattr(importlib.import_module(f"hannan.{home}"), name)
     return importlib.import_module(f"hannan.{name}")
+
+
+def _nearest(name: str) -> str:
+    """What may have been meant by a name that is not there."""
+    if name.startswith("_"):
+        return ""
+    import difflib
+
+    known = {each.lower(): f"hn.{each}" for each in __all__}
+    for package in ("baselines", "oracles", "predictors", "environments", "features", "off_policy"):
+        for each in importlib.import_module(f"hannan.{package}").__all__:
+            known.setdefault(each.lower(), f"hn.{package}.{each}")
+    near = difflib.get_close_matches(name.lower(), known, 1, 0.75)
+    return f"; did you mean {known[near[0]]}?" if near else ""
 
 
 if not TYPE_CHECKING:  # a type checker would otherwise accept any attribute

@@ -156,6 +156,12 @@ def cases() -> list[Case]:
         made = hn.ContextFTPL(hn.oracles.SklearnPolicies(estimator, 3), saving.ROWS, seed=0)
         put(f"sklearn, {name}", made, saving.ROWS, 3, 22)
     done = [Case("Watch", b"".join(content_of(watch(), Encoder())), [0, 1], [[0.5], [1.0]])]
+    for name, made in rows_of_all_kinds().items():
+        content = b"".join(content_of(made, Encoder()))
+        shown: list[Any] = [MIXED, {"age": "odd", "later": 3.0}, None]
+        if name.endswith("sequences"):
+            shown = [[*MIXED.values(), 2.0, None], None]
+        done.append(Case(name, content, shown, [[0.5]]))
     for name, (learner, contexts, losses) in found.items():
         try:
             done.append(Case.of(name, learner, contexts, losses))
@@ -174,6 +180,32 @@ def watch() -> hn.off_policy.Watch:
     made.decided("late", None, 0)
     made.forgotten(0)
     return made
+
+
+MIXED = {
+    "age": 31,
+    "plan": "pro",
+    "when": "2024-02-29",
+    "vip": True,
+    "note": "late again, too late",
+}
+
+
+def rows_of_all_kinds() -> dict[str, hn.features.Features]:
+    """Features found and declared, after some rows; a column waits, others came later."""
+    kinds = {"age": "number", "plan": ["free", "pro"], "when": "date", "vip": "flag"}
+    found = {
+        "Features": hn.features.Features(),
+        "Features, declared": hn.features.Features(kinds | {"note": "text"}, hashed=2),
+        "Features, sequences": hn.features.Features(),
+    }
+    for features in found.values():
+        for t in range(6):
+            row = {**MIXED, "age": 20 + t, "plan": f"plan {t}", "none": None, "waits": None}
+            late = {"late": float(t), "waits": "now"} if t > 3 else {}
+            listed = found["Features, sequences"] is features
+            features.see([*row.values()] if listed else row | late)
+    return found
 
 
 # Forgeries --------------------------------------------------------------------------------
@@ -377,6 +409,8 @@ def attempt(case: Case, content: bytes, folder: Path) -> str:
         stage = "play"
         if isinstance(learner, hn.off_policy.Watch):
             return used(learner, path)
+        if isinstance(learner, hn.features.Features):
+            return read_by(learner, case, path)
         refused = 0
         for t in range(ROUNDS):
             try:
@@ -421,6 +455,25 @@ def used(loaded: hn.off_policy.Watch, path: Path) -> str:
             loaded.forgotten(number)
     str(loaded)
     loaded.save(path)
+    return "played" if not refused else "refused at play"
+
+
+def read_by(loaded: hn.features.Features, case: Case, path: Path) -> str:
+    """Let loaded features read rows; the numbers must be finite, and as many every time."""
+    refused = 0
+    for t in range(ROUNDS):
+        row = case.contexts[t % len(case.contexts)]
+        try:
+            x = loaded.encode(row)
+            loaded.see(row)
+        except hn.HannanError:
+            refused += 1
+            continue
+        if x.shape != (loaded.width,) or not np.isfinite(x).all():
+            raise AssertionError(f"read {x!r:.60}")
+    if len(loaded.names) != loaded.width or len(loaded.kinds) > loaded.width:
+        raise AssertionError("names do not fit")
+    loaded.copy().save(path)
     return "played" if not refused else "refused at play"
 
 

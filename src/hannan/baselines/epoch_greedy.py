@@ -23,6 +23,7 @@ from hannan.core import (
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect
 from hannan.core.learner import learner_rng
+from hannan.core.oracle import check_policies
 from hannan.core.validation import FloatArray, check_not_negative, check_seed
 
 
@@ -96,6 +97,7 @@ class EpochGreedy(Learner):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__()
+        self.oracle = check_policies(self, oracle)
         self.loss_range = loss_range
         self._scale = LossScale(loss_range, self)
         if oracle.n_actions is None or oracle.max_chosen > 1:
@@ -103,7 +105,6 @@ class EpochGreedy(Learner):
                 "EpochGreedy plays single actions uniformly; it needs an oracle with max_chosen=1 "
                 f"and a known n_actions. Got {oracle!r}."
             )
-        self.oracle = oracle
         self.contexts = contexts
         self.log_size = log_size
         self.seed = check_seed(self, seed)

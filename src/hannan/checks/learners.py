@@ -18,6 +18,7 @@ from hannan.core import (
     Environment,
     Feedback,
     HannanError,
+    InputTypeError,
     Learner,
     OrderError,
     Round,
@@ -25,13 +26,18 @@ from hannan.core import (
 from hannan.core.policy import same_action
 from hannan.core.storage import reread, storable
 from hannan.core.validation import FloatArray
+from hannan.environments import LeaderPunisher
 from hannan.experiments import play
 
 LearnerCheck = Callable[[Learner, Environment, int], None]
 
 
 def check_learner(
-    learner: Learner, environment: Environment, horizon: int = 120, *, no_regret: bool = True
+    learner: Learner,
+    environment: Environment | None = None,
+    horizon: int = 120,
+    *,
+    no_regret: bool = True,
 ) -> None:
     """Run all checks of a learner.
 
@@ -40,7 +46,8 @@ def check_learner(
     learner
         With a seed, where it draws anything; only clones of it are played.
     environment
-        Rounds to try it on.
+        Rounds to try it on. By default an adversary against its policies, where these list their
+        contexts.
     horizon
         Rounds of each game.
     no_regret
@@ -54,6 +61,8 @@ def check_learner(
     >>> world = hn.environments.LeaderPunisher(oracle)
     >>> hn.checks.check_learner(hn.ContextFTPL(oracle, seed=0), world)
     """
+    if environment is None:
+        environment = _usual_world(learner)
     for check_parameters in PARAMETER_CHECKS:
         check_parameters(learner)
     check_docstring(type(learner))
@@ -61,6 +70,18 @@ def check_learner(
         check(learner, environment, horizon)
     if no_regret:
         check_average_regret_falls(learner, environment, 2 * horizon)
+
+
+def _usual_world(learner: Learner) -> Environment:
+    """What a learner is tried on if nothing else is said."""
+    oracle = learner.oracle
+    if oracle is None or oracle.contexts is None or oracle.takes_functions:
+        raise InputTypeError(
+            f"check_learner needs rounds to try {type(learner).__name__} on, which has no policies "
+            "that list their contexts: check_learner(learner, environment), with an environment "
+            "such as hannan.environments.FromArrays(contexts, losses)."
+        )
+    return LeaderPunisher(oracle)
 
 
 def check_acts_before_any_update(learner: Learner, environment: Environment, horizon: int) -> None:

@@ -23,6 +23,12 @@ class Feedback(Enum):
 
     FULL = "full"  # the losses of all elements
     SEMI = "semi"  # the losses of the chosen elements; of the one chosen, where one is
+    BANDIT = "semi"  # the same
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        """Other words for the same."""
+        return cls.SEMI if value in ("bandit", "semi-bandit") else None
 
 
 class Round:

@@ -16,7 +16,7 @@ import numpy as np
 from hannan.core.arrays import as_rows, check_comparable
 from hannan.core.availability import Availability, check_available
 from hannan.core.environment import Feedback
-from hannan.core.errors import ParameterError
+from hannan.core.errors import InputTypeError, ParameterError
 from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect
 from hannan.core.menu import Menu, menu_of
@@ -205,12 +205,19 @@ class Learner(Parametrised, ABC):
         return self._decide_all(rows, given, actions is not None)
 
     @interrupts.whole
-    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
+    def update(
+        self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
+    ) -> None:
         """Learn the losses of the round that `act` opened, or of a decision, given it or its id.
 
         With full information the losses of all actions; else that of the action, or one for each
-        chosen element in the order of `action`.
+        chosen element in the order of `action`. A reward is refused, with what to do.
         """
+        if reward is not None:
+            raise InputTypeError(
+                "update takes losses, loss=: of rewards from 0 to R give R - reward, with "
+                "loss_range=(0, R) where the learner is made. hn.Decider takes rewards as they are."
+            )
         changing = None
         try:
             ledger, sets = self._ledger, self._availability

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
-from hannan.core.errors import HannanError, ParameterError
+from hannan.core.errors import HannanError, InputTypeError, ParameterError
 from hannan.core.kept import same
 from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
@@ -285,6 +285,21 @@ class Objective(Stored, ABC):
         raise ParameterError(
             f"Totals of {type(self.oracle).__name__} cannot take more actions than they began with."
         )
+
+
+def check_policies(owner: object, oracle: Any) -> Any:
+    """A policy class as learners take it, or what to give instead."""
+    if isinstance(oracle, Oracle):
+        return oracle
+    who = type(owner).__name__
+    if isinstance(oracle, type):
+        raise InputTypeError(f"{who} needs an instance, {oracle.__name__}(...); got the class.")
+    actions = oracle if type(oracle) is int and oracle > 0 else 3
+    raise InputTypeError(
+        f"{who} takes policies, such as hannan.oracles.AllPolicies(n_contexts=1, "
+        f"n_actions={actions}) for plain actions or hannan.oracles.LinearPolicies({actions}) for "
+        f"rows of features; got {oracle!r:.80}. hn.bandit({actions}) chooses for you."
+    )
 
 
 class Oracle(Parametrised, ABC):

@@ -1,10 +1,12 @@
 """Parameters read off the constructor's signature: `params`, `clone` and `repr` come for free."""
 
+import difflib
 import functools
 import inspect
 import math
+from abc import ABCMeta
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,7 +17,44 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _signature = functools.lru_cache(maxsize=512)(inspect.signature)
 
 
-class Parametrised(Stored):
+class Asked(ABCMeta):
+    """Makes objects, and says what may have been meant by an argument that there is not."""
+
+    if not TYPE_CHECKING:  # a type checker knows the constructors
+
+        def __call__(cls, *args: Any, **given: Any) -> Any:
+            try:
+                return super().__call__(*args, **given)
+            except TypeError as error:
+                if isinstance(error, InputTypeError) or not given:
+                    raise
+                taken = list(_signature(cls.__init__).parameters.values())[1:]
+                names = [p.name for p in taken if p.kind not in _VARIADIC]
+                unknown = [name for name in given if name not in names]
+                if not unknown or len(names) < len(taken):
+                    raise
+                raise InputTypeError(_no_argument(cls.__name__, unknown[0], given, names)) from None
+
+        @property
+        def __signature__(cls) -> inspect.Signature:
+            found = _signature(cls.__init__)
+            return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+def _no_argument(who: str, name: str, given: Mapping[str, Any], known: list[str]) -> str:
+    """What to say of an argument that a constructor does not have."""
+    if name == "n_actions" and "oracle" in known:
+        actions = given[name] if type(given[name]) is int else 3
+        return (
+            f"{who} takes policies, and these know the actions: {who}(hannan.oracles.AllPolicies("
+            f"n_contexts=1, n_actions={actions})). hn.bandit({actions}) chooses for you."
+        )
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(known) or 'none'}."
+    return f"{who} has no argument {name!r}. {hint}"
+
+
+class Parametrised(Stored, metaclass=Asked):
     """A class whose constructor stores each argument under its own name."""
 
     @property

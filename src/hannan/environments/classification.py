@@ -20,7 +20,7 @@ from hannan.core import (
     ParameterError,
     Round,
 )
-from hannan.core.arrays import as_array
+from hannan.core.arrays import as_array, as_list, columns_of, is_frame
 from hannan.core.unpacking import check_unpacked
 from hannan.core.validation import FloatArray, check_choice, check_integer, check_positive, refuse
 from hannan.environments._scaling import RUNNING, unit
@@ -39,7 +39,8 @@ class Classification(Environment):
     rows
         Features [n, p], an array or a frame of finite numbers.
     labels
-        The class of each row, from 0 to K - 1, an array or a column.
+        The class of each row, an array or a column: from 0 to K - 1, or names, which are numbered
+        in the order of the alphabet.
     n_actions
         K; by default the largest label and one more.
     shuffle
@@ -81,7 +82,7 @@ class Classification(Environment):
         self.scale = scale
         self.oracle = oracle
         table = _check_rows(self, rows)
-        self._labels = _check_labels(self, labels, len(table), n_actions)
+        self._labels, self._classes = _check_labels(self, labels, len(table), n_actions)
         most = int(self._labels.max()) + 1
         self.n_actions: int = most if n_actions is None else n_actions
         if oracle is not None and oracle.n_actions not in (None, self.n_actions):
@@ -164,6 +165,15 @@ class Classification(Environment):
         return cls(rows, labels, n_actions=n_actions, shuffle=shuffle, scale=scale, oracle=oracle)
 
     @property
+    def classes(self) -> list[Any]:
+        """What each action stands for: its number, or the name that was given.
+
+        >>> Classification([[0.0], [1.0]], ["spam", "ham"]).classes
+        ['ham', 'spam']
+        """
+        return list(range(self.n_actions)) if self._classes is None else list(self._classes)
+
+    @property
     def horizon(self) -> int | None:
         """The number of rows where they come once, else None."""
         return None if self.shuffle else len(self._rows)
@@ -198,6 +208,14 @@ def _check_rows(owner: object, rows: Any) -> NDArray[Any]:
         table = as_array(rows)
     except ValueError:
         raise refuse(owner, "rows", "numbers [n, p]", rows) from None
+    if is_frame(rows) and table.dtype.kind not in "fiub":
+        for name, column in columns_of(rows):
+            held = as_array(column)
+            if held.dtype.kind not in "fiub":
+                raise ContextError(
+                    f"Column {str(name)!r} of rows holds {as_list(column)[0]!r:.40}, no number: "
+                    "leave it out, or encode the rows by hannan.features.Features first."
+                )
     if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "fiub":
         raise refuse(owner, "rows", "numbers [n, p]", rows)
     finite = np.isfinite(table)
@@ -212,10 +230,14 @@ def _check_rows(owner: object, rows: Any) -> NDArray[Any]:
 
 def _check_labels(
     owner: object, labels: Any, n_rows: int, n_actions: int | None
-) -> NDArray[np.intp]:
+) -> tuple[NDArray[np.intp], list[str] | None]:
+    """The labels as numbers, and the names that they had."""
     found = as_array(labels)
+    if found.dtype.kind in "UO" and all(isinstance(each, str) for each in found.ravel().tolist()):
+        classes, places = np.unique(found.astype(str), return_inverse=True)
+        return _check_labels(owner, places, n_rows, n_actions)[0], classes.tolist()
     if found.ndim != 1 or len(found) != n_rows or found.dtype.kind not in "iub":
-        raise refuse(owner, "labels", f"{n_rows} integers, one for each row", labels)
+        raise refuse(owner, "labels", f"{n_rows} integers or names, one for each row", labels)
     if n_actions is None:
         most = int(found.max())
     else:
@@ -226,7 +248,7 @@ def _check_labels(
         raise LossError(
             f"Labels must be from 0 to {most}; that of row {row}, counting from 0, is {found[row]}."
         )
-    return found.astype(np.intp)
+    return found.astype(np.intp), None
 
 
 def _scaled(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hannan.core import Environment, Feedback, Learner, Oracle, ParameterError
+from hannan.core import Environment, Feedback, InputTypeError, Learner, Oracle, ParameterError
 from hannan.core.validation import check_integer, check_seed
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.trace import Trace
@@ -53,6 +53,8 @@ def play(
     >>> trace.best_policy.index
     0
     """
+    if isinstance(learner, Environment) and isinstance(environment, Learner):
+        raise InputTypeError("play takes the learner first: play(learner, environment).")
     rounds = environment.horizon if horizon is None else horizon
     if rounds is None:
         raise ParameterError(

@@ -157,27 +157,26 @@ def level_of(value: Any) -> str:
     >>> level_of(3.0), level_of(" pro "), level_of(("a", 1))
     ('3', 'pro', "('a', 1)")
     """
-    if isinstance(value, Enum):
-        text = f"{type(value).__name__}.{value.name}"
-    elif isinstance(value, str):
-        text = value.strip()
-    elif isinstance(value, float | np.floating) and float(value).is_integer():
-        text = str(int(value))
-    else:
+    try:
         text = _text_of(value)
+    except Exception:  # what others write in __str__
+        text = type(value).__name__
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST - 12]}…{stable_hash(text):08x}"
     return text
 
 
 def _text_of(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
     made: Any = type(value)
     if made.__str__ is object.__str__ and made.__repr__ is object.__repr__:
         return str(made.__name__)  # its text would be its place in memory
-    try:
-        return str(value).strip()
-    except Exception:  # what others write in __str__
-        return str(made.__name__)
+    return str(value).strip()
 
 
 def words_of(value: Any) -> list[str]:

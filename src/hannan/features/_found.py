@@ -22,7 +22,7 @@ from hannan.features.number import Number
 from hannan.features.text import Text
 
 KINDS: tuple[type[Column], ...] = (Number, Category, Text, Date, Flag)
-LATER = 4
+LATER = 6
 _WORDS = {"number": Number, "category": Category, "text": Text, "date": Date, "flag": Flag}
 _SENTENCE = 4  # words; fewer are rather a name
 _LIST = (list, set, frozenset, Mapping)
@@ -72,10 +72,10 @@ def narrow(value: Any) -> Column:
     """A column for such values that takes no more than `LATER` numbers."""
     kind = kind_of([value])
     if kind is Category:
-        return Category(room=2, buckets=1)
+        return Category(room=LATER - 2, buckets=1)
     if kind is Text:
         return Text(LATER - 1)
-    return Date(("day", "weekday")) if kind is Date else kind()
+    return Date(("day", "weekday", "month")) if kind is Date else kind()
 
 
 def preset(word: str) -> Column | None:

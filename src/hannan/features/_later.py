@@ -11,7 +11,7 @@ from hannan.features.column import Column
 
 
 class Later(Column):
-    """Four numbers, kept for whatever kind the first value of the column turns out to be."""
+    """Six numbers, kept for whatever kind the first value of the column turns out to be."""
 
     _varying = frozenset({"_inside"})
 
@@ -24,7 +24,7 @@ class Later(Column):
 
     @property
     def width(self) -> int:
-        """4."""
+        """6."""
         return LATER
 
     @property

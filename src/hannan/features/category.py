@@ -90,7 +90,7 @@ class Category(Column):
             return True
         if value is None or not _can_be(value):
             out[at + self._size] = 1.0
-            return value is None
+            return is_missing(value)
         level = level_of(value)
         place = self._places.get(level)
         if place is None:

@@ -60,7 +60,8 @@ class Date(Column):
         self.format = format
         known = ("day", *_PERIODS)
         given = list(parts) if isinstance(parts, list | tuple) else []
-        if not given or len(set(map(str, given))) != len(given) or not set(given) <= set(known):
+        once = len(set(map(str, given))) == len(given)
+        if not given or not once or not all(part in known for part in given):
             raise refuse(self, "parts", f"some of {known}, each once", parts)
         if format is not None and not isinstance(format, str):
             raise refuse(self, "format", 'text such as "%d.%m.%Y", or None', format)

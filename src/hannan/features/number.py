@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hannan.core.kept import expect, is_number
-from hannan.core.validation import check_positive
+from hannan.core.validation import check_positive, refuse
 from hannan.features._cells import HUGE, as_number, is_missing
 from hannan.features.column import Column
 
@@ -60,6 +60,9 @@ class Number(Column):
         self.standardise = standardise
         self.clip = clip
         self.indicator = indicator
+        for name in ("standardise", "indicator"):
+            if not isinstance(getattr(self, name), bool):
+                raise refuse(self, name, "True or False", getattr(self, name))
         self._most = check_positive(self, "clip", clip)
         self._count = 0
         self._mean = 0.0
