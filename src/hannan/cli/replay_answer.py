@@ -265,7 +265,9 @@ class Answer:
 
     def page(self, snippet: str) -> Lead:
         """What the report begins with."""
-        return Lead(self.sentence, self.listed(), self.confusion, self.notes, self.columns, snippet)
+        best = None if self.choice is None else self.choice.name
+        more = self.confusion, self.notes, self.columns, snippet
+        return Lead(self.sentence, best, self.listed(), *more)
 
     def print(self, console: Console, snippet: str, data: Path) -> None:
         """The sentence, the table, and what is behind them."""

@@ -35,10 +35,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
         for name, value in stream.table.items()
         if name not in _ALREADY | {"type"} and value not in (None, [])
     }
-    arguments = "".join(
-        f"    {name}={pprint.pformat(value, sort_dicts=False, width=90, indent=1, compact=True)},\n"
-        for name, value in given.items()
-    ).replace("\n ", "\n     ")
+    arguments = "".join(f"    {name}={_written(value)},\n" for name, value in given.items())
     path = Path(environment.path)
     head = f"import hannan as hn\n\nworld = hn.{module}.{kind}(\n    {str(path)!r},\n{arguments})\n"
     if choice is None or choice.kind == "constant":
@@ -60,6 +57,12 @@ def snippet(stream: Stream, choice: Player | None) -> str:
         + f"trace = hn.play(learner, world, {stream.rounds}, seed=0)\n"
         + "print(trace.mean_loss, world.actions[trace.actions[-1]])"
     )
+
+
+def _written(value: Any) -> str:
+    """A value over as many lines as it needs, inside a call."""
+    text = pprint.pformat(value, sort_dicts=False, width=88, compact=True)
+    return text.replace("\n", "\n    ")
 
 
 def _call(table: dict[str, Any], environment: FromFile | FromLog) -> str:

@@ -1,4 +1,4 @@
-"""What is put beside learners: rules fitted to the data, each action alone, what was done.
+"""What is put beside learners: fitted rules, the best single action, what was done.
 
 A fitted rule has to be measured on rounds it was not fitted to. The rounds are cut into a few
 stretches, and each stretch is decided by a rule that was fitted to all others.
@@ -25,7 +25,6 @@ from hannan.oracles import LinearPolicies
 FOLDS = 5
 _BLOCK = 1024  # rounds that fitted models are asked about at once
 _FEWEST = 50  # rounds, with fewer of which nothing is fitted
-_MOST_CONSTANTS = 20
 
 
 class Fitted:
@@ -102,7 +101,7 @@ def put_beside(
     *,
     tick: Callable[[int], None] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """What rules of several classes, each action alone, and what was done would have cost.
+    """What rules of several classes, the best single action, and what was done would have cost.
 
     Two passes over the rounds where there are rows of features: one for a sample, to which rules
     are fitted, and one to measure them. Where policies are linear, returns besides what
@@ -120,7 +119,7 @@ def put_beside(
     >>> found, best = put_beside(world, hn.oracles.LinearPolicies(2), 500, 50, 0)
     >>> {each["name"]: each["mean_loss"] < 0.1 for each in found}
     {'linear rule': True, 'stump': True, 'decision tree': True, 'boosted trees': True,
-     'always 0': False, 'always 1': False}
+     'always 0': False}
     >>> best["found"], best["mean_loss"]
     ('stump', 0.0)
     """
@@ -206,9 +205,9 @@ def _measure(
                 each.mark(done)
     for each, whole in zip(fitted, within, strict=True):
         each.in_sample = whole.loss / whole.weight if whole.weight else None
-    order = sorted(constants, key=lambda each: each.loss / max(each.weight, 1e-12))
-    kept = order[: 1 if len(order) > _MOST_CONSTANTS else None]
-    return [*fitted, *kept, *([current] if known else [])], within, done
+    played = [each for each in constants if each.weight]
+    best = sorted(played, key=lambda each: each.loss / each.weight)[:1]
+    return [*fitted, *best, *([current] if known else [])], within, done
 
 
 class _Block:

@@ -20,6 +20,8 @@ class Lead:
     ----------
     sentence
         The answer.
+    best
+        The name of the best choice, if there is one.
     rows
         By name: "mean", and where they are known "low" and "high" of its interval, and "regret".
     confusion
@@ -31,6 +33,7 @@ class Lead:
     """
 
     sentence: str
+    best: str | None
     rows: Mapping[str, Mapping[str, Any]]
     confusion: Mapping[str, Any] | None
     notes: Sequence[str]
@@ -60,6 +63,8 @@ class Lead:
             mean = NOTHING if row["mean"] is None else fixed(row["mean"], decimals)
             ends = [row.get(end) for end in ("low", "high")]
             shown = "" if None in ends else " to ".join(fixed(end, decimals) for end in ends)  # type: ignore[arg-type]
+            if name == self.best:
+                mean = f"<b>{mean}</b>"
             rows.append(
                 f"<tr><th scope='row'>{escape(name)}</th><td class='n'>{mean}</td>"
                 f"<td class='n soft'>{shown}</td></tr>"

@@ -129,7 +129,10 @@ def _parameters_of(s: Standing, colours: Slots) -> str:
         escape(_seeds(s.seeds)),
         escape(str(first["cell"]["hannan"])),
     )
-    return f"<tr>{_who(s, colours)}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    heads = ("Type", "Parameters", "Feedback", "Seeds", "Hannan")
+    pairs = zip(heads, cells, strict=True)
+    shown = "".join(f"<td data-head='{head}'><span>{cell}</span></td>" for head, cell in pairs)
+    return f"<tr>{_who(s, colours)}{shown}</tr>"
 
 
 def _where(name: str, table: object) -> str:
@@ -161,7 +164,8 @@ def _code(text: str) -> str:
 def _cell(text: str, best: bool = False, head: str = "") -> str:
     """A number; its heading stands before it where there is no room for columns."""
     said = f" data-head='{escape(head)}'" if head else ""
-    return f"<td class='n'{said}>{f'<b>{text}</b>' if best else text}</td>"
+    kind = "n nothing" if text == NOTHING else "n"
+    return f"<td class='{kind}'{said}>{f'<b>{text}</b>' if best else f'<span>{text}</span>'}</td>"
 
 
 def _table(kind: str, heads: str, rows: Sequence[str]) -> str:
