@@ -18,6 +18,7 @@ from hannan.core import Oracle, Policy
 from hannan.core.validation import FloatArray
 from hannan.oracles import LinearPolicies
 from hannan.oracles.linear_policies import LinearPolicy
+from hannan.oracles.sklearn_policies import one_thread
 
 Actions = NDArray[np.intp]
 
@@ -205,18 +206,25 @@ def _tree(rows: FloatArray, losses: FloatArray, leaves: int) -> Callable[[FloatA
 def _boosted(rows: FloatArray, losses: FloatArray) -> Callable[[FloatArray], Actions]:
     from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
 
-    models = [
-        HistGradientBoostingRegressor(
-            max_iter=40,
-            max_leaf_nodes=8,
-            min_samples_leaf=_fewest(rows),
-            learning_rate=0.15,
-            early_stopping=False,
-            random_state=0,
-        ).fit(rows, column)
-        for column in losses.T
-    ]
-    return lambda some: np.column_stack([each.predict(some) for each in models]).argmin(axis=1)
+    # Threads that wait for each other would take many times as long for so few rows.
+    with one_thread():
+        models = [
+            HistGradientBoostingRegressor(
+                max_iter=40,
+                max_leaf_nodes=8,
+                min_samples_leaf=_fewest(rows),
+                learning_rate=0.15,
+                early_stopping=False,
+                random_state=0,
+            ).fit(rows, column)
+            for column in losses.T
+        ]
+
+    def choose(some: FloatArray) -> Actions:
+        with one_thread():
+            return np.column_stack([each.predict(some) for each in models]).argmin(axis=1)
+
+    return choose
 
 
 def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> Linear | None:
