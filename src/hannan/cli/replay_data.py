@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hannan.adapters.vw.files import FromVW, format_of, is_vw
 from hannan.core import ParameterError
 from hannan.environments import FromFile, FromLog
@@ -95,6 +97,9 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
             f"There are {environment.horizon} rows in the file {str(path)!r}; {rows} were asked "
             "for."
         )
+    if columns is not None:
+        for _ in environment.clone(context=None).rounds(rows, np.random.default_rng(0)):
+            pass  # what is wrong is told before anybody plays
     described = _described(environment)
     dropped = 0 if columns is None else columns.rows - environment.horizon
     units = Units.of({**described, "reward": options.get("reward")})
