@@ -185,7 +185,7 @@ def test_a_frame_and_a_file_of_the_same_rows_are_the_same_rounds(tmp_path, kind,
         np.testing.assert_array_equal(ours.context, theirs.context)
         assert ours.reveal(0).tolist() == theirs.reveal(0).tolist()
         assert ours.current == theirs.current
-    limits = {"max_columns", "max_unpacked"}  # what a frame holds has been read
+    limits = {"max_columns", "max_unpacked", "dialect"}  # what a frame holds has been read
     assert set(FromFile(path, **options).params) - {"path"} - limits == set(frame.params) - {
         "frame"
     }

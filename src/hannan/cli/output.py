@@ -92,12 +92,12 @@ def play_plan(plan: Plan, folder: Path, **options: Any) -> Run:
         return run(plan, folder, progress=tick, **options)
 
 
-def write_report_of(plan: Plan, done: Run, folder: Path) -> Path:
-    """The HTML report of what was played."""
+def write_report_of(plan: Plan, done: Run, folder: Path, lead: Any = None) -> Path:
+    """The HTML report of what was played; `lead` is the answer that it begins with."""
     from hannan.report import write_report
 
-    records = compared(done.records)
-    return write_report(records, done.times, folder / "report.html", plan.title, plan.description)
+    path, records = folder / "report.html", compared(done.records)
+    return write_report(records, done.times, path, plan.title, plan.description, lead=lead)
 
 
 def print_failures(done: Run) -> int:

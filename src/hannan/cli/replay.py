@@ -18,21 +18,26 @@ from hannan.cli.output import (
     play_plan,
     print_failures,
     print_json,
+    rounds_bar,
     stderr,
     write_report_of,
 )
 from hannan.cli.replay_answer import Answer
-from hannan.cli.replay_data import LIMITS, Stream, read_stream
+from hannan.cli.replay_data import DIALECT, LIMITS, Stream, read_stream, spooled
+from hannan.cli.replay_takeaways import snippet, train_decider, write_decisions
 from hannan.core import HannanError, ParameterError
+from hannan.experiments.beside import FOLDS
 from hannan.experiments.catalogue import entries, find
 from hannan.experiments.plan import Plan, make_plan
 
 _RIDGE = {"type": "Ridge"}
 _FULL = {"type": "ContextFTPL", "predictor": _RIDGE}
 _PLAIN = {"type": "ContextFTPL", "loss_range": None}
-_DATA = ("context", "categorical", "label", "labels", "losses", "current", "value_range")
+_DATA = ("context", "categorical", "text", "label", "labels", "losses", "current", "value_range")
 _VW = ("format", "hash")
 _LOG = ("action", "actions", "loss", "reward", "propensity", "method", "floor")
+_POINTS = 200
+_LONG = 50_000  # rows, above which slow learners play only if they are asked for
 
 
 def _listed(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> Any:
@@ -56,17 +61,28 @@ def _number_or_column(ctx: click.Context, option: click.Parameter, given: str | 
         return given
 
 
+_NAMED: dict[str, dict[str, Any]] = {
+    "ContextFTPL": _FULL,
+    "Restarting": {"type": "Restarting", "learner": _FULL},
+    "UniformRandom": {"type": "UniformRandom", "loss_range": None},
+}
+"""How learners that are asked for by name are made here."""
+_SLOW = ("hn.experts",)
+
+
 def _several(name: str, what: str) -> Callable[[Any], Any]:
     return click.option(name, multiple=True, callback=_listed, metavar="A,B,…", help=what)
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@_several("--context", "Columns shown before acting. [default: all numbers not used otherwise]")
-@_several("--categorical", "Columns of the context that hold categories, not numbers.")
+@_several("--context", "Columns known before deciding. [default: all that look useful]")
+@_several("--categorical", "Columns to be read as categories, whatever they look like.")
+@_several("--text", "Columns whose words are used.")
 @click.option("--label", metavar="COLUMN", help="The right class: playing another one costs 1.")
 @_several("--labels", "The classes, in place of those found in the file.")
 @_several("--losses", "In place of --label: a column with the loss of each action.")
+@_several("--cost", "With --label: RIGHT:DONE=COST, such as yes:no=50, or a file with a matrix.")
 @click.option("--current", metavar="COLUMN", help="What your present system did.")
 @click.option("--action", metavar="COLUMN", help="Of a log: the action that was taken.")
 @_several("--actions", "The actions there are, in place of those found in the log.")
@@ -86,13 +102,13 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
 @click.option(
     "--floor",
     type=click.FloatRange(0.0, 1.0, min_open=True),
-    help="Of propensities, for rejection: a higher one keeps more rows, with a bias.",
+    help="Smallest propensity used by rejection; a larger floor keeps more rows but adds bias.",
 )
 @click.option(
     "--value-range",
     metavar="LOW,HIGH",
     callback=_range,
-    help="Of the losses or rewards in the file. [default: found in the file; of a log 0,1]",
+    help="Range of the losses or rewards. [default: found in the file]",
 )
 @click.option(
     "--feedback",
@@ -115,52 +131,91 @@ def _several(name: str, what: str) -> Callable[[Any], Any]:
     type=click.IntRange(1),
     help="Bytes that a .gz file may have unpacked. [default: 50 times its size, 16 MiB at least]",
 )
+@click.option("--delimiter", help="Between values. [default: found in the file]")
+@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark. [default: found]")
+@click.option("--encoding", help="Of the text. [default: found: UTF-8 or Windows-1252]")
+@click.option("--header/--no-header", default=None, help="Whether there is one. [default: found]")
 @click.option("--policies", metavar="NAME", help="A policy class. [default: LinearPolicies]")
 @click.option("--learner", "learners", multiple=True, metavar="NAME", help="Only these learners.")
 @click.option("--rounds", type=click.IntRange(1), help="Only so many rows, from the first on.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--seeds", type=click.IntRange(1), default=1, help="So many seeds, from --seed on.")
-@click.option("--jobs", type=click.IntRange(1), default=1, help="Games at the same time.")
+@click.option("--seeds", type=click.IntRange(1), default=1, help="Number of seeds, from --seed on.")
+@click.option("--jobs", type=click.IntRange(1), default=1, help="Games to play in parallel.")
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Folder for results and the HTML report."
 )
+@click.option("--save", type=click.Path(path_type=Path), help="Write a trained hn.Decider here.")
+@click.option(
+    "--decisions", type=click.Path(path_type=Path), help="Write what the best choice does, a CSV."
+)
 @as_json
 def replay(data: Path, as_json: bool, output: Path | None, **options: Any) -> int:
-    """Replay DATA (.csv, .jsonl, .vw, .dsjson, all also .gz, or .parquet) in its order.
+    """Replay DATA (.csv, .tsv, .txt, .jsonl, .vw, .dsjson, also packed, or .parquet) in its order.
 
-    What would a learner have cost, against the best policy found in hindsight and against what is
-    used now? DATA holds for each row the right class (--label), the loss of every action
-    (--losses), or what one action cost (--action, --loss or --reward, --propensity). Files of
-    Vowpal Wabbit contain the costs themselves and need none of these options.
+    What does the present way of deciding cost, and what would the best choice have cost? DATA is a
+    file, or - for standard input. It holds for each row the right class (--label), the loss of
+    every action (--losses), or what one action cost (--action, --loss or --reward, --propensity).
+    Files of Vowpal Wabbit contain the costs themselves and need none of these options.
     """
-    with stderr().status(f"reading {escape(str(data))}"):
-        stream = _read(data, options)
-        plan = _plan(data, stream, options)
     with tempfile.TemporaryDirectory() as spare:
+        named = data
+        with stderr().status(f"reading {escape(str(data))}"):
+            if str(data) == "-":
+                data = spooled(Path(spare))
+            stream = _read(data, options)
+            plan = _plan(data, stream, options)
         folder = Path(spare) if output is None else output
         jobs = options["jobs"]
         done = play_plan(plan, folder, backend="serial" if jobs == 1 else "loky", jobs=jobs)
-        report = None if output is None else write_report_of(plan, done, folder)
-    if status := print_failures(done):
-        return status
-    answer = Answer(stream, done.records, done.times)
+        if status := print_failures(done):
+            return status
+        answer = Answer(stream, done.records, done.times)
+        code = snippet(stream, answer.choice)
+        report = None
+        if output is not None:
+            report = write_report_of(plan, done, folder, answer.page(code))
+        _take_away(plan, stream, answer, options)
     if as_json:
         place = None if output is None else str(output / "results.jsonl")
-        print_json({**answer.as_dict(), "results": place, "report": report and str(report)})
+        files = {"results": place, "report": report and str(report), "snippet": code}
+        print_json({**answer.as_dict(), **files})
         return 0
     console = Console()
-    answer.print(console)
+    answer.print(console, code, named)
     if answer.warning is not None:
         screen = stderr()
         text = f"[yellow]warning:[/] {escape(answer.warning)}"
         screen.print(text, soft_wrap=not screen.is_terminal)
-    if report is not None:
-        console.print(f"report: {escape(str(report))}", soft_wrap=True)
+    for what, path in (
+        ("report", report),
+        ("decider", options["save"]),
+        ("decisions", options["decisions"]),
+    ):
+        if path is not None:
+            console.print(f"{what}: {escape(str(path))}", soft_wrap=True)
     return 0
 
 
+def _take_away(plan: Plan, stream: Stream, answer: Answer, options: dict[str, Any]) -> None:
+    """Write the files that are asked for."""
+    choice = answer.choice
+    try:
+        if options["decisions"] is not None and choice is not None:
+            learners = (c for c in plan.cells if c.learner and c.learner["name"] == choice.name)
+            write_decisions(options["decisions"], stream, next(learners, plan.cells[0]), choice)
+        if options["save"] is not None:
+            with rounds_bar(stderr()) as bar:
+                task = bar.add_task("training a Decider", total=stream.rounds)
+                decider = train_decider(
+                    stream, options["seed"], lambda t: bar.update(task, completed=t)
+                )
+            decider.save(options["save"])
+    except OSError as error:
+        raise ParameterError(f"{error.filename} cannot be written: {error.strerror}.") from None
+
+
 def _read(data: Path, options: dict[str, Any]) -> Stream:
-    given = {name: options[name] for name in _DATA + _LOG + _VW + LIMITS}
+    given = {name: options[name] for name in (*_DATA, "cost", *_LOG, *_VW, *LIMITS, *DIALECT)}
     if is_vw(data):
         return read_stream(data, given, options["rounds"])
     for name in _VW:
@@ -174,7 +229,8 @@ def _read(data: Path, options: dict[str, Any]) -> Stream:
             "Say what the rows hold: --label COLUMN, --losses A,B,… or --action COLUMN with "
             f"--loss or --reward and --propensity; got {got}."
         )
-    for name in ("labels", "current") if chosen == ["--action"] else _LOG:
+    strange = {"--action": ("labels", "current", "cost"), "--losses": (*_LOG, "cost")}
+    for name in strange.get(chosen[0], _LOG):
         if given[name] is not None:
             raise ParameterError(f"--{name} does not go with {chosen[0]}.")
     if given["propensity"] is None and chosen == ["--action"]:
@@ -182,9 +238,6 @@ def _read(data: Path, options: dict[str, Any]) -> Stream:
             "--action needs --propensity: the column of the probabilities with which the logged "
             "actions were taken, or a number, such as 0.25 if each of four was equally likely."
         )
-    if given["context"] is not None and given["categorical"] is not None:
-        # What holds categories belongs to the context, named there or not.
-        given["context"] = list(dict.fromkeys([*given["context"], *given["categorical"]]))
     return read_stream(data, given, options["rounds"])
 
 
@@ -192,13 +245,12 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
     learners = _learners(stream, _feedback(stream, options["feedback"]))
     wanted = options["learners"]
     if wanted:
-        learners = {name: learners.get(name, {"type": name}) for name in dict.fromkeys(wanted)}
-    if stream.constant is not None:
-        always = {"type": "hannan.cli.references:Always", "action": stream.constant}
-        learners[f"always {stream.names[stream.constant]}"] = always
-    if stream.current is not None and not stream.logged:
-        taken = {"type": "hannan.cli.references:Taken", "horizon": stream.rounds}
-        learners["current"] = {**taken, "environment": stream.table}
+        learners = {
+            name: learners.get(name, _NAMED.get(name, {"type": name}))
+            for name in dict.fromkeys(wanted)
+        }
+    elif stream.rounds > _LONG:
+        learners = {name: row for name, row in learners.items() if name not in _SLOW}
     policies = _policies(options["policies"], stream)
     first = options["seed"]
     return make_plan(
@@ -206,6 +258,8 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
             "title": f"Replay of {data.name}",
             "seeds": list(range(first, first + options["seeds"])),
             "horizon": stream.rounds,
+            "points": _POINTS,
+            "folds": FOLDS,
             "environments": {"data": {"title": data.name, "policies": policies, **stream.table}},
             "learners": learners,
         }
@@ -232,15 +286,14 @@ def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
             "FollowTheLeader": {"type": "FollowTheLeader", "loss_range": None},
         }
     elif _features(stream):
+        restarting = {"type": "Restarting", "learner": _FULL}
         found = {
             "hn.experts": {"type": "experts"},
-            "ContextFTPL": _FULL,
-            "Restarting": {"type": "Restarting", "learner": _FULL},
+            **({"Restarting": restarting} if stream.rounds <= _LONG else {"ContextFTPL": _FULL}),
             "FollowTheLeader": {"type": "FollowTheLeader"},
         }
     else:
         found = {"hn.experts": {"type": "experts"}, "FollowTheLeader": {"type": "FollowTheLeader"}}
-    found["UniformRandom"] = {"type": "UniformRandom", "loss_range": None}
     there = {entry.name for kind in ("learners", "baselines") for entry in entries(kind)}
     return {name: row for name, row in found.items() if row["type"] in there}
 

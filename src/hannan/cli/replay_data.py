@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import shutil
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,34 +15,16 @@ import numpy as np
 from hannan.adapters.vw.files import FromVW, format_of, is_vw
 from hannan.adapters.vw.items import FromVWItems, offers_change
 from hannan.core import ParameterError
-from hannan.core.validation import FloatArray
 from hannan.environments import FromFile, FromLog
-from hannan.environments._files import open_table
+from hannan.environments._columns import check_names
+from hannan.environments._files import TableFile, open_table
+from hannan.environments._kinds import Columns, look
+from hannan.experiments.units import Units
 
 LIMITS = ("max_columns", "max_unpacked")
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """From losses in [0, 1] back to what the file holds."""
-
-    low: float
-    high: float
-    rewards: bool
-
-    @property
-    def name(self) -> str:
-        """Of what is measured."""
-        return "reward" if self.rewards else "loss"
-
-    def mean(self, loss: float) -> float:
-        """A mean loss as it would stand in the file."""
-        width = self.high - self.low
-        return self.high - loss * width if self.rewards else self.low + loss * width
-
-    def difference(self, loss: float) -> float:
-        """A difference of losses: positive is worse, also of rewards."""
-        return loss * (self.high - self.low)
+DIALECT = ("delimiter", "decimal", "encoding", "header")
+_OUTCOMES = ("label", "action", "loss", "reward", "propensity", "current")
+_STARTS = {b"PK": ".csv.zip", b"\x1f\x8b": ".csv.gz", b"PAR1": ".parquet", b"{": ".jsonl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +36,17 @@ class Stream:
     table
         The environment as an experiment file would describe it; nothing in it has to be looked
         up in the file again.
-    constant
-        The action that would have been the best one in all rounds; estimated if this is a log.
-        None where actions are described, and come and go.
-    current
-        The mean loss of what was really done, where the file says so.
-    unused
-        Columns of text that were not asked for.
+    columns
+        What was found in the columns; None for files of Vowpal Wabbit.
+    dropped
+        Rows left out because what they cost is missing.
     """
 
     table: dict[str, Any]
     environment: FromFile | FromLog | FromVWItems
     rounds: int
-    constant: int | None
-    current: float | None
-    unused: list[str]
+    columns: Columns | None
+    dropped: int
     units: Units
 
     @property
@@ -87,6 +67,18 @@ class Stream:
         return [str(name) for name in self.environment.actions]
 
 
+def spooled(folder: Path) -> Path:
+    """Standard input as a file in a folder: it is read more than once."""
+    stream = sys.stdin.buffer
+    start = stream.read(512)
+    ending = next((e for mark, e in _STARTS.items() if start.lstrip()[:4].startswith(mark)), ".csv")
+    path = folder / f"stdin{ending}"
+    with path.open("wb") as file:
+        file.write(start)
+        shutil.copyfileobj(stream, file)
+    return path
+
+
 def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream:
     """Read a file once: all of its values are checked, and what is needed of it is found.
 
@@ -95,55 +87,136 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
     """
     options = {name: value for name, value in given.items() if value is not None}
     environment: FromFile | FromLog
-    unused: list[str] = []
+    columns: Columns | None = None
     if is_vw(path):
         found = _vw(path, options)
         if isinstance(found, FromVWItems):
             return _items(found, rounds)
         environment = found
     else:
-        environment, unused = _table(path, options)
-    logged = isinstance(environment, FromLog)
+        environment, columns = _table(path, options)
     rows = environment.horizon if rounds is None else rounds
     if rows == 0:
         raise ParameterError(f"There are no rows in the file {str(path)!r}.")
-    totals, current, extremes = _totals(environment, rows)
-    low, high = options.get("value_range", (0.0, 1.0))
-    if not logged and "value_range" not in options and not 0.0 <= extremes[0] <= extremes[1] <= 1.0:
-        low, high = extremes if extremes[0] < extremes[1] else (extremes[0], extremes[0] + 1.0)
-        environment = environment.clone(value_range=(low, high))
-        current = None if current is None else (current - rows * low) / (high - low)
-    units = Units(low, high, "reward" in options)
-    mean = None if current is None else current / rows
-    described = _described(environment, options.get("categorical", []))
-    return Stream(described, environment, rows, int(totals.argmin()), mean, unused, units)
+    if environment.n_actions == 1:
+        raise ParameterError(
+            f"There is one action only, {str(environment.actions[0])!r}: nothing to choose. "
+            "Declare all of them (--labels, --actions)."
+        )
+    if columns is not None and rows > environment.horizon:
+        raise ParameterError(
+            f"There are {environment.horizon} rows in the file {str(path)!r}; {rows} were asked "
+            "for."
+        )
+    if columns is not None:
+        for _ in environment.clone(context=None).rounds(rows, np.random.default_rng(0)):
+            pass  # what is wrong is told before anybody plays
+    described = _described(environment)
+    dropped = 0 if columns is None else columns.rows - environment.horizon
+    units = Units.of({**described, "reward": options.get("reward")})
+    return Stream(described, environment, rows, columns, dropped, units)
 
 
-def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, list[str]]:
-    """The environment of a file of rows, and the columns of text left out."""
-    used = [options.get(name) for name in ("label", "action", "loss", "reward", "propensity")]
-    used += [options.get("current"), *options.get("losses", ())]
-    context = options.get("context")
-    unused: list[str] = []
-    if context is None:
-        free = [name for name in used if name]
-        limits = {name: options[name] for name in LIMITS if name in options}
-        context, unused = _numeric_columns(path, free, options.get("categorical", []), limits)
-    table = {**options, "path": str(path), "context": context or None}
-    return FromLog(**table) if "action" in options else FromFile(**table), unused
+def _table(path: Path, options: dict[str, Any]) -> tuple[FromFile | FromLog, Columns]:
+    """The environment of a file of rows, and what its columns hold."""
+    limits = {name: options.pop(name) for name in LIMITS if name in options}
+    dialect = {name: options.pop(name) for name in DIALECT if name in options}
+    file = open_table(path, **limits, dialect=dialect or None)
+    outcomes = [options.get(name) for name in _OUTCOMES]
+    used = [name for name in [*outcomes, *options.get("losses", ())] if isinstance(name, str)]
+    asked = dict.fromkeys(options.pop("categorical", ()), "category")
+    asked |= dict.fromkeys(options.pop("text", ()), "text")
+    wanted = options.pop("context", None)
+    check_names(file.source, [*used, *(wanted or ()), *asked], file.names)
+    names = [name for name in file.names if name not in used]
+    if wanted is not None:
+        names = list(dict.fromkeys([*wanted, *asked]))
+    columns = look(file, names, asked, wanted is not None, used)
+    table = {**options, **limits, "path": str(path), "missing": "drop"}
+    table["context"] = [[name, kind] for name, kind in columns.kinds.items()] or None
+    if hasattr(file, "dialect"):
+        table["dialect"] = file.dialect.as_dict
+    if "cost" in options:
+        table["cost"] = _costs(options["cost"])
+        table.setdefault("value_range", _span_of_costs(table["cost"]))
+    if "action" in options:
+        values = [options.get("loss") or options.get("reward")]
+    else:
+        values = list(options.get("losses", ()))
+    if values and "value_range" not in options and None not in values:
+        found = _extremes(file, values)
+        table["value_range"] = (0.0, 1.0) if 0.0 <= found[0] <= found[1] <= 1.0 else found
+    return FromLog(**table) if "action" in options else FromFile(**table), columns
+
+
+def _costs(given: list[str]) -> dict[str, dict[str, float]]:
+    """Costs by class and action: of a file with a matrix, or of weights such as yes:no=50."""
+    found: dict[str, dict[str, float]] = {}
+    for text in given:
+        if "=" not in text:
+            return _matrix(text)
+        pair, _, value = text.rpartition("=")
+        right, _, action = pair.partition(":")
+        try:
+            found.setdefault(right, {})[action] = float(value)
+        except ValueError:
+            right = ""
+        if not (right and action):
+            raise ParameterError(
+                "--cost must be RIGHT:DONE=COST, such as yes:no=50 (yes was right, no was done), "
+                f"or a file with a matrix; got {text!r}."
+            )
+    return found
+
+
+def _matrix(path: str) -> dict[str, dict[str, float]]:
+    """A table: the first column names the right class, the others what each action costs."""
+    file = open_table(path, dialect={"header": True})
+    right, *actions = file.names
+    found: dict[str, dict[str, float]] = {}
+    for _, batch in file.batches(file.names):
+        for i, name in enumerate(batch[right]):
+            try:
+                found[str(name)] = {action: float(batch[action][i]) for action in actions}
+            except (TypeError, ValueError):
+                raise ParameterError(
+                    f"--cost: the row {str(name)!r} of {file.source} must hold numbers."
+                ) from None
+    return found
+
+
+def _span_of_costs(costs: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
+    values = [0.0, 1.0, *(value for row in costs.values() for value in row.values())]
+    if not all(map(math.isfinite, values)):
+        raise ParameterError("--cost must be finite numbers.")
+    return min(values), max(values)
+
+
+def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
+    """The smallest and the largest number in some columns."""
+    low, high = math.inf, -math.inf
+    for _, batch in file.batches(names):
+        for name in names:
+            for cell in batch[name]:
+                try:
+                    value = float(cell)
+                except (TypeError, ValueError, OverflowError):
+                    continue  # missing, or wrong: then the row is named when it is played
+                if math.isfinite(value):
+                    low, high = min(low, value), max(high, value)
+    return (low, high) if low < high else (min(low, 0.0), max(high, 1.0)) if low == high else (0, 1)
 
 
 def _items(environment: FromVWItems, rounds: int | None) -> Stream:
     """A log whose rounds offer actions of their own."""
     rows = environment.horizon if rounds is None else min(rounds, environment.horizon)
     low, high = environment.value_range
-    mean = float(environment.log.losses[:rows].mean())
     table = {name: value for name, value in environment.params.items() if value is not None}
     if environment.method == "rejection":
         table.setdefault("floor", environment.smallest_propensity)
     kind = f"{type(environment).__module__}:{type(environment).__name__}"
     described = {"type": kind, **table, "value_range": [low, high]}
-    return Stream(described, environment, rows, None, mean, [], Units(low, high, False))
+    return Stream(described, environment, rows, None, 0, Units(low, high, False))
 
 
 def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromVWItems:
@@ -162,51 +235,7 @@ def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromVWItems:
     return FromVW(str(path), **given)
 
 
-def _numeric_columns(
-    path: Path, used: Sequence[str], categorical: Sequence[str], limits: Mapping[str, int]
-) -> tuple[list[str], list[str]]:
-    """The columns that can be contexts, and those that cannot because they hold text."""
-    table = open_table(path, **limits)
-    free = [name for name in table.names if name not in used]
-    first: Mapping[str, Any] = {}
-    for _, first in table.batches(free):  # noqa: B007
-        break
-    text = [name for name in free if not _looks_numeric(first.get(name, ()))]
-    unused = dict.fromkeys(name for name in text if name not in categorical)
-    return [name for name in free if name not in unused], list(unused)
-
-
-def _looks_numeric(values: Sequence[Any]) -> bool:
-    """Whether at least one value is a number, so that others that are not are worth an error."""
-    for value in values:
-        try:
-            if math.isfinite(float(value)):
-                return True
-        except (TypeError, ValueError, OverflowError):
-            continue
-    return False
-
-
-def _totals(
-    environment: FromFile | FromLog, rows: int
-) -> tuple[FloatArray, float | None, tuple[float, float]]:
-    """The losses of each action and of what was done, added up; and the extremes of all losses."""
-    totals = np.zeros(environment.n_actions)
-    done, known = 0.0, False
-    low, high = math.inf, -math.inf
-    for this_round in environment.rounds(rows, np.random.default_rng(0)):
-        this_round.reveal(0)
-        losses = this_round.losses
-        totals += losses
-        low, high = min(low, float(losses.min())), max(high, float(losses.max()))
-        current = this_round.current_loss
-        if current is not None:
-            done += current
-            known = True
-    return totals, done if known else None, (low, high)
-
-
-def _described(environment: FromFile | FromLog, categorical: Sequence[str]) -> dict[str, Any]:
+def _described(environment: FromFile | FromLog) -> dict[str, Any]:
     """The environment as a table, with all that it has looked up."""
     table = {name: value for name, value in environment.params.items() if value is not None}
     kind = type(environment).__name__
@@ -215,13 +244,15 @@ def _described(environment: FromFile | FromLog, categorical: Sequence[str]) -> d
         if not isinstance(environment.columns, int):
             table["columns"] = environment.features or None
     else:
-        found = environment.categories
-        table["categorical"] = {name: found[name] for name in categorical} if categorical else []
+        table["categorical"] = []
     if isinstance(environment, FromLog):
+        table["actions"] = [*environment.actions]
+        if isinstance(environment, FromVW):
+            del table["actions"]
         if environment.method == "rejection":
             table.setdefault("floor", environment.smallest_propensity)
     elif environment.label is not None:
-        table["labels"] = environment.actions
+        table["labels"] = environment.classes
     if "value_range" in table:
-        table["value_range"] = list(table["value_range"])
+        table["value_range"] = [float(end) for end in table["value_range"]]
     return {"type": kind, **table}

@@ -23,14 +23,16 @@ class _Column(NamedTuple):
 
 _COLUMNS = (
     _Column("mean", "mean", 4, ("mean",)),
-    _Column("half_width", "±", 4, ("mean",)),
+    _Column("low", "from", 4, ("mean",)),
+    _Column("high", "to", 4, ("mean",)),
+    _Column("half_width", "± seeds", 4, ("mean",)),
     _Column("total", "total", 2, ("total",)),
     _Column("regret", "regret", 2, ("regret", "certificate")),
     _Column("certificate", "certificate", 2, ("regret", "certificate")),
     _Column("effective", "effective", 2, ("effective",)),
     _Column("rounds_per_second", "rounds/s", 0, ("rounds_per_second",)),
 )
-_SPARE = ("rounds/s", "total")  # left out where there is no room, in this order
+_SPARE = ("rounds/s", "total", "regret")  # left out where there is no room, in this order
 _GAP = 2
 
 
@@ -88,3 +90,23 @@ def decimals_of(values: Iterable[float | None], digits: int) -> int:
 def _width(rows: Rows, columns: Mapping[str, list[str]]) -> int:
     wide = [max(map(len, (heading, *texts))) for heading, texts in columns.items()]
     return max(map(len, rows)) + sum(_GAP + entry for entry in wide)
+
+
+def confusion_table(confusion: Mapping[str, Any]) -> Table:
+    """How often each action was taken where each class was right, by the best choice and now."""
+    table = Table(
+        title=Text("what was done, by what was right", "bold"),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    table.add_column("right", no_wrap=True)
+    for who in confusion["counts"]:
+        for action in confusion["actions"]:
+            table.add_column(escape(f"{who}:\n{action}"), justify="right")
+    for i, name in enumerate(confusion["classes"]):
+        cells = [f"{n:,}" for counts in confusion["counts"].values() for n in counts[i]]
+        table.add_row(escape(name), *cells)
+    return table

@@ -86,7 +86,7 @@ class _Unpacked(io.RawIOBase):
         self._archive: zipfile.ZipFile | None = None
         self._stream: IO[bytes]
         if file.suffix.lower() == ".gz":
-            self._stream = gzip.GzipFile(file)
+            self._stream = cast(IO[bytes], gzip.GzipFile(file))
         else:
             self._archive = zipfile.ZipFile(file)
             entry = _member(file, self._archive)

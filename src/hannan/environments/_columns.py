@@ -16,13 +16,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import HannanError, LossError, ParameterError
+from hannan.core import ContextError, HannanError, LossError, ParameterError
 from hannan.core.validation import FloatArray, refuse
 
 Batch = Mapping[str, Any]
 Batches = Iterator[tuple[int, Batch]]
 MAX_CLASSES = 1000
-_HOLES = ("", "nan", "na", "n/a", "null", "none")
+_HOLES = ("", "nan", "na", "n/a", "#n/a", "nat", "null", "none", "<na>", "?", "-", "\\n")
 _MISSING = "is missing; leave out the row or fill it in"
 
 
@@ -54,12 +54,14 @@ class Fault(NamedTuple):
 class Numbers:
     """Columns of finite numbers, as text or not, read as float64 [n, p].
 
-    `advice` is appended to the message about text that is not a number.
+    `advice` is appended to the message about text that is not a number. Missing ones are NaN
+    where `holes` allows them.
     """
 
     names: Sequence[str]
     error: type[HannanError] = LossError
     advice: str = ""
+    holes: bool = False
 
     def read(self, batch: Batch) -> tuple[FloatArray, Fault | None]:
         """The table, and its first fault."""
@@ -84,12 +86,16 @@ class Numbers:
         finite = np.isfinite(numbers)
         if finite.all():
             return numbers, None
+        if self.holes:
+            finite |= np.array([is_hole(cell) for cell in cells])
+            numbers[np.isinf(numbers)] = math.nan
+            if finite.all():
+                return numbers, None
         row = int(np.argmin(finite))
         value, wrong = cells[row], "is not a finite number"
-        text = value.strip() if isinstance(value, str) else None
-        if _is_missing(value) or (text is not None and text.lower() in _HOLES):
+        if is_hole(value):
             wrong = _MISSING
-        elif text is not None:
+        elif isinstance(value, str):
             wrong += self.advice
         return numbers, Fault(row, name, value, wrong)
 
@@ -99,7 +105,8 @@ class Labels:
     """A column of classes, read as their places 0..K-1 in a declared list.
 
     If all declared classes are numbers they are compared as numbers (3, 3.0 and "3" are one class),
-    else as text. `kind` and `advice` are used in the message about any other value.
+    else as text. `kind` and `advice` are used in the message about any other value. Missing ones
+    are -1 where `holes` allows them.
     """
 
     name: str
@@ -107,6 +114,7 @@ class Labels:
     error: type[HannanError] = LossError
     kind: str = "declared labels"
     advice: str = ""
+    holes: bool = False
     _numeric: bool = field(init=False)
     _places: dict[Any, int] = field(init=False)
 
@@ -124,9 +132,10 @@ class Labels:
         """The places, and the first value that is missing or was not declared."""
         values = _listed(batch[self.name])
         places = [self._places.get(self._key(value), -1) for value in values]
-        if -1 not in places:
+        wanting = (i for i, place in enumerate(places) if place == -1)
+        row = next((i for i in wanting if not (self.holes and is_hole(values[i]))), None)
+        if row is None:
             return np.array(places, dtype=np.intp), None
-        row = places.index(-1)
         wrong = f"is none of the {self.kind} {_few(self.values)}{self.advice}"
         if _is_missing(values[row]):
             wrong = _MISSING
@@ -141,7 +150,25 @@ class Labels:
             return None
 
 
-def read(source: str, parts: Sequence[Numbers | Labels], batch: Batch, first: int) -> list[Any]:
+@dataclass(frozen=True)
+class Cells:
+    """Columns of anything, as they are."""
+
+    names: Sequence[str]
+    error: type[HannanError] = ContextError
+
+    def read(self, batch: Batch) -> tuple[NDArray[Any], None]:
+        """The columns, as objects [n, p]."""
+        table = np.empty((len(batch[self.names[0]]), len(self.names)), dtype=object)
+        for i, name in enumerate(self.names):
+            table[:, i] = _listed(batch[name])
+        return table, None
+
+
+Part = Numbers | Labels | Cells
+
+
+def read(source: str, parts: Sequence[Part], batch: Batch, first: int) -> list[Any]:
     """What each part reads from a batch, whose first row has this number, from 1, in the whole.
 
     The earliest fault of all is an error.
@@ -196,15 +223,21 @@ def column_names(owner: object, name: str, given: Any) -> list[str]:
     return names
 
 
-def survey(table: Table, columns: Mapping[str, type[HannanError]]) -> dict[str, list[Any]]:
+def survey(
+    table: Table, columns: Mapping[str, type[HannanError]], holes: Sequence[str] = ()
+) -> dict[str, list[Any]]:
     """The distinct values of some columns: numbers ascending, anything else sorted as text.
 
-    One pass over the table, if any columns are given. A missing value raises the given error class.
+    One pass over the table, if any columns are given. A missing value raises the given error
+    class, but in the columns of `holes`.
     """
     found: dict[str, dict[Any, None]] = {name: {} for name in columns}
     for first, batch in table.batches(list(columns)) if columns else ():
         for name, error in columns.items():
-            _note_values(table.source, name, batch[name], first, found[name], error)
+            values = batch[name]
+            if name in holes:
+                values = [cell for cell in _listed(values) if not is_hole(cell)]
+            _note_values(table.source, name, values, first, found[name], error)
     return {name: _ordered(values) for name, values in found.items()}
 
 
@@ -274,6 +307,13 @@ def _is_small(value: Any) -> bool:
         return float(value) == float(value)
     except OverflowError:
         return False
+
+
+def is_hole(value: Any) -> bool:
+    """Whether a cell is missing, or holds a text that says so."""
+    if isinstance(value, str):
+        return len(value) < 16 and value.strip().lower() in _HOLES
+    return _is_missing(value)
 
 
 def _is_missing(value: Any) -> bool:

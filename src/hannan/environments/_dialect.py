@@ -7,6 +7,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def _header(dialect: Dialect, rows: Sequence[Sequence[str]]) -> bool:
             return True
     if not numbers:
         return True
-    steps = {b - a for a, b in zip(numbers, numbers[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(numbers)}
     return len(numbers) > 1 and steps == {1.0}
 
 

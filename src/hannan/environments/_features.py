@@ -1,18 +1,21 @@
-"""Columns of a table as contexts: numbers standardised as they come, text as indicators."""
+"""Columns of a table as contexts: numbers, categories, dates."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from hannan.core import ContextError
+from hannan import features
+from hannan.core import ContextError, ParameterError
 from hannan.core.validation import check_choice, refuse
-from hannan.environments._columns import Labels, Numbers, column_names
+from hannan.environments._columns import Cells, Labels, Numbers, Part, column_names, is_hole
 from hannan.environments._scaling import RunningStandard
 
 Categorical = Sequence[str] | Mapping[str, Sequence[Any]]
+Context = Sequence[str | Sequence[Any]] | Mapping[str, Any] | str | None
 _NO_NUMBER = "; declare the column as categorical, or leave it out of the context"
 
 
@@ -22,18 +25,20 @@ class Features:
     Names of columns: the context is a vector, with one entry for each column of numbers and one
     for each category of the others. One name by itself: the context is that column's number, as
     it is, an int if it is whole. The categories of the columns in `unknown` were not declared:
-    `learn` must be given them.
+    `learn` must be given them. Names with kinds of columns: rows are encoded by
+    `hannan.features.Features`, which takes missing values of every kind.
     """
 
     def __init__(
         self,
         owner: object,
-        context: Sequence[str] | str | None,
+        context: Context,
         categorical: Categorical,
         scale: str | None,
     ) -> None:
         self.scalar = isinstance(context, str)
-        self.names = column_names(owner, "context", context)
+        self.kinds = _kinds(owner, context)
+        self.names = column_names(owner, "context", self.kinds or context)
         self.running = scale is not None and not self.scalar
         if scale is not None:
             check_choice(owner, "scale", scale, ("running",))
@@ -55,9 +60,11 @@ class Features:
         self.categories |= {name: found[name] for name in self.unknown}
 
     @property
-    def parts(self) -> list[Numbers | Labels]:
+    def parts(self) -> list[Part]:
         """What to read from each batch; `Stream.contexts` takes what was found."""
-        parts: list[Numbers | Labels] = []
+        if self.kinds:
+            return [Cells(self.names)]
+        parts: list[Part] = []
         if self._numeric:
             parts.append(Numbers(self._numeric, ContextError, _NO_NUMBER))
         for name in self.names:
@@ -68,6 +75,8 @@ class Features:
     @property
     def entries(self) -> list[str]:
         """A name for each entry of a context."""
+        if self.kinds:
+            return features.Features(self.kinds).names
         found: list[str] = []
         for name in self.names:
             if name in self.categories:
@@ -81,11 +90,114 @@ class Features:
         return Stream(self)
 
 
+class Rows:
+    """Rows of cells, encoded one after the other by features that learn from each of them.
+
+    A cell that cannot be read as its column says is missing: one of them in a million should not
+    end a game.
+    """
+
+    def __init__(self, kinds: Mapping[str, features.Column]) -> None:
+        self.features = features.Features(kinds)
+        self._kinds = kinds
+
+    def read(self, table: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
+        """The rows of a table of cells as mappings."""
+        columns = [
+            readable(kind, table[:, i].tolist()) for i, kind in enumerate(self._kinds.values())
+        ]
+        names = list(self._kinds)
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def context(self, row: dict[str, Any]) -> Any:
+        """The context of a row, from which is learned."""
+        found = self.features.encode(row)
+        self.features.see(row)
+        return found
+
+
+def readable(kind: features.Column, cells: list[Any]) -> list[Any]:
+    """Cells of a column, None where they say nothing to it."""
+    if isinstance(kind, features.Number):
+        try:
+            found = [float(cell) for cell in cells]
+        except (TypeError, ValueError, OverflowError):
+            found = [as_float(cell) for cell in cells]
+        return [x if math.isfinite(x) else None for x in found]
+    probe, out = kind.clone(), [0.0] * kind.width
+    known: dict[Any, Any] = {}
+    for cell in cells:
+        if isinstance(cell, str) and cell not in known:
+            said = not is_hole(cell) or isinstance(kind, features.Category)
+            known[cell] = cell if said and probe.write(cell, out, 0) else None
+    return [known[cell] if isinstance(cell, str) else cell for cell in cells]
+
+
+def as_float(cell: Any) -> float:
+    """A number, or the text of one; NaN for anything else."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _kinds(owner: object, context: Context) -> dict[str, features.Column]:
+    """Kinds of columns by name, where they are declared."""
+    if isinstance(context, str | None):
+        return {}
+    pairs: list[Any] = list(context.items()) if isinstance(context, Mapping) else list(context)
+    if all(isinstance(pair, str) for pair in pairs):
+        return {}
+    try:
+        named = {name: column_of(kind) for name, kind in pairs}
+    except (TypeError, ValueError):
+        accepted = "names, or pairs of a name and a kind such as 'number' or 'category'"
+        raise refuse(owner, "context", accepted, context) from None
+    if len(named) != len(pairs) or not all(isinstance(name, str) for name in named):
+        raise refuse(owner, "context", "names of columns, each once", context)
+    return named
+
+
+def column_of(kind: Any) -> features.Column:
+    """The column that a word stands for: "category 12" has room for 12, "date %d.%m.%Y" a format.
+
+    >>> column_of("category 12").room, column_of("date %d.%m.%Y").format
+    (12, '%d.%m.%Y')
+    """
+    if isinstance(kind, features.Column):
+        return kind.clone()
+    word, _, rest = str(kind).partition(" ")
+    if isinstance(kind, list | tuple):
+        return features.Category(kind)
+    if (word, rest) == ("number", "only"):
+        return features.Number(indicator=False)
+    if word == "category" and rest.isdecimal():
+        return features.Category(room=int(rest))
+    if word in ("date", "time"):
+        parts = ("day", "weekday", "month", *(("hour",) if word == "time" else ()))
+        return features.Date(parts, rest or None)
+    if word in _COLUMNS and not rest:
+        return _COLUMNS[word]()
+    raise ParameterError(
+        f"A column is one of {', '.join(_COLUMNS)}, date, time, 'category 12' (levels) or "
+        f"'date %d.%m.%Y'; got {kind!r:.80}."
+    )
+
+
+_COLUMNS: dict[str, type[features.Column]] = {
+    "number": features.Number,
+    "category": features.Category,
+    "flag": features.Flag,
+    "text": features.Text,
+}
+
+
 class Stream:
     """The contexts of one pass, standardised by the rows seen so far only."""
 
     def __init__(self, features: Features) -> None:
         self._features = features
+        self._rows = Rows(features.kinds) if features.kinds else None
         self._numeric: list[int] = []
         self._starts: list[int] = []
         self._width = 0
@@ -98,6 +210,8 @@ class Stream:
         """The contexts of a batch from what its parts found; vectors share no memory."""
         if not self._features.names:
             return [None] * length
+        if self._rows is not None:
+            return [self._rows.context(row) for row in self._rows.read(read[0])]
         if self._features.scalar:
             return [int(v) if v.is_integer() else v for v in read[0][:, 0].tolist()]
         table = np.zeros((length, self._width))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Environment, HannanError, LossError, ParameterError, Round
-from hannan.core.validation import FloatArray, check_loss_range, refuse
+from hannan.core.validation import FloatArray, check_choice, check_loss_range, refuse
 from hannan.environments._columns import (
+    Cells,
     Labels,
     Numbers,
+    Part,
     Table,
     check_names,
     check_range,
@@ -22,8 +24,11 @@ from hannan.environments._columns import (
     read,
     survey,
 )
-from hannan.environments._features import Categorical, Features
+from hannan.environments._cost import check_cost
+from hannan.environments._features import Categorical, Context, Features, Rows
 from hannan.environments._files import first_rows
+
+MISSING = ("refuse", "drop")
 
 
 class Tabular(Environment):
@@ -32,19 +37,22 @@ class Tabular(Environment):
     _table: Table
     _features: Features
     _columns: list[str]
+    missing: str
 
     def _open(
         self, table: Table, features: Features, columns: Iterable[str], classes: str | None
     ) -> list[Any]:
         """Take a table whose `columns` hold the losses; returns the classes in column `classes`."""
         self._table = table
+        self._drops = check_choice(self, "missing", self.missing, MISSING) == "drop"
+        columns = list(columns)
         self._features = features
         self._columns = list(dict.fromkeys([*features.names, *columns]))
         check_names(table.source, self._columns, table.names)
         asked: dict[str, type[HannanError]] = dict.fromkeys(features.unknown, ContextError)
         if classes is not None:
             asked[classes] = LossError
-        found = survey(table, asked)
+        found = survey(table, asked, columns if self._drops else ())
         features.learn(found)
         if classes is None:
             return []
@@ -54,12 +62,56 @@ class Tabular(Environment):
 
     @cached_property
     def _rows(self) -> int:
-        return self._table.count()
+        if not self._drops:
+            return self._table.count()
+        parts = [part for part in self._parts_read if _may_want(part)]
+        columns = list(dict.fromkeys(name for part in parts for name in _names_of(part)))
+        return sum(
+            int(_complete(parts, read(self._table.source, parts, batch, first)).sum())
+            for first, batch in self._table.batches(columns)
+        )
+
+    @property
+    def _parts_read(self) -> list[Part]:
+        """What is read of each row."""
+        raise NotImplementedError
+
+    def _batches(self, horizon: int) -> Iterator[tuple[int, list[Any]]]:
+        """The number of the first row, and what the parts read of some, up to `horizon` rows.
+
+        Rows that lack what the losses come from are left out if `missing` says so.
+        """
+        table, parts = self._table, self._parts_read
+        if not self._drops:
+            for first, batch in first_rows(table, self._columns, horizon):
+                yield first, read(table.source, parts, batch, first)
+            return
+        left = horizon
+        for first, batch in table.batches(self._columns):
+            found = read(table.source, parts, batch, first)
+            rows = np.flatnonzero(_complete(parts, found))[:left]
+            if len(rows):
+                yield first, [values[rows] for values in found]
+            left -= len(rows)
+            if left == 0:
+                return
+        raise ParameterError(
+            f"There are {horizon - left} rows in {table.source}; {horizon} were asked for."
+        )
 
     @property
     def horizon(self) -> int:
-        """The number of rows; a file is read to count them, once."""
+        """The number of rows that can be played; a file is read to count them, once."""
         return self._rows
+
+    def rows(self, horizon: int) -> Iterator[dict[str, Any]]:
+        """The columns of the context in each row, as `hannan.features` reads them."""
+        if not self._features.kinds:
+            raise ParameterError(f"{type(self).__name__} has rows where context= declares kinds.")
+        rows = Rows(self._features.kinds)
+        at = next(i for i, part in enumerate(self._parts_read) if isinstance(part, Cells))
+        for _, found in self._batches(horizon):
+            yield from rows.read(found[at])
 
     @property
     def features(self) -> list[str]:
@@ -70,6 +122,23 @@ class Tabular(Environment):
     def categories(self) -> dict[str, list[Any]]:
         """The categories of each column that has them."""
         return self._features.categories
+
+
+def _may_want(part: Part) -> bool:
+    return getattr(part, "holes", False)
+
+
+def _names_of(part: Part) -> Sequence[str]:
+    return [part.name] if isinstance(part, Labels) else part.names
+
+
+def _complete(parts: Sequence[Part], found: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
+    """The rows in which nothing is missing that may be."""
+    kept = np.ones(len(found[0]), dtype=bool)
+    for part, values in zip(parts, found, strict=True):
+        if _may_want(part):
+            kept &= values >= 0 if isinstance(part, Labels) else ~np.isnan(values).any(axis=1)
+    return kept
 
 
 class Batch(NamedTuple):
@@ -86,7 +155,7 @@ class Replay(Tabular):
     Subclasses store their arguments under the names below and then call `_replay` with a table.
     """
 
-    context: Sequence[str] | str | None
+    context: Context
     label: str | None
     losses: Sequence[str] | None
     labels: Sequence[Any] | None
@@ -94,7 +163,10 @@ class Replay(Tabular):
     scale: str | None
     value_range: tuple[float, float] | None
     current: str | None
+    cost: Mapping[Any, Mapping[Any, float]] | None
     actions: list[Any]
+    classes: list[Any] | None
+    """What the column `label` holds; None where losses stand in columns."""
 
     def _replay(self, table: Table) -> None:
         outcome = self._outcome_names()
@@ -106,15 +178,29 @@ class Replay(Tabular):
             self._range = check_loss_range(self, self.value_range, "value_range")
         columns = [*outcome, *([] if self.current is None else [self.current])]
         found = self._open(table, features, columns, self.label if self.labels is None else None)
-        self.actions = outcome if self.label is None else list(self.labels or found)
+        self.classes = None if self.label is None else list(self.labels or found)
+        self.actions = outcome if self.classes is None else self.classes
+        self._miss = list(1.0 - np.eye(len(self.actions)))
+        if self.cost is not None:
+            if self.classes is None:
+                raise refuse(self, "cost", "left out where losses= is given", self.cost)
+            self.actions, costs = check_cost(self, self.cost, self.classes)
+            self._miss = list(self._scaled(costs))
         self.n_actions = len(self.actions)
-        self._miss = list(1.0 - np.eye(self.n_actions))
-        outcomes = Numbers(outcome) if self.label is None else Labels(self.label, self.actions)
-        self._parts: list[Numbers | Labels] = [outcomes, *features.parts]
+        outcomes: Numbers | Labels = Numbers(outcome, holes=self._drops)
+        if self.label is not None and self.classes is not None:
+            outcomes = Labels(self.label, self.classes, holes=self._drops)
+        self._parts: list[Part] = [outcomes, *features.parts]
         if self.current is not None:
             more = "; if there are more, declare them all as labels" if found else ""
-            part = Labels(self.current, self.actions, LossError, "actions", more)
-            self._parts.append(part)
+            self._parts.append(
+                Labels(self.current, self.actions, LossError, "actions", more, self._drops)
+            )
+
+    def right_classes(self, horizon: int) -> Iterator[int]:
+        """The place in `classes` of the right class of each row."""
+        for outcomes, _, _ in self._read(horizon):
+            yield from outcomes.tolist()
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         stream = self._features.stream()
@@ -128,16 +214,24 @@ class Replay(Tabular):
     def _read(self, horizon: int) -> Iterator[Batch]:
         """The first `horizon` rows, checked."""
         source = self._table.source
-        for first, batch in first_rows(self._table, self._columns, horizon):
-            outcomes, *shown = read(source, self._parts, batch, first)
+        for first, (outcomes, *shown) in self._batches(horizon):
             current: list[int | None] = [None] * len(outcomes)
             if self.current is not None:
                 current = shown.pop().tolist()
             if self.label is None and self._range is not None:
-                low, high = self._range
                 check_range(source, self.actions, outcomes, self._range, first)
-                outcomes = (outcomes - low) / (high - low)
+                outcomes = self._scaled(outcomes)
             yield Batch(outcomes, current, shown)
+
+    @property
+    def _parts_read(self) -> list[Part]:
+        return self._parts
+
+    def _scaled(self, losses: FloatArray) -> FloatArray:
+        if self._range is None:
+            return losses
+        low, high = self._range
+        return (losses - low) / (high - low)
 
     def _outcome_names(self) -> list[str]:
         """The columns that hold the losses."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 from hannan.core import Oracle
-from hannan.environments._features import Categorical
+from hannan.environments._features import Categorical, Context
 from hannan.environments._files import open_table
 from hannan.environments._tabular import Replay
 
@@ -22,11 +22,14 @@ class FromFile(Replay):
     Parameters
     ----------
     path
-        A file .csv, .jsonl or .ndjson, each also with .gz, or .parquet (needs pyarrow). The first
-        line of a CSV file, or the first object of a JSON-lines file, names the columns.
+        A file .csv, .tsv, .txt, .jsonl or .ndjson, each also in .gz or .zip, or .parquet (needs
+        pyarrow).
     context
         Columns that are shown before acting: a list of names makes vectors. One name by itself:
-        the context is that column's number, as it is. None: a problem without contexts.
+        the context is that column's number, as it is. None: a problem without contexts. Pairs
+        (name, kind), or a mapping, declare kinds of columns: "number", "category", "flag", "text",
+        "date" or a column of `hannan.features`. Rows are then encoded by `Features`, and values
+        may be missing.
     label
         The column that holds the right class: playing it costs 0, any other class costs 1.
     losses
@@ -45,6 +48,15 @@ class FromFile(Replay):
         The column that names the action taken in the data: a class, or one of the columns `losses`;
         anything else is an error. Each round then has it in `round.current`, and a trace holds its
         losses in `trace.current_losses`.
+    cost
+        What actions cost where a class is right, such as ``{"fraud": {"pass": 50, "block": 0},
+        "good": {"pass": 0, "block": 2}}``. If the actions are the classes, what is not said costs 0
+        for the right class and 1 for another.
+    missing
+        What becomes of rows that lack a label, a loss or what was done: "refuse" or "drop".
+    dialect
+        How text is written, if it is not to be found out: a mapping with some of ``delimiter``,
+        ``decimal`` ("." or ","), ``encoding`` and ``header`` (a boolean).
     oracle
         A policy class to measure regret against.
     max_columns
@@ -79,7 +91,7 @@ class FromFile(Replay):
         self,
         path: str | PathLike[str],
         *,
-        context: Sequence[str] | str | None = None,
+        context: Context = None,
         label: str | None = None,
         losses: Sequence[str] | None = None,
         labels: Sequence[Any] | None = None,
@@ -87,6 +99,9 @@ class FromFile(Replay):
         scale: str | None = "running",
         value_range: tuple[float, float] | None = None,
         current: str | None = None,
+        cost: Mapping[Any, Mapping[Any, float]] | None = None,
+        missing: str = "refuse",
+        dialect: Mapping[str, Any] | None = None,
         oracle: Oracle | None = None,
         max_columns: int | None = None,
         max_unpacked: int | None = None,
@@ -100,7 +115,10 @@ class FromFile(Replay):
         self.scale = scale
         self.value_range = value_range
         self.current = current
+        self.cost = cost
+        self.missing = missing
+        self.dialect = dialect
         self.oracle = oracle
         self.max_columns = max_columns
         self.max_unpacked = max_unpacked
-        self._replay(open_table(path, max_columns, max_unpacked))
+        self._replay(open_table(path, max_columns, max_unpacked, dialect))

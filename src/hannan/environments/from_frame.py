@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hannan.core import Oracle, ParameterError, Round
 from hannan.core.validation import refuse
 from hannan.environments._columns import Batches
-from hannan.environments._features import Categorical
+from hannan.environments._features import Categorical, Context
 from hannan.environments._files import BATCH
 from hannan.environments._tabular import Batch, Replay
 
@@ -28,7 +28,7 @@ class FromFrame(Replay):
     frame
         A frame of pandas or polars, a table of pyarrow, a mapping of names to arrays: anything
         whose columns `frame[name]` become arrays.
-    context, label, losses, labels, categorical, scale, value_range, current, oracle
+    context, label, losses, labels, categorical, scale, value_range, current, cost, missing, oracle
         As in `FromFile`.
 
     Attributes
@@ -57,7 +57,7 @@ class FromFrame(Replay):
         self,
         frame: Any,
         *,
-        context: Sequence[str] | str | None = None,
+        context: Context = None,
         label: str | None = None,
         losses: Sequence[str] | None = None,
         labels: Sequence[Any] | None = None,
@@ -65,6 +65,8 @@ class FromFrame(Replay):
         scale: str | None = "running",
         value_range: tuple[float, float] | None = None,
         current: str | None = None,
+        cost: Mapping[Any, Mapping[Any, float]] | None = None,
+        missing: str = "refuse",
         oracle: Oracle | None = None,
     ) -> None:
         self.frame = frame
@@ -76,6 +78,8 @@ class FromFrame(Replay):
         self.scale = scale
         self.value_range = value_range
         self.current = current
+        self.cost = cost
+        self.missing = missing
         self.oracle = oracle
         self._kept: list[Batch] = []
         self._replay(FrameTable(self, frame))

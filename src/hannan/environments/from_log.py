@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -19,9 +19,9 @@ from hannan.core.validation import (
     check_probability,
     refuse,
 )
-from hannan.environments._columns import Labels, Numbers, Table, check_range, read
-from hannan.environments._features import Categorical, Features
-from hannan.environments._files import first_rows, open_table
+from hannan.environments._columns import Labels, Numbers, Part, Table, check_range, read
+from hannan.environments._features import Categorical, Context, Features
+from hannan.environments._files import open_table
 from hannan.environments._tabular import Tabular
 
 METHODS = ("rejection", "importance")
@@ -85,7 +85,7 @@ class FromLog(Tabular):
 
     Parameters
     ----------
-    path, context, categorical, scale, oracle
+    path, context, categorical, scale, missing, dialect, oracle
         As in `FromFile`.
     action
         The column that names the action taken.
@@ -145,7 +145,7 @@ class FromLog(Tabular):
         self,
         path: str | PathLike[str],
         *,
-        context: Sequence[str] | str | None = None,
+        context: Context = None,
         action: str,
         loss: str | None = None,
         reward: str | None = None,
@@ -157,6 +157,8 @@ class FromLog(Tabular):
         floor: float | None = None,
         categorical: Categorical = (),
         scale: str | None = "running",
+        missing: str = "refuse",
+        dialect: Mapping[str, Any] | None = None,
         oracle: Oracle | None = None,
         max_columns: int | None = None,
         max_unpacked: int | None = None,
@@ -173,6 +175,8 @@ class FromLog(Tabular):
         self.floor = floor
         self.categorical = categorical
         self.scale = scale
+        self.missing = missing
+        self.dialect = dialect
         self.oracle = oracle
         self.max_columns = max_columns
         self.max_unpacked = max_unpacked
@@ -189,18 +193,19 @@ class FromLog(Tabular):
 
     def _table_at(self, path: str | PathLike[str]) -> Table:
         """The rows; adapters override this for other file formats."""
-        return open_table(path, self.max_columns, self.max_unpacked)
+        return open_table(path, self.max_columns, self.max_unpacked, self.dialect)
 
     @cached_property
     def smallest_propensity(self) -> float:
         """The smallest probability in the log; the file is read once for it."""
         if not isinstance(self.propensity, str):
             return self._fixed_propensity
-        parts = [Numbers([self.propensity])]
+        parts = [Numbers([self.propensity], holes=self._drops)]
         smallest = 1.0
         for first, batch in self._table.batches([self.propensity]):
             (column,) = read(self._table.source, parts, batch, first)
-            smallest = min(smallest, float(self._propensities(column[:, 0], first).min()))
+            known = column[~np.isnan(column[:, 0]), 0]
+            smallest = min(smallest, float(self._propensities(known, first).min(initial=1.0)))
         return smallest
 
     def meet(self, learner: Any) -> None:
@@ -214,14 +219,11 @@ class FromLog(Tabular):
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[LoggedRound]:
         stream, means = self._features.stream(), Means(self.baseline)
-        numbers = Numbers([self._outcome, *self._propensity_column])
-        parts = [Labels(self.action, self.actions), numbers, *self._features.parts]
         full = self.method == "importance"
         floor = 0.0 if full else self.floor or self.smallest_propensity
         # The log itself may have been drawn from a generator with the same seed.
         own_rng = rng if full else rng.spawn(1)[0]
-        for first, batch in first_rows(self._table, self._columns, horizon):
-            logged, values, *found = read(self._table.source, parts, batch, first)
+        for first, (logged, values, *found) in self._batches(horizon):
             losses = self._losses(values[:, 0], first)
             p = np.full(len(losses), self._fixed_propensity)
             if self._propensity_column:
@@ -233,6 +235,15 @@ class FromLog(Tabular):
             columns = contexts, estimates, logged.tolist(), losses.tolist(), weights.tolist()
             for row in zip(*columns, strict=True):
                 yield LoggedRound(*row, full)
+
+    @property
+    def _parts_read(self) -> list[Part]:
+        outcome = [self._outcome, *self._propensity_column]
+        return [
+            Labels(self.action, self.actions, holes=self._drops),
+            Numbers(outcome, holes=self._drops),
+            *self._features.parts,
+        ]
 
     def _estimates(
         self, logged: NDArray[np.intp], losses: FloatArray, p: FloatArray, c: FloatArray

@@ -77,12 +77,7 @@ RECOMMENDED = ("bandit", "experts")
 
 
 _UNLISTED = frozenset(
-    (
-        "hannan.adapters.vw.files:FromVW",
-        "hannan.adapters.vw.items:FromVWItems",
-        "hannan.cli.references:Always",
-        "hannan.cli.references:Taken",
-    )
+    ("hannan.adapters.vw.files:FromVW", "hannan.adapters.vw.items:FromVWItems")
 )
 """Classes of Hannan's own that only `hannan replay` names."""
 

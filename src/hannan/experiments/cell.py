@@ -20,6 +20,7 @@ from hannan.core import Environment, Learner, Oracle, ParameterError, Policy, Ro
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments import FromLog
+from hannan.experiments.beside import put_beside
 from hannan.experiments.catalogue import Workshop
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
@@ -53,6 +54,8 @@ class Cell:
     """A digest of those that the learner's table names."""
     folder: str | None = None
     """Where the experiment is written down: its files and `mine.py` are looked for there."""
+    folds: int = 0
+    """Of a cell that looks back: fit rules beside the policies, in so many stretches."""
 
     @cached_property
     def table(self) -> dict[str, Any]:
@@ -61,6 +64,8 @@ class Cell:
         table = {name: getattr(self, name) for name in names}
         # Shared tables count only for those who use them.
         worlds = _used(self.shared, [self.environment, self.policies])
+        if self.folds:
+            table["folds"] = self.folds
         return table | {
             "shared": worlds,
             "shared_with_learner": _used(self.shared, self.learner),
@@ -151,7 +156,7 @@ def play_cell(
     started = perf_counter()
     # Sums of a matrix product depend on how many threads share the work.
     with threadpool_limits(1):
-        played = _look_back(cell) if cell.learner is None else _play(cell, tick)
+        played = _look_back(cell, tick) if cell.learner is None else _play(cell, tick)
     result, seconds, curve = played
     record = {"key": cell.key, "cell": cell.table, "result": result}
     times = {
@@ -171,16 +176,28 @@ def play_game(
     points: int,
     comparator: Oracle | None = None,
     tick: Callable[[int], None] | None = None,
+    confusion: bool = False,
 ) -> tuple[dict[str, Any], float, list[float]]:
     """Play in constant memory; returns the result, the learner's seconds and their curve.
 
-    The best policy of the comparator is followed along, which costs an addition each round.
+    The best policy of the comparator is followed along, which costs an addition each round. Where
+    the environment knows the right class of each round, `confusion` counts what was done in each.
     """
     game = Game(learner, environment, _rounds(horizon), rng)
     recorder = Recorder(learner, comparator, points, horizon, tick)
-    for this_round in game:
+    classes = getattr(environment, "classes", None) if confusion else None
+    if not classes or horizon is None:
+        for this_round in game:
+            recorder.record(this_round, game.seconds)
+        result, curve = recorder.result(game.seconds)
+        return result, game.seconds, curve
+    counts = np.zeros((len(classes), environment.n_actions or 0), dtype=np.int64)
+    right = environment.right_classes(horizon)  # type: ignore[attr-defined]
+    for this_round, k in zip(game, right, strict=True):
         recorder.record(this_round, game.seconds)
+        counts[k, this_round.action] += 1
     result, curve = recorder.result(game.seconds)
+    result["confusion"] = counts.tolist()
     return result, game.seconds, curve
 
 
@@ -191,17 +208,27 @@ def _play(
     # An oblivious world has one best policy for all learners: a cell of its own finds it.
     comparator = None if environment.oblivious else policies
     rng = world_rng(cell.seed)
-    learner = cell.player()
-    return play_game(learner, environment, cell.horizon, rng, cell.points, comparator, tick)
+    learner, known = cell.player(), cell.folds > 0
+    at = cell.horizon, rng, cell.points
+    return play_game(learner, environment, *at, comparator, tick, known)
 
 
-def _look_back(cell: Cell) -> tuple[dict[str, Any], float, list[float]]:
+def _look_back(
+    cell: Cell, tick: Callable[[int], None] | None
+) -> tuple[dict[str, Any], float, list[float]]:
     environment, policies = cell.world()
     assert policies is not None
     started = perf_counter()
-    result = look_back(environment, policies, cell.horizon, cell.points, cell.seed)
-    seconds = perf_counter() - started
-    return result, seconds, []
+    at = cell.horizon, cell.points, cell.seed
+    beside: list[dict[str, Any]] | None = None
+    found = None
+    if cell.folds and cell.horizon is not None:
+        of = cell.horizon, cell.points, cell.seed, cell.folds
+        beside, found = put_beside(environment, policies, *of, tick=tick)
+    result = found or look_back(environment, policies, *at)
+    if beside is not None:
+        result["beside"] = beside
+    return result, perf_counter() - started, []
 
 
 def look_back(

@@ -23,6 +23,7 @@ _KEYS = (
     "seeds",
     "horizon",
     "points",
+    "folds",
     "shared",
     "environments",
     "learners",
@@ -145,6 +146,7 @@ class Outline:
     shared: dict[str, dict[str, Any]]
     seeds: Sequence[int]
     points: int
+    folds: int
     horizon: Any
     folder: str | None
 
@@ -217,6 +219,7 @@ def _outline(table: Mapping[str, Any], name: str, folder: str | Path | None) -> 
         shared,
         _seeds(table.get("seeds", 1)),
         _whole("points", table.get("points", _POINTS), 2),
+        _whole("folds", table.get("folds", 0), 0),
         table.get("horizon"),
         None if folder is None else str(Path(folder).resolve()),
     )
@@ -313,9 +316,9 @@ def _first_cell(name: str, world: Mapping[str, Any], outline: Outline) -> Cell:
         )
     own = world.get("horizon", outline.horizon)
     wanted = None if own is None else _whole(f"environments.{name}.horizon", own, 1)
-    cell = Cell(
-        world, None, policies, outline.shared, 0, wanted, outline.points, folder=outline.folder
-    )
+    shared, points, folder = outline.shared, outline.points, outline.folder
+    cell = Cell(world, None, policies, shared, 0, wanted, points, folder=folder)
+    cell = replace(cell, folds=outline.folds)
     if wanted is None:
         environment = cell.world()[0]
         if environment.horizon is None:

@@ -71,7 +71,8 @@ class Recorder:
         self._calls_before = getattr(learner, "oracle_calls", 0)
         self._best = None if comparator is None else Hindsight(comparator)
         self._curve: dict[str, list[Any]] = {
-            name: [] for name in ("t", "loss", "calls", "bound", "certificate", "best", "leader")
+            name: []
+            for name in ("t", "loss", "weight", "calls", "bound", "certificate", "best", "leader")
         }
         self._seconds: list[float] = []
         self._hints = HintWatch(learner)
@@ -136,6 +137,7 @@ class Recorder:
             "oracle_calls": self._calls,
             "effective": self.effective,
             "hints": self._hints.result(self.rounds),
+            "restarts": _restarts(self.learner),
             "leaders": leaders,
             "curve": curve,
         }
@@ -160,6 +162,7 @@ class Recorder:
         point = {
             "t": self.rounds,
             "loss": self.total,
+            "weight": None if self.weight == self.rounds else self.weight,
             "calls": self._calls,
             "bound": None if tell is None else _finite(tell()),
             "certificate": self._certificate(),
@@ -173,6 +176,12 @@ class Recorder:
         if len(kept) < len(self._seconds):
             self._curve = {name: [v[i] for i in kept] for name, v in self._curve.items()}
             self._seconds = [self._seconds[i] for i in kept]
+
+
+def _restarts(learner: Learner) -> int | None:
+    """How often it has started over; None for learners that never do."""
+    found = getattr(learner, "restarts", None)
+    return len(found) if isinstance(found, list | tuple) else found
 
 
 class Hindsight:

@@ -18,11 +18,13 @@ from hannan.core import Oracle, Policy
 from hannan.core.validation import FloatArray
 from hannan.oracles import LinearPolicies
 from hannan.oracles.linear_policies import LinearPolicy
+from hannan.oracles.sklearn_policies import one_thread
 
 Actions = NDArray[np.intp]
 
-_MOST_ROWS = 20_000  # of a sample that models are fitted to
+_MOST_ROWS = 40_000  # of a sample that models are fitted to
 _SEARCH_ROWS = 4000
+_LEAVES = 16
 _TRIALS = 1500  # single weights changed in a local search
 _STEPS = (1.0, 0.2, 0.04)  # in deviations of the scores
 
@@ -54,6 +56,7 @@ class Sample:
         self.most = most
         self.seen = 0
         self._kept: list[tuple[FloatArray, FloatArray]] = []
+        self._numbers: list[int] = []
         self._rng = np.random.default_rng(0)
 
     def add(self, row: FloatArray, losses: FloatArray) -> None:
@@ -62,10 +65,16 @@ class Sample:
         pair = np.array(row, dtype=np.float64), np.array(losses, dtype=np.float64)
         if len(self._kept) < self.most:
             self._kept.append(pair)
+            self._numbers.append(self.seen - 1)
             return
         place = int(self._rng.integers(self.seen))
         if place < self.most:
-            self._kept[place] = pair
+            self._kept[place], self._numbers[place] = pair, self.seen - 1
+
+    @property
+    def numbers(self) -> NDArray[np.intp]:
+        """Of the rounds, from 0."""
+        return np.array(self._numbers, dtype=np.intp)
 
     @property
     def rows(self) -> FloatArray:
@@ -137,37 +146,85 @@ def _design(rows: FloatArray, intercept: bool) -> FloatArray:
 
 
 def _other_models(rows: FloatArray, losses: FloatArray, intercept: bool) -> Iterator[Candidate]:
-    """Small enough that a fit in hindsight is more than the memory of single rounds."""
-    from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
-    from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
-
-    fewest = max(5, len(rows) // 100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         linear = _logistic(rows, losses, intercept)
         if linear is not None:
             yield Candidate("logistic regression", linear)
-        tree = DecisionTreeRegressor(max_leaf_nodes=16, min_samples_leaf=fewest, random_state=0)
-        tree.fit(rows, losses)
-        yield Candidate(
-            "decision tree",
-            lambda some: np.asarray(tree.predict(some)).reshape(len(some), -1).argmin(axis=1),
-        )
-        boosted = [
+        yield Candidate("decision tree", _tree(rows, losses, _LEAVES))
+        yield Candidate("gradient boosting", _boosted(rows, losses))
+
+
+def fit_rule(name: str, rows: FloatArray, losses: FloatArray) -> Candidate:
+    """A rule of one of `RULES`, fitted to rows of features with the losses of all actions.
+
+    The linear one is the best on these rows of ridge regression, logistic regression weighted by
+    what is at stake, and a local search.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name == "boosted trees":
+            return Candidate(name, _boosted(rows, losses))
+        if name != "linear rule":
+            return Candidate(name, _tree(rows, losses, 2 if name == "stump" else _LEAVES))
+        found = [Candidate("ridge regression", _ridge(rows, losses))]
+        logistic = _logistic(rows, losses, True)
+        if logistic is not None:
+            found.append(Candidate("logistic regression", logistic))
+        costs = [_cost(each.choose(rows), losses) for each in found]
+        found.append(_improved(found[int(np.argmin(costs))], rows, losses))
+        best = min(found, key=lambda each: _cost(each.choose(rows), losses))
+        return Candidate(name, best.choose)
+
+
+RULES = ("linear rule", "stump", "decision tree", "boosted trees")
+"""Classes of rules that are fitted beside each other."""
+
+
+def _ridge(rows: FloatArray, losses: FloatArray) -> Linear:
+    design = _design(rows, True)
+    gram = design.T @ design + 1e-3 * np.eye(design.shape[1])
+    weights: FloatArray = np.asarray(np.linalg.solve(gram, design.T @ losses), np.float64)
+    return Linear(weights, True)
+
+
+def _fewest(rows: FloatArray) -> int:
+    """Rows of a leaf: enough that a fit is more than the memory of single rounds."""
+    return max(5, len(rows) // 500)
+
+
+def _tree(rows: FloatArray, losses: FloatArray, leaves: int) -> Callable[[FloatArray], Actions]:
+    from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
+
+    tree = DecisionTreeRegressor(
+        max_leaf_nodes=leaves, min_samples_leaf=_fewest(rows), random_state=0
+    )
+    tree.fit(rows, losses)
+    return lambda some: np.asarray(tree.predict(some)).reshape(len(some), -1).argmin(axis=1)
+
+
+def _boosted(rows: FloatArray, losses: FloatArray) -> Callable[[FloatArray], Actions]:
+    from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
+
+    # Threads that wait for each other would take many times as long for so few rows.
+    with one_thread():
+        models = [
             HistGradientBoostingRegressor(
-                max_iter=30,
+                max_iter=40,
                 max_leaf_nodes=8,
-                min_samples_leaf=fewest,
-                learning_rate=0.2,
+                min_samples_leaf=_fewest(rows),
+                learning_rate=0.15,
                 early_stopping=False,
                 random_state=0,
             ).fit(rows, column)
             for column in losses.T
         ]
-        yield Candidate(
-            "gradient boosting",
-            lambda some: np.column_stack([each.predict(some) for each in boosted]).argmin(axis=1),
-        )
+
+    def choose(some: FloatArray) -> Actions:
+        with one_thread():
+            return np.column_stack([each.predict(some) for each in models]).argmin(axis=1)
+
+    return choose
 
 
 def _logistic(rows: FloatArray, losses: FloatArray, intercept: bool) -> Linear | None:

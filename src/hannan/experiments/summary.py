@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from hannan.experiments.beside import records_of
 from hannan.experiments.hints import Hints
 
 Record = dict[str, Any]
@@ -25,6 +26,7 @@ def compared(records: Iterable[Record]) -> list[Record]:
     """
     listed = list(records)
     best = {_world(record): record["result"] for record in listed if _looks_back(record)}
+    listed += [each for record in listed if _looks_back(record) for each in records_of(record)]
     return [
         _beside(record, best.get(_world(record))) for record in listed if not _looks_back(record)
     ]

@@ -13,6 +13,7 @@ from string import Template
 from hannan._version import __version__
 from hannan.report import tables
 from hannan.report.embedded import embedded
+from hannan.report.lead import Lead
 from hannan.report.palette import slots, variables
 from hannan.report.reading import reading
 from hannan.report.sections import Record, Section, Times, gather
@@ -28,6 +29,8 @@ def write_report(
     path: str | Path,
     title: str,
     description: str = "",
+    *,
+    lead: Lead | None = None,
 ) -> Path:
     """Write what an experiment has shown as one HTML page that opens offline.
 
@@ -47,6 +50,8 @@ def write_report(
         Heading of the page.
     description
         A paragraph below it, as plain text.
+    lead
+        The answer to a question, which the page then begins with.
 
     Examples
     --------
@@ -68,18 +73,21 @@ def write_report(
     sections = gather(records, times)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_page(sections, title, description), encoding="utf-8", newline="\n")
+    path.write_text(_page(sections, title, description, lead), encoding="utf-8", newline="\n")
     return path
 
 
-def _page(sections: Sequence[Section], title: str, description: str) -> str:
+def _page(
+    sections: Sequence[Section], title: str, description: str, lead: Lead | None = None
+) -> str:
     colours = slots(sections)
     style = "\n".join(("", variables(), tables.shares(), _asset("page.css"), ""))
     script = "\n".join(("", *map(_asset, ("chart.js", "strips.js", "page.js")), ""))
     parts = {
         "title": escape(title),
         "description": f"<p class='lead'>{escape(description)}</p>" if description else "",
-        "reading": reading(sections),
+        "lead": "" if lead is None else lead.html(),
+        "reading": f"<p class='reading'>{reading(sections)}</p>" if lead is None else "",
         "overview": tables.overview(sections, colours) if len(sections) > 1 else "",
         "sections": "\n".join(_section(i, s, colours) for i, s in enumerate(sections)),
         "version": escape(__version__),
@@ -107,7 +115,7 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
         if regret
         else ""
     )
-    led = any(r["result"]["leaders"] for s in section.standings for r in s.records)
+    led = any(len(r["result"]["leaders"] or ()) > 1 for s in section.standings for r in s.records)
     strips = (
         "<figure class='strips'><figcaption><h3>Who led when</h3>"
         "<p>the policy that was best in hindsight; a lane for each seed</p></figcaption></figure>"
@@ -119,7 +127,7 @@ def _section(i: int, section: Section, colours: Mapping[str, int]) -> str:
 <p class='facts'>{_facts(section)}</p>
 <div class='legend' role='group' aria-label='Learners shown'></div>
 <div class='charts'>
-{_chart("loss", "Mean loss", "a round, so far")}
+{_chart("loss", f"Mean {section.measured}", "a round, so far")}
 {growing}
 <figure class='work'><figcaption><h3>Work</h3><p>per round</p></figcaption>
 {tables.effort(section, colours)}
@@ -143,7 +151,8 @@ def _hints(section: Section) -> str:
 
 def _facts(section: Section) -> str:
     seeds = {len(s.records) for s in section.standings}
-    feedback = {r["result"]["feedback"] for s in section.standings for r in s.records}
+    learners = [s for s in section.standings if s.learns]
+    feedback = {r["result"]["feedback"] for s in learners for r in s.records}
     words = {"full": "full information", "semi": "bandit feedback"}
     facts = [
         str(section.environment["type"]),
@@ -151,7 +160,7 @@ def _facts(section: Section) -> str:
         counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds",
         " and ".join(words[f] for f in sorted(feedback & words.keys())),
     ]
-    results = [r["result"] for s in section.standings for r in s.records]
+    results = [r["result"] for s in learners for r in s.records]
     if any(found["effective"] / max(1, found["rounds"]) < 0.999 for found in results):
         least = min(found["effective"] for found in results)
         facts.append(f"estimated from a log worth {least:,.0f} rounds of play")

@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from hannan.experiments.over_data import OverData
 from hannan.report.sections import Section, Standing
 from hannan.report.spread import Spread
 from hannan.report.wording import counted, listed, number, plus_minus
@@ -30,6 +31,18 @@ def lead(first: Standing, second: Standing) -> Spread:
     return Spread.of(pairs.reshape(-1, 2) @ [-1.0, 1.0])
 
 
+def clear_over_data(first: Standing, second: Standing) -> bool:
+    """Whether the second would lose more on most data like these, rounds drawn in blocks."""
+    curves = []
+    for standing in (first, second):
+        found = [r["result"]["curve"] for r in standing.records]
+        if any(c["t"] != found[0]["t"] or c["loss"] is None or None in c["loss"] for c in found):
+            return True  # of what cannot be compared the seeds alone tell
+        curves.append({**found[0], "loss": np.mean([c["loss"] for c in found], axis=0).tolist()})
+    gap = OverData(curves).difference(1, 0)
+    return gap is None or gap.low > 0.0
+
+
 def _scene(sections: Sequence[Section]) -> str:
     learners = {s.label for section in sections for s in section.standings}
     seeds = {len(s.records) for section in sections for s in section.standings}
@@ -51,9 +64,11 @@ def _winner(section: Section) -> str:
         return f"{where} no loss could be measured."
     best = ranked[0]
     loss = plus_minus(best.mean_loss).replace(" ", "\N{NO-BREAK SPACE}")
+    rewards = section.measured == "reward"
+    verb, most = ("earned", "earned most") if rewards else ("lost", "lost least")
     if len(ranked) == 1:
-        return f"{where}, {_name(best)} lost {loss} a round."
-    return f"{where}, {_name(best)} lost least: {loss} a round{_ahead(best, ranked[1])}."
+        return f"{where}, {_name(best)} {verb} {loss} a round."
+    return f"{where}, {_name(best)} {most}: {loss} a round{_ahead(best, ranked[1])}."
 
 
 def _winners(sections: Sequence[Section]) -> list[str]:
@@ -72,12 +87,14 @@ def _winners(sections: Sequence[Section]) -> list[str]:
 
 def _ahead(best: Standing, second: Standing) -> str:
     margin = lead(best, second)
-    if margin.low > 0:
-        return f", clearly less than the next, {_name(second)} ({number(second.mean_loss.mean)})"
+    if margin.low > 0 and clear_over_data(best, second):
+        word = "more" if best.units.rewards else "less"
+        return f", clearly {word} than the next, {_name(second)} ({number(second.mean_loss.mean)})"
     if margin.mean == 0 and second.mean_loss.mean == best.mean_loss.mean:
         return f", the same as {_name(second)}"
     if np.isfinite(margin.low):
-        return f", though too close to {_name(second)} to tell them apart over these seeds"
+        where = "these seeds" if margin.low <= 0 else "other data of this kind"
+        return f", though too close to {_name(second)} to tell them apart over {where}"
     return f", before {_name(second)} ({number(second.mean_loss.mean)})"
 
 

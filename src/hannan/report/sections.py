@@ -15,6 +15,7 @@ from hannan.core.validation import refuse
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.hints import Hints
 from hannan.experiments.summary import compared, found_by
+from hannan.experiments.units import Units
 from hannan.report.spread import FloatArray, Spread, growth
 
 Record = dict[str, Any]
@@ -47,7 +48,8 @@ class Standing:
     @property
     def hints(self) -> Hints | None:
         """How well the hints of its predictor did, where it has any."""
-        return Hints.mean(record["result"].get("hints") for record in self.records)
+        found = Hints.mean(record["result"].get("hints") for record in self.records)
+        return None if found is None else found.scaled(self.units.difference(1.0))
 
     @property
     def seeds(self) -> list[Any]:
@@ -62,30 +64,40 @@ class Standing:
             return rounds[0]
         return reduce(np.intersect1d, rounds)
 
+    @property
+    def learns(self) -> bool:
+        """Whether it is a learner: not a rule, an action, or what was done."""
+        return self.learner["type"] not in ("rule", "constant", "current")
+
+    @cached_property
+    def units(self) -> Units:
+        """Of all that is shown: those of the file, where there is one."""
+        return Units.of(self.records[0]["cell"]["environment"])
+
     @cached_property
     def mean_loss_curve(self) -> Spread:
         """Loss so far over rounds so far."""
-        return Spread.of(self._curves("loss") / self.t)
+        return Spread.of(self._means(self._curves("loss") / self.t))
 
     @cached_property
     def regret_curve(self) -> Spread:
         """Loss so far less that of the policy which is best so far."""
-        return Spread.of(self._curves("loss") - self._curves("best"))
+        return Spread.of(self.units.difference(1.0) * (self._curves("loss") - self._curves("best")))
 
     @cached_property
     def best_curve(self) -> FloatArray:
         """Mean loss of the policy which is best so far, averaged over seeds."""
-        return np.asarray(Spread.of(self._curves("best") / self.t).mean)
+        return np.asarray(Spread.of(self._means(self._curves("best") / self.t)).mean)
 
     @cached_property
     def bound_curve(self) -> FloatArray:
         """The theorem's bound on expected regret, averaged over seeds."""
-        return np.asarray(Spread.of(self._curves("bound")).mean)
+        return self.units.difference(1.0) * np.asarray(Spread.of(self._curves("bound")).mean)
 
     @cached_property
     def certificate_curve(self) -> FloatArray:
         """The bound measured in play, averaged over seeds."""
-        return np.asarray(Spread.of(self._curves("certificate")).mean)
+        return self.units.difference(1.0) * np.asarray(Spread.of(self._curves("certificate")).mean)
 
     @cached_property
     def exponent(self) -> float | None:
@@ -95,22 +107,27 @@ class Standing:
     @cached_property
     def mean_loss(self) -> Spread:
         """Loss a round, over the whole game."""
-        return Spread.of(self._finals("mean_loss"))
+        return Spread.of(self._means(self._finals("mean_loss")))
+
+    @cached_property
+    def rank(self) -> float:
+        """What standings are sorted by: the mean loss in [0, 1], infinite if it is not known."""
+        return float(np.nan_to_num(Spread.of(self._finals("mean_loss")).mean, nan=np.inf))
 
     @cached_property
     def regret(self) -> Spread:
         """Regret at the end."""
-        return Spread.of(self._finals("regret"))
+        return Spread.of(self.units.difference(1.0) * self._finals("regret"))
 
     @cached_property
     def bound(self) -> float:
         """The theorem's bound at the end; NaN where there is none."""
-        return float(Spread.of(self._finals("bound")).mean)
+        return self.units.difference(float(Spread.of(self._finals("bound")).mean))
 
     @cached_property
     def certificate(self) -> float:
         """The bound measured in play at the end; NaN where there is none."""
-        return float(Spread.of(self._finals("certificate")).mean)
+        return self.units.difference(float(Spread.of(self._finals("certificate")).mean))
 
     @property
     def within_bound(self) -> bool | None:
@@ -129,6 +146,11 @@ class Standing:
         """The learner's own time over rounds; NaN where no time is known."""
         rounds = sum(r["result"]["rounds"] for r in self.records if r["key"] in self.times)
         return _ratio(sum(entry["learner"] for entry in self.times.values()), rounds)
+
+    def _means(self, losses: FloatArray) -> FloatArray:
+        units = self.units
+        width = units.high - units.low
+        return units.high - losses * width if units.rewards else units.low + losses * width
 
     def _finals(self, name: str) -> FloatArray:
         return np.array([r["result"][name] for r in self.records], dtype=np.float64)
@@ -170,7 +192,12 @@ class Section:
     @cached_property
     def ranking(self) -> list[Standing]:
         """By mean loss, least first; those without one last."""
-        return sorted(self.standings, key=lambda s: np.nan_to_num(s.mean_loss.mean, nan=np.inf))
+        return sorted(self.standings, key=lambda s: s.rank)
+
+    @property
+    def measured(self) -> str:
+        """What the means are means of."""
+        return self.standings[0].units.name
 
     @cached_property
     def best_name(self) -> str:

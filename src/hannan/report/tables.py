@@ -19,43 +19,53 @@ def overview(sections: Sequence[Section], colours: Slots) -> str:
         f"<th class='n' scope='col'><a href='#environment-{i}'>{escape(s.title)}</a></th>"
         for i, s in enumerate(sections, start=1)
     )
+    titles = [section.title for section in sections]
     rows = []
     for label in colours:
-        cells = []
+        cells: list[str] = []
         owner = None
         for section in sections:
             found = next((s for s in section.standings if s.label == label), None)
             owner = owner or found
             best = found is not None and found is section.ranking[0] and found.mean_loss.known
-            cells.append(_cell(NOTHING if found is None else plus_minus(found.mean_loss), best))
+            text = NOTHING if found is None else plus_minus(found.mean_loss)
+            cells.append(_cell(text, best, titles[len(cells)]))
         assert owner is not None
         rows.append(f"<tr>{_who(owner, colours)}{''.join(cells)}</tr>")
     return _table("overview", f"<th scope='col'>Mean loss of</th>{heads}", rows)
 
 
 def standings(section: Section, colours: Slots) -> str:
-    """Where everybody stood in the end, by mean loss."""
-    heads = ("Mean loss", "Regret", "Growth", "Bound", "Certificate", "Calls / round", "Rounds / s")
-    columns = "".join(f"<th class='n' scope='col'>{head}</th>" for head in heads)
-    rows = [
-        f"<tr>{_who(s, colours)}{_final(s, s is section.ranking[0] and s.mean_loss.known)}</tr>"
-        for s in section.ranking
-    ]
+    """Where everybody stood in the end, by mean loss; what nobody has makes no column."""
+    mean = f"Mean {section.measured}"
+    table = {s.label: _final(s, mean) for s in section.ranking}
+    shown = [head for head in next(iter(table.values())) if _any(head, table)]
+    columns = "".join(f"<th class='n' scope='col'>{head}</th>" for head in shown)
+    rows = []
+    for s in section.ranking:
+        best = s is section.ranking[0] and s.mean_loss.known
+        final = table[s.label]
+        cells = "".join(_cell(final[head], best and head == mean, head) for head in shown)
+        rows.append(f"<tr>{_who(s, colours)}{cells}</tr>")
     return _table("standings", f"<th scope='col'>Learner</th>{columns}", rows)
 
 
-def _final(s: Standing, best: bool) -> str:
+def _any(head: str, table: Mapping[str, Mapping[str, str]]) -> bool:
+    return any(final[head] != NOTHING for final in table.values())
+
+
+def _final(s: Standing, mean: str) -> dict[str, str]:
     speed = s.seconds_per_round
-    cells = [
-        _cell(plus_minus(s.mean_loss), best),
-        _cell(plus_minus(s.regret)),
-        _cell(NOTHING if s.exponent is None else f"<i>t</i><sup>{number(s.exponent, 2)}</sup>"),
-        _cell(_verdict(s.within_bound) + number(s.bound)),
-        _cell(number(s.certificate)),
-        _cell(number(s.calls_per_round)),
-        _cell(number(1 / speed) if speed > 0 else NOTHING),
-    ]
-    return "".join(cells)
+    grows = NOTHING if s.exponent is None else f"<i>t</i><sup>{number(s.exponent, 2)}</sup>"
+    return {
+        mean: plus_minus(s.mean_loss),
+        "Regret": plus_minus(s.regret),
+        "Growth": grows,
+        "Bound": _verdict(s.within_bound) + number(s.bound),
+        "Certificate": number(s.certificate),
+        "Calls / round": number(s.calls_per_round) if s.learns else NOTHING,
+        "Rounds / s": number(1 / speed) if speed > 0 else NOTHING,
+    }
 
 
 def _verdict(within: bool | None) -> str:
@@ -70,11 +80,12 @@ def _verdict(within: bool | None) -> str:
 
 def effort(section: Section, colours: Slots) -> str:
     """Oracle calls and time per round, as bars."""
-    calls = [s.calls_per_round for s in section.standings]
-    seconds = [s.seconds_per_round for s in section.standings]
+    learners = [s for s in section.standings if s.learns]
+    calls = [s.calls_per_round for s in learners]
+    seconds = [s.seconds_per_round for s in learners]
     rows = [
         f"<tr>{_who(s, colours)}{_bar(number(c), c, calls)}{_bar(duration(d), d, seconds)}</tr>"
-        for s, c, d in zip(section.standings, calls, seconds, strict=True)
+        for s, c, d in zip(learners, calls, seconds, strict=True)
     ]
     heads = "".join(f"<th scope='col'>{head}</th>" for head in ("", "Oracle calls", "Time"))
     return _table("effort", heads, rows)
@@ -118,7 +129,10 @@ def _parameters_of(s: Standing, colours: Slots) -> str:
         escape(_seeds(s.seeds)),
         escape(str(first["cell"]["hannan"])),
     )
-    return f"<tr>{_who(s, colours)}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    heads = ("Type", "Parameters", "Feedback", "Seeds", "Hannan")
+    pairs = zip(heads, cells, strict=True)
+    shown = "".join(f"<td data-head='{head}'><span>{cell}</span></td>" for head, cell in pairs)
+    return f"<tr>{_who(s, colours)}{shown}</tr>"
 
 
 def _where(name: str, table: object) -> str:
@@ -147,8 +161,11 @@ def _code(text: str) -> str:
     return f"<code>{escape(text)}</code>" if text else "defaults"
 
 
-def _cell(text: str, best: bool = False) -> str:
-    return f"<td class='n'>{f'<b>{text}</b>' if best else text}</td>"
+def _cell(text: str, best: bool = False, head: str = "") -> str:
+    """A number; its heading stands before it where there is no room for columns."""
+    said = f" data-head='{escape(head)}'" if head else ""
+    kind = "n nothing" if text == NOTHING else "n"
+    return f"<td class='{kind}'{said}>{f'<b>{text}</b>' if best else f'<span>{text}</span>'}</td>"
 
 
 def _table(kind: str, heads: str, rows: Sequence[str]) -> str:

@@ -1,0 +1,161 @@
+"""What is taken away from a replay: code, decisions row by row, and a trained Decider."""
+
+from __future__ import annotations
+
+import csv
+import pprint
+from collections.abc import Iterator
+from itertools import islice, repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hannan.cli.replay_answer import Player
+from hannan.cli.replay_data import Stream
+from hannan.core import Feedback, ParameterError
+from hannan.environments import FromFile, FromLog
+from hannan.environments._features import column_of
+from hannan.experiments.beside import Fitted, sample_of
+from hannan.experiments.catalogue import RECOMMENDED
+from hannan.experiments.cell import Cell
+from hannan.experiments.game import Game, world_rng
+
+_BLOCK = 1024
+_ALREADY = {"path", "scale", "categorical", "oracle", "baseline", "max_columns", "max_unpacked"}
+
+
+def snippet(stream: Stream, choice: Player | None) -> str:
+    """Python that builds the best choice from the file, and asks it for a decision."""
+    environment = stream.environment
+    kind = type(environment).__name__
+    module = "adapters" if kind == "FromVW" else "environments"
+    given = {
+        name: dict(map(tuple, value)) if name == "context" and stream.columns else value
+        for name, value in stream.table.items()
+        if name not in _ALREADY | {"type"} and value not in (None, [])
+    }
+    arguments = "".join(f"    {name}={_written(value)},\n" for name, value in given.items())
+    path = Path(environment.path)
+    head = f"import hannan as hn\n\nworld = hn.{module}.{kind}(\n    {str(path)!r},\n{arguments})\n"
+    if choice is None or choice.kind == "constant":
+        return head
+    if choice.kind == "rule":
+        return (
+            "import numpy as np\n"
+            + head
+            + f"rounds = list(world.rounds({stream.rounds}, np.random.default_rng(0)))\n"
+            "X = np.array([r.context for r in rounds])\n"
+            "losses = np.array([r.reveal(0) for r in rounds])\n"
+            f"rule = hn.experiments.fit_rule({choice.name!r}, X, losses)\n"
+            "print(world.actions[rule.choose(X[-1:])[0]])  # for the last row"
+        )
+    table = dict(choice.record["cell"]["learner"])
+    return (
+        head
+        + f"learner = {_call(table, environment)}\n"
+        + f"trace = hn.play(learner, world, {stream.rounds}, seed=0)\n"
+        + "print(trace.mean_loss, world.actions[trace.actions[-1]])"
+    )
+
+
+def _written(value: Any) -> str:
+    """A value over as many lines as it needs, inside a call."""
+    text = pprint.pformat(value, sort_dicts=False, width=88, compact=True)
+    return text.replace("\n", "\n    ")
+
+
+def _call(table: dict[str, Any], environment: FromFile | FromLog) -> str:
+    """The call that makes a learner of its table."""
+    from hannan import baselines, learners
+
+    kind = str(table["type"]).removeprefix("hn.")
+    K, named = environment.n_actions, {k: v for k, v in table.items() if k not in ("name", "type")}
+    policies = f"hn.oracles.LinearPolicies({K})"
+    if not environment.features:
+        policies = f"hn.oracles.AllPolicies(1, {K})"
+    arguments = []
+    for name, value in named.items():
+        inner = value
+        if isinstance(value, dict):
+            place = "predictors" if name == "predictor" else ""
+            text = f"hn.{place}.{value['type']}()" if place else _call(value, environment)
+            arguments.append(f"{name}={text}")
+        else:
+            arguments.append(f"{name}={inner!r}")
+    if kind in RECOMMENDED:
+        first = str(K) if kind == "bandit" else policies
+        return f"hn.{kind}({', '.join([first, *arguments, 'seed=0'])})"
+    if kind in baselines.__all__:
+        first = policies if kind in ("FollowTheLeader", "EpochGreedy") else str(K)
+        return f"hn.baselines.{kind}({', '.join([first, *arguments])})"
+    if kind in learners.__all__ and "learner" not in named:
+        return f"hn.{kind}({', '.join([policies, *arguments, 'seed=0'])})"
+    return f"hn.{kind}({', '.join(arguments)})"
+
+
+def decisions(stream: Stream, cell: Cell, choice: Player) -> Iterator[int]:
+    """What the best choice would have done in each row."""
+    environment, policies = cell.world()
+    if choice.kind == "constant":
+        action = stream.names.index(choice.name.removeprefix("always "))
+        yield from repeat(action, stream.rounds)
+    elif choice.kind == "rule":
+        assert policies is not None
+        sample = sample_of(environment, policies, stream.rounds, cell.seed)
+        assert sample is not None
+        rule = Fitted(choice.name, sample, stream.rounds, cell.folds)
+        rounds = environment.rounds(stream.rounds, world_rng(cell.seed))
+        done = 0
+        while block := list(islice(rounds, _BLOCK)):
+            rows = np.array([policies.at(done + i, r.context) for i, r in enumerate(block)])
+            yield from rule.choose(rows, done).tolist()
+            done += len(block)
+    else:
+        game = Game(cell.player(), environment, stream.rounds, world_rng(cell.seed))
+        for this_round in game:
+            yield int(this_round.action)  # type: ignore[arg-type]
+
+
+def write_decisions(path: Path, stream: Stream, cell: Cell, choice: Player) -> None:
+    """A CSV file: the number of each row that was played, and the action."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["row", "decision"])
+        for i, action in enumerate(decisions(stream, cell, choice), start=1):
+            table.writerow([i, stream.names[action]])
+
+
+def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
+    """A `Decider` that has played the file, with its features and in its units."""
+    from hannan import Decider
+
+    environment, units = stream.environment, stream.units
+    if stream.columns is None:
+        raise ParameterError("--save needs a table of rows, not a log of Vowpal Wabbit.")
+    kinds = {name: column_of(kind) for name, kind in stream.columns.kinds.items()}
+    span = (units.low, units.high)
+    outcome = "reward" if units.rewards else "loss"
+    decider = Decider(
+        actions=stream.names,
+        rewards=span if units.rewards else None,
+        losses=None if units.rewards else span,
+        features=kinds or None,
+        seed=seed,
+    )
+    rows: Iterator[Any] = environment.rows(stream.rounds) if kinds else repeat(None)
+    bare = environment.clone(context=None)
+    if isinstance(bare, FromLog) and bare.method != "rejection":
+        bare = bare.clone(method="rejection")
+    places = {name: k for k, name in enumerate(stream.names)}
+    rounds = bare.rounds(stream.rounds, world_rng(seed))
+    for t, (this_round, row) in enumerate(zip(rounds, rows, strict=False), start=1):
+        decision = decider.decide(row)
+        loss = this_round.reveal(places[str(decision.action)], Feedback.SEMI)
+        if loss is None:  # the log does not say
+            decider.expire(older_than=0.0)
+        else:
+            decider.report(decision, **{outcome: units.mean(float(loss))})
+        if t % _BLOCK == 0 or t == stream.rounds:
+            tick(t)
+    return decider

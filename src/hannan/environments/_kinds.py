@@ -1,0 +1,196 @@
+"""What the columns of a table seem to hold, by its first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from hannan.environments._columns import Table, is_hole
+from hannan.environments._features import as_float, column_of
+
+MAX_WIDTH = 512  # numbers that `Features` makes of a row at most
+_ROWS = 20_000  # that are looked at
+_CELLS = 2_000_000
+_LEVELS = 30  # of a category that all have a place of their own
+_MOST = 0.95  # of the cells, that must look alike
+_FEW = 20  # rows, in which nothing is called an identifier for being different everywhere
+_FLAGS = {"true", "false", "yes", "no", "y", "n", "t", "f"}
+_FORMATS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y")
+_CLOCKS = ("", " %H:%M", " %H:%M:%S")
+_ID_WORDS = {"id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no", "number", "rowid"}
+
+
+@dataclass(slots=True)
+class Columns:
+    """What was found.
+
+    Attributes
+    ----------
+    kinds
+        Columns to be used, with words for their kinds as `FromFile` takes them.
+    left_out
+        Columns that are not used, and why.
+    missing
+        Cells that are missing or cannot be read, by column; where there are any.
+    rows
+        Of the table.
+    """
+
+    kinds: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, int] = field(default_factory=dict)
+    rows: int = 0
+
+
+def look(
+    table: Table,
+    names: Sequence[str],
+    asked: Mapping[str, str] | None = None,
+    chosen: bool = False,
+    counted: Sequence[str] = (),
+) -> Columns:
+    """Kinds of the columns `names`, and how many cells are missing in them and in `counted`.
+
+    `asked` says the kinds of some columns. Columns that are `chosen` are used, whatever they
+    look like. The whole table is read, in batches.
+    """
+    asked, found = asked or {}, Columns()
+    sample: dict[str, list[Any]] = {name: [] for name in names}
+    most = max(_FEW, min(_ROWS, _CELLS // max(1, len(names))))
+    holes = dict.fromkeys([*names, *counted], 0)
+    for first, batch in table.batches(list(holes)):
+        seen = first - 1
+        size = len(next(iter(batch.values())))
+        found.rows = seen + size
+        for name in holes:
+            cells = batch[name] if isinstance(batch[name], list) else batch[name].tolist()
+            if name in sample and seen < most:
+                sample[name] += [cell for cell in cells[: most - seen] if not is_hole(cell)]
+            holes[name] += sum(map(is_hole, cells))
+    kinds: dict[str, tuple[str | None, str]] = {}
+    for name in names:
+        kind = asked.get(name)
+        kinds[name] = kind, ""
+        if kind is None or kind == "category":
+            kinds[name] = _kind(name, sample[name], kind == "category", chosen)
+    if sum(column_of(kind).width for kind, _ in kinds.values() if kind) > MAX_WIDTH:
+        # Where nothing is missing no number has to say so.
+        whole = {name: ("number only", "") for name, kind in kinds.items() if kind[0] == "number"}
+        kinds |= {name: kind for name, kind in whole.items() if not holes[name]}
+    width = 0
+    for name, (kind, why) in kinds.items():
+        need = 0 if kind is None else column_of(kind).width
+        if kind is not None and width + need > MAX_WIDTH:
+            kind, why = None, f"no room: rows become {MAX_WIDTH} numbers at most"
+        if kind is None:
+            found.left_out[name] = why
+        else:
+            found.kinds[name] = kind
+            width += need
+    found.missing = {
+        name: count
+        for name, count in holes.items()
+        if count and (name in found.kinds or name in counted)
+    }
+    return found
+
+
+def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[str | None, str]:
+    """A word for the kind of a column, or None and why it is not used."""
+    if not cells:
+        return None, "empty"
+    distinct = set(map(str, cells))
+    if len(distinct) == 1 and len(cells) >= _FEW and not chosen:
+        return None, "always the same"
+    levels = f"category {min(len(distinct), _LEVELS)}"
+    if category:
+        return levels, ""
+    numbers = np.array([as_float(cell) for cell in cells])
+    if np.isfinite(numbers).mean() >= _MOST and not _are_codes(cells):
+        whole = numbers[np.isfinite(numbers)]
+        why = "" if chosen else _numbered(name, whole)
+        return (None, why) if why else ("number", "")
+    texts = [cell if isinstance(cell, str) else str(cell) for cell in cells]
+    if {text.strip().lower() for text in texts} <= _FLAGS:
+        return "flag", ""
+    dates = _dates(cells)
+    if dates is not None:
+        return dates, ""
+    if len(distinct) > max(_LEVELS, len(cells) // 2) or (
+        len(distinct) == len(cells) and len(cells) > _FEW
+    ):
+        if chosen:
+            return ("text" if _are_sentences(texts) else levels), ""
+        if _are_sentences(texts):
+            return None, "free text"
+        return None, "looks like an identifier: nearly every row has another"
+    return levels, ""
+
+
+def _are_codes(cells: Sequence[Any]) -> bool:
+    """Digits with leading zeros, such as postcodes: names, not numbers."""
+    return any(
+        isinstance(cell, str) and len(cell) > 1 and cell[0] == "0" and cell.isdecimal()
+        for cell in cells
+    )
+
+
+def _are_sentences(texts: Sequence[str]) -> bool:
+    return sum(text.count(" ") for text in texts) >= 2 * len(texts)
+
+
+def _numbered(name: str, numbers: Any) -> str:
+    """Why whole numbers look as if they only told rows apart; empty if they do not."""
+    n = len(numbers)
+    if n < _FEW or not np.array_equal(numbers, np.round(numbers)):
+        return ""
+    if len(np.unique(numbers)) < n:
+        return ""
+    if np.all(np.diff(numbers) == 1):
+        return "counts the rows"
+    words = set("".join(c if c.isalnum() else " " for c in name.lower()).split())
+    if words & _ID_WORDS or name.startswith("unnamed") or name.lower().endswith("id"):
+        return "looks like an identifier: every row has another"
+    span = float(numbers.max() - numbers.min()) + 1.0
+    if n * n / (2.0 * span) > 10.0:
+        # Numbers drawn from this range would have met by now.
+        return "looks like an identifier: every row has another"
+    return ""
+
+
+def _dates(cells: Sequence[Any]) -> str | None:
+    """A word for dates, with their format and with "time" where they have hours."""
+    if all(not isinstance(cell, str) for cell in cells):
+        timed = any(getattr(cell, "hour", 0) for cell in cells)
+        return ("time" if timed else "date") if all(hasattr(c, "year") for c in cells) else None
+    some = [str(cell).strip() for cell in cells[:: max(1, len(cells) // 500)]]
+    if not any(character.isdigit() for character in some[0]):
+        return None
+    best, share = None, 0.0
+    for clock in _CLOCKS:
+        for form in ("", *(_FORMATS)):
+            if not form and clock:
+                continue
+            parsed = sum(_parses(text, form + clock if form else "") for text in some) / len(some)
+            if parsed > share:
+                timed = bool(clock) or (not form and any(len(text) > 10 for text in some))
+                word = "time" if timed else "date"
+                best, share = f"{word} {form}{clock}" if form else word, parsed
+    return best if share >= _MOST else None
+
+
+def _parses(text: str, form: str) -> bool:
+    try:
+        if form:
+            datetime.strptime(text, form)
+        elif len(text) < 8 or "-" not in text:
+            return False
+        else:
+            datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

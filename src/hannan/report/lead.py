@@ -1,0 +1,106 @@
+"""What a page begins with where there is a question: the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from hannan.report.wording import NOTHING, fixed, number
+
+_MOST_CLASSES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """An answer, and what is behind it, in the units of the data.
+
+    Attributes
+    ----------
+    sentence
+        The answer.
+    best
+        The name of the best choice, if there is one.
+    rows
+        By name: "mean", and where they are known "low" and "high" of its interval, and "regret".
+    confusion
+        "classes", "actions" and for each way of deciding its "counts" [class, action]; or None.
+    notes, columns
+        Sentences.
+    snippet
+        Code.
+    """
+
+    sentence: str
+    best: str | None
+    rows: Mapping[str, Mapping[str, Any]]
+    confusion: Mapping[str, Any] | None
+    notes: Sequence[str]
+    columns: Sequence[str]
+    snippet: str
+
+    def html(self) -> str:
+        """The beginning of the page."""
+        notes = "".join(f"<li>{escape(text)}</li>" for text in self.notes)
+        columns = "".join(f"<li>{escape(text)}</li>" for text in self.columns)
+        parts = [
+            f"<p class='answer'>{escape(self.sentence)}</p>",
+            self._table(),
+            *self._confusion(),
+            f"<ul class='notes'>{notes}</ul>" if notes else "",
+            f"<details><summary>Columns</summary><ul class='notes'>{columns}</ul></details>"
+            if columns
+            else "",
+            f"<details><summary>The code</summary><pre>{escape(self.snippet)}</pre></details>",
+        ]
+        return "\n".join(part for part in parts if part)
+
+    def _table(self) -> str:
+        decimals = _decimals([row["mean"] for row in self.rows.values()])
+        rows = []
+        for name, row in self.rows.items():
+            mean = NOTHING if row["mean"] is None else fixed(row["mean"], decimals)
+            ends = [row.get(end) for end in ("low", "high")]
+            shown = "" if None in ends else " to ".join(fixed(end, decimals) for end in ends)  # type: ignore[arg-type]
+            if name == self.best:
+                mean = f"<b>{mean}</b>"
+            rows.append(
+                f"<tr><th scope='row'>{escape(name)}</th><td class='n'>{mean}</td>"
+                f"<td class='n soft'>{shown}</td></tr>"
+            )
+        return (
+            "<table class='answers'><thead><tr><th scope='col'></th><th scope='col' class='n'>a row"
+            "</th><th scope='col' class='n'>95 % interval over the data</th></tr></thead><tbody>"
+            + "\n".join(rows)
+            + "</tbody></table>"
+        )
+
+    def _confusion(self) -> list[str]:
+        found = self.confusion
+        if found is None or len(found["classes"]) > _MOST_CLASSES:
+            return []
+        tables = []
+        for who, counts in found["counts"].items():
+            heads = "".join(f"<th scope='col' class='n'>{escape(a)}</th>" for a in found["actions"])
+            rows = "".join(
+                f"<tr><th scope='row'>{escape(name)}</th>"
+                + "".join(f"<td class='n'>{number(n, 9)}</td>" for n in counts[i])
+                + "</tr>"
+                for i, name in enumerate(found["classes"])
+            )
+            tables.append(
+                f"<table class='confusion'><caption>{escape(who)}: what is done, by what is right"
+                f"</caption><thead><tr><th scope='col'>right</th>{heads}</tr></thead>"
+                f"<tbody>{rows}</tbody></table>"
+            )
+        return ["<div class='scroll confusions'>", *tables, "</div>"]
+
+
+def _decimals(values: Sequence[float | None]) -> int:
+    """Four digits of the largest number."""
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    digits = 4
+    while largest >= 10.0 and digits:
+        largest, digits = largest / 10.0, digits - 1
+    return digits
