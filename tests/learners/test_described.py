@@ -283,4 +283,4 @@ def test_experiments_play_items(tmp_path):
     )
     done = run(plan, tmp_path)
     assert not done.failures
-    assert len(done.records) == 3
+    assert len(done.records) == 4  # and the best policy in hindsight
