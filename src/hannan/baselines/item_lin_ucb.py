@@ -16,9 +16,9 @@ from hannan.core.stored import Stored
 from hannan.core.validation import (
     FloatArray,
     check_choice,
+    check_integer,
     check_not_negative,
     check_positive,
-    check_integer,
 )
 from hannan.oracles._features import check_row
 
@@ -137,8 +137,8 @@ class ItemLinUCB(Learner):
             )
         if context.ids is None and self.model != "shared":
             raise ContextError(
-                f'ItemLinUCB(model="{self.model}") knows items by their ids: give ids=, or actions= '
-                "as a mapping."
+                f'ItemLinUCB(model="{self.model}") knows items by their ids: give ids=, or '
+                "actions= as a mapping."
             )
         if context.context is not None:
             context = context.with_context(check_row(context.context))
