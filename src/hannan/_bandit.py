@@ -104,8 +104,8 @@ def _described(actions: Any, n_actions: Any, n_contexts: Any, policies: Any) -> 
         )
     if n_actions is not None or n_contexts is not None:
         raise ParameterError(
-            'actions="described" takes no n_actions and no n_contexts: what a round offers is given '
-            "to act(context, actions=rows)."
+            'actions="described" takes no n_actions and no n_contexts: what a round offers is '
+            "given to act(context, actions=rows)."
         )
     if policies is None:
         return SharedLinear()

@@ -162,7 +162,5 @@ def test_a_log_whose_offers_stay_is_replayed_by_position(tmp_path):
 
 
 def test_other_policies_are_refused(dsjson):
-    result = CliRunner().invoke(
-        replay, [str(dsjson), "--value-range=-1,0", "--policies", "Stumps"]
-    )
+    result = CliRunner().invoke(replay, [str(dsjson), "--value-range=-1,0", "--policies", "Stumps"])
     assert "come and go" in str(result.exception)

@@ -67,7 +67,7 @@ def test_what_is_no_menu_is_refused_by_name(rows, ids, error, said):
 
 def test_an_unknown_id_is_refused():
     with pytest.raises(hn.ParameterError, match="'d' is not among 'a', 'b', 'c'"):
-        hn.Menu(None, ROWS, "a b c".split()).index("d")
+        hn.Menu(None, ROWS, ["a", "b", "c"]).index("d")
     with pytest.raises(hn.ParameterError, match="not among the 3 actions"):
         hn.Menu(None, ROWS).index(3)
 

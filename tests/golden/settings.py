@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tests.golden import (
     baselines,
+    described,
     perturbed_leaders,
     playouts,
     policy_classes,
@@ -13,7 +14,16 @@ from tests.golden import (
 )
 from tests.golden.playing import Trace
 
-MODULES = (perturbed_leaders, playouts, wrappers, baselines, recommended, policy_classes, saving)
+MODULES = (
+    perturbed_leaders,
+    playouts,
+    wrappers,
+    baselines,
+    recommended,
+    policy_classes,
+    described,
+    saving,
+)
 
 
 def settings() -> dict[str, Callable[[], Trace]]:

@@ -16,9 +16,9 @@ from hannan.core.stored import Stored
 from hannan.core.validation import (
     FloatArray,
     check_choice,
+    check_integer,
     check_not_negative,
     check_positive,
-    check_integer,
 )
 from hannan.oracles._features import check_row
 
@@ -137,8 +137,8 @@ class ItemLinUCB(Learner):
             )
         if context.ids is None and self.model != "shared":
             raise ContextError(
-                f'ItemLinUCB(model="{self.model}") knows items by their ids: give ids=, or actions= '
-                "as a mapping."
+                f'ItemLinUCB(model="{self.model}") knows items by their ids: give ids=, or '
+                "actions= as a mapping."
             )
         if context.context is not None:
             context = context.with_context(check_row(context.context))
@@ -224,15 +224,19 @@ class _Design(Stored):
 
     _derived = frozenset({"_inverse"})
 
-    def __init__(self, n: int, across: int, ridge: float) -> None:
-        self.n, self.size, self.ridge = n, across, ridge
+    def __init__(self, n: int, shared: int, ridge: float) -> None:
+        self.n, self.shared, self.ridge = n, shared, ridge
         self.design: FloatArray = ridge * np.eye(n)
         self.moment: FloatArray = np.zeros(n)
-        self.across: FloatArray = np.zeros((n, across))
+        self.across: FloatArray = np.zeros((n, shared))
         self._inverse: FloatArray | None = None
 
     def _params_to_store(self) -> dict[str, Any]:
-        return {"n": self.n, "across": self.size, "ridge": self.ridge}
+        return {"n": self.n, "shared": self.shared, "ridge": self.ridge}
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 8.0 * float(given["n"]) * (float(given["n"]) + float(given["shared"]))
 
     @property
     def inverse(self) -> FloatArray:

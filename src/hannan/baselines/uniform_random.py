@@ -108,7 +108,7 @@ class UniformRandom(Learner):
         opened.play(place if some is None else int(some[place]))
 
     def _update(self, opened: Round, loss: Any) -> None:
-        self._check(loss, opened.action)
+        self._check(loss, self.n_actions or len(opened.context))
 
     def _law(self, opened: Round) -> FloatArray:
         some, K = opened.available, self.n_actions or len(opened.context)
@@ -122,10 +122,12 @@ class UniformRandom(Learner):
         return twin
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return loss_of(self._check(loss, action), action)
+        known = None if isinstance(loss, Real) else np.size(loss)
+        K = self.n_actions or known or np.max(action) + 1
+        return loss_of(self._check(loss, int(K)), action)
 
-    def _check(self, loss: Any, action: Any) -> FloatArray:
+    def _check(self, loss: Any, n_actions: int) -> FloatArray:
         """The losses of all actions; that of the action played may stand for them."""
         if isinstance(loss, Real):
-            loss = np.full(self.n_actions or int(action) + 1, loss)
-        return check_losses(loss, self.n_actions, self._range)[0]
+            loss = np.full(n_actions, loss)
+        return check_losses(loss, n_actions, self._range)[0]

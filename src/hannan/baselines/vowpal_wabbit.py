@@ -133,7 +133,7 @@ class VowpalWabbit(Learner):
             return row_or_name(context)
         if not isinstance(context, Menu):
             raise ContextError(
-                "VowpalWabbit(None) needs the actions of the round: call act(context, actions=rows)."
+                "VowpalWabbit(None) needs the actions of the round: call act(x, actions=rows)."
             )
         return context.with_context(row_or_name(context.context))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hannan.core import Menu
-from hannan.core.validation import FloatArray
 from hannan.core.rounds import IntArray
+from hannan.core.validation import FloatArray
 
 
 class Pool:

@@ -3,11 +3,11 @@
 A pair (context, action) becomes v = (cosines, 1, x, a, products): x and a standardised to unit
 variance, the rest as in `kernels.described`, all divided by the root of how many these are; the
 cosines are random Fourier features of (x, a). Part 0 is a regression on all but the cosines, part 1
-the same with observations that fade, part 2 one on the cosines and single features. They learn what
-losses exceed their mean, `level[0]`, by: so the penalty pulls towards that, rather than to a loss of
+the same with observations that fade, part 2 one on the cosines and single features. They learn
+losses less their mean, `level[0]`: so the penalty pulls towards that, rather than to a loss of
 zero, which for clicks that are rare would be far off.
 
-Part i has weights w and R = s (λI + Σ γ^age v v')^-1 as the lower triangle row by row, s = factor[i].
+Part i has weights w and R = s (λI + Σ γ^age v v')^-1, s = factor[i], as a lower triangle by rows.
 `tally` is as in `kernels.blend`. Nothing here sums in an order that depends on the machine.
 """
 
@@ -27,7 +27,7 @@ _LARGE = 1e6  # from this factor on it is multiplied out
 
 @njit
 def bounds(m, single, size):
-    """Where each part begins and ends in v: m cosines, then `size` others, `single` of them first."""
+    """Where each part begins and ends in v: m cosines, then `size` others, single ones first."""
     begin = np.array([m, m, 0])
     end = np.array([m + size, m + size, m + single if m else 0])
     return begin, end

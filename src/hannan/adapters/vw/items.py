@@ -22,8 +22,8 @@ _LOOK = 1000  # rounds
 class FromVWItems(LogReplay):
     r"""The decisions of a `cb_adf` or dsjson log, for a learner of described actions to play.
 
-    As `FromVW`, but what a round offers is a `Menu`: the features of each action, and its tag, where
-    actions have tags, as its id. The log is held in memory.
+    As `FromVW`, but what a round offers is a `Menu`: the features of each action, and its tag,
+    where actions have tags, as its id. The log is held in memory.
 
     Parameters
     ----------
