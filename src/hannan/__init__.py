@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from hannan._bandit import bandit
     from hannan._experts import experts
     from hannan._show_versions import show_versions
-    from hannan.decisions import Decider
     from hannan._warm_up import warm_up
+    from hannan.decisions import Decider
     from hannan.experiments import Trace, play
     from hannan.learners import (
         FTPL,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters.vw.items import FromVWItems
 from hannan.cli.replay_answer import Player
 from hannan.cli.replay_data import Stream
 from hannan.core import Feedback, ParameterError
@@ -29,7 +30,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
     """Python that builds the best choice from the file, and asks it for a decision."""
     environment = stream.environment
     kind = type(environment).__name__
-    module = "adapters" if kind == "FromVW" else "environments"
+    module = "adapters" if kind in ("FromVW", "FromVWItems") else "environments"
     given = {
         name: dict(map(tuple, value)) if name == "context" and stream.columns else value
         for name, value in stream.table.items()
@@ -65,7 +66,7 @@ def _written(value: Any) -> str:
     return text.replace("\n", "\n    ")
 
 
-def _call(table: dict[str, Any], environment: FromFile | FromLog) -> str:
+def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVWItems) -> str:
     """The call that makes a learner of its table."""
     from hannan import baselines, learners
 
@@ -84,8 +85,8 @@ def _call(table: dict[str, Any], environment: FromFile | FromLog) -> str:
         else:
             arguments.append(f"{name}={inner!r}")
     if kind in RECOMMENDED:
-        first = str(K) if kind == "bandit" else policies
-        return f"hn.{kind}({', '.join([first, *arguments, 'seed=0'])})"
+        first = [] if "actions" in named else [str(K) if kind == "bandit" else policies]
+        return f"hn.{kind}({', '.join([*first, *arguments, 'seed=0'])})"
     if kind in baselines.__all__:
         first = policies if kind in ("FollowTheLeader", "EpochGreedy") else str(K)
         return f"hn.baselines.{kind}({', '.join([first, *arguments])})"
@@ -128,10 +129,10 @@ def write_decisions(path: Path, stream: Stream, cell: Cell, choice: Player) -> N
 
 def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
     """A `Decider` that has played the file, with its features and in its units."""
-    from hannan import Decider
+    from hannan.decisions import Decider
 
     environment, units = stream.environment, stream.units
-    if stream.columns is None:
+    if stream.columns is None or isinstance(environment, FromVWItems):
         raise ParameterError("--save needs a table of rows, not a log of Vowpal Wabbit.")
     kinds = {name: column_of(kind) for name, kind in stream.columns.kinds.items()}
     span = (units.low, units.high)

@@ -205,13 +205,15 @@ class Restarting(Learner):
         return action if actions is None else opened.answer
 
     @interrupts.whole
-    def update(self, loss: Any, decision: Decision | int | None = None) -> None:
+    def update(
+        self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
+    ) -> None:
         """What the learner at work learns; a detector is shown how wrong its prediction was."""
         ledger = self._ledger
         opened: Any = ledger.current
-        usual = decision is None and opened is not None and not ledger.waiting
+        usual = decision is None and opened is not None and not ledger.waiting and reward is None
         if not usual or self._unfinished or opened.late or opened.plays is not None:
-            super().update(loss, decision)
+            super().update(loss, decision, reward=reward)
             return
         changing = None
         try:
