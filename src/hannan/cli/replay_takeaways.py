@@ -68,12 +68,13 @@ def _written(value: Any) -> str:
 
 def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVWItems) -> str:
     """The call that makes a learner of its table."""
-    from hannan import baselines, learners
+    import hannan.baselines as baselines
+    import hannan.learners as learners
 
     kind = str(table["type"]).removeprefix("hn.")
     K, named = environment.n_actions, {k: v for k, v in table.items() if k not in ("name", "type")}
     policies = f"hn.oracles.LinearPolicies({K})"
-    if not environment.features:
+    if not getattr(environment, "features", True):
         policies = f"hn.oracles.AllPolicies(1, {K})"
     arguments = []
     for name, value in named.items():
@@ -85,8 +86,9 @@ def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVWItems) 
         else:
             arguments.append(f"{name}={inner!r}")
     if kind in RECOMMENDED:
-        first = [] if "actions" in named else [str(K) if kind == "bandit" else policies]
-        return f"hn.{kind}({', '.join([*first, *arguments, 'seed=0'])})"
+        if "actions" not in named:
+            arguments.insert(0, str(K) if kind == "bandit" else policies)
+        return f"hn.{kind}({', '.join([*arguments, 'seed=0'])})"
     if kind in baselines.__all__:
         first = policies if kind in ("FollowTheLeader", "EpochGreedy") else str(K)
         return f"hn.baselines.{kind}({', '.join([first, *arguments])})"
