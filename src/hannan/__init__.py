@@ -65,7 +65,8 @@ if TYPE_CHECKING:
     from hannan._show_versions import show_versions
     from hannan._warm_up import warm_up
     from hannan.decisions import Decider
-    from hannan.experiments import Trace, play
+    from hannan.experiments.play import play
+    from hannan.experiments.trace import Trace
     from hannan.learners import (
         FTPL,
         AdaptiveDiscount,
