@@ -284,7 +284,7 @@ class FiniteObjective(BlockObjective):
         """In the same pass a round that waits is added, and the best of each action noted."""
         column, waiting = self._views[context], self._waiting
         if scale == 0.0 or not isinstance(noise, FiniteNoise):
-            return kernel.act(self.scores, NO_NOISE, 0, 0.0, column)
+            return int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
         if self._base is not None:
             code = self._action_after(self._base, context, noise, draw, scale)
             if code >= 0:
@@ -295,7 +295,7 @@ class FiniteObjective(BlockObjective):
         adds, waits = (False, column) if waiting is None else (True, waiting)
         code = kernel.sweep(self._scores, waits, adds, blocks.block, row, scale, column, self._note)
         self._waiting, self._seen = None, (column, noise, draw, scale)
-        return code
+        return int(code)
 
     def settle(
         self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
@@ -307,7 +307,7 @@ class FiniteObjective(BlockObjective):
             code = kernel.foresee(self._note, losses, noise.largest * abs(scale))
             if code >= 0:
                 self._waiting, self._seen = column, _NOTHING  # the losses have been copied
-                return code
+                return int(code)
         FiniteObjective.add(self, context, losses)
         return FiniteObjective.action(self, context, noise, draw, scale)
 
@@ -460,8 +460,7 @@ class FiniteObjective(BlockObjective):
         seen, noted, number, size = self._seen
         if seen is not column or noted is not noise or number != draw or size != scale:
             return -1
-        found: int = kernel.foresee(self._note, losses, noise.largest * abs(scale))
-        return found
+        return int(kernel.foresee(self._note, losses, noise.largest * abs(scale)))
 
     @property
     def _statistic(self) -> tuple[FloatArray]:
