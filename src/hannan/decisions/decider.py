@@ -39,8 +39,8 @@ from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every
 from hannan.decisions.logs import logged
 from hannan.decisions.names import Name, Names, as_name
 from hannan.decisions.records import plain
-from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
-from hannan.decisions.summary import Standing, Summary
+from hannan.decisions.scoreboard import Scoreboard
+from hannan.decisions.summary import Summary, summary_of
 from hannan.decisions.units import Units
 
 _EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
@@ -360,47 +360,8 @@ class Decider(Parametrised):
     @_whole
     def summary(self) -> Summary:
         """How decisions fare, beside the baseline and every action on its own."""
-        board, units = self._board, self._units
-        said, width = board.watch.intervals(), units.width
-        plays, means = board.plays.tolist(), board.means().tolist()
-        if self._names is None:
-            plays, means = [0.0], [np.nan]  # of one at random nothing was seen as such
-        rounds = max(board.watch.rounds, 1)
-
-        def standing(name: Any, key: str, count: float, mean: float) -> Standing:
-            low, high = (width * each / rounds for each in said[key].regret)
-            return Standing(
-                name, units.interval(said[key].loss), (-high, -low), int(count), units.back(mean)
-            )
-
-        learner = self._learner
-        hint = getattr(learner, "hint", None)
-        decided = 0 if learner is None else learner.player.clock
-        certificate = None if learner is None else learner.certificate()
-        bound = np.nan if certificate is None else float(certificate)
-        return Summary(
-            outcome=units.word,
-            decisions=board.decisions,
-            answered=int(board.answered.sum()),
-            open=len(self._open),
-            expired=board.expired,
-            late=board.late,
-            learned=board.learned,
-            mean=units.back(board.mean),
-            interval=units.interval(board.watch.played()),
-            baseline=standing(BASELINE, BASELINE, 0, np.nan) if board.baseline else None,
-            actions={
-                name: standing(name, key, count, mean)
-                for (name, key), count, mean in zip(self._compared(), plays, means, strict=True)
-            },
-            confidence=board.confidence,
-            hinted=getattr(hint, "hinted", 0) / max(decided, 1),
-            entropy=board.entropy,
-            least=board.least,
-            restarts=() if learner is None else tuple(learner.restarts),
-            regret=None if np.isnan(bound) else width * bound,
-            notes=() if certificate is None else certificate.notes,
-        )
+        names = None if self._names is None else self._names.all
+        return summary_of(self._board, self._units, names, self._learner, len(self._open))
 
     def metrics(self) -> dict[str, Any]:
         """The same as numbers by name, for a monitoring system."""
@@ -720,12 +681,6 @@ class Decider(Parametrised):
                 "and each decision says what is offered."
             )
         return self._names
-
-    def _compared(self) -> list[tuple[Name, str]]:
-        """What is compared, by name, and the names that the Watch has for it."""
-        if self._names is None:
-            return [(RANDOM, RANDOM)]
-        return [(name, str(i)) for i, name in enumerate(self._names.all)]
 
     def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
         """A decision that waits, as callers see it."""
