@@ -269,7 +269,7 @@ def test_the_page_begins_with_the_answer(tmp_path):
 
 def test_the_page_is_in_the_units_of_the_file(tmp_path):
     made = records.experiment({"digits": records.WORLDS["digits"]}, seeds=2)
-    plain = gather(*made)[0]
+    plain = gather(*records.experiment({"digits": records.WORLDS["digits"]}, seeds=2))[0]
     for entry in made[0]:
         entry["cell"]["environment"] |= {"value_range": [10.0, 60.0]}
     section = gather(*made)[0]
