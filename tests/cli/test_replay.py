@@ -21,7 +21,7 @@ from rich.console import Console
 from hannan.cli import main
 from hannan.cli.replay import replay
 from hannan.cli.replay_table import replay_table
-from hannan.experiments import RULES
+from hannan.experiments.search import RULES
 from hannan.experiments.units import Units
 
 N = 400

@@ -9,6 +9,7 @@ from selenium.webdriver.common.keys import Keys
 from hannan.report import write_report
 from hannan.report.sections import gather
 from tests.report import records
+from tests.report.test_write_report import lead
 
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
@@ -68,6 +69,7 @@ MADE = {
     "small": records.small,
     "nasty": records.nasty,
     "crowded": records.crowded,
+    "answered": records.small,
 }
 
 
@@ -80,7 +82,8 @@ class Reports(dict):
 
     def __missing__(self, name):
         path = self.folder / f"{name}.html"
-        self[name] = write_report(*MADE[name](), path, f"The {name} report", "In brief.")
+        more = {"lead": lead()} if name == "answered" else {}
+        self[name] = write_report(*MADE[name](), path, f"The {name} report", "In brief.", **more)
         return self[name]
 
 
@@ -274,6 +277,29 @@ def test_the_page_never_scrolls_sideways(browser, reports, name, size):
         size[0],
     )
     assert inside
+
+
+@pytest.mark.parametrize("name", ["usual", "small", "answered"])
+@pytest.mark.parametrize("size", [(400, 800), DESKTOP])
+def test_no_number_is_cut_off(browser, reports, name, size):
+    page = Page(browser, reports[name]).open(size)
+    page("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    cut = page(
+        """const shown = [...document.querySelectorAll("main td, main th, header td, header th")];
+        return shown.filter((cell) => cell.getBoundingClientRect().width > 0)
+          .filter((cell) => cell.getBoundingClientRect().right > arguments[0] + 1
+                  || cell.scrollWidth > cell.clientWidth + 1)
+          .map((cell) => cell.textContent);""",
+        size[0],
+    )
+    assert not cut
+
+
+def test_the_answer_stands_at_the_top(browser, reports):
+    page = Page(browser, reports["answered"]).open((400, 800))
+    box = "document.querySelector('.answer').getBoundingClientRect()"
+    top, bottom = page(f"return [{box}.top, {box}.bottom]")
+    assert 0 < top < bottom < 500
 
 
 def test_charts_follow_the_window(browser, reports):

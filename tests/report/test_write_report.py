@@ -10,7 +10,9 @@ import pytest
 import hannan as hn
 from hannan.report import write_report
 from hannan.report.embedded import _plain
-from hannan.report.reading import lead, reading
+from hannan.report.lead import Lead
+from hannan.report.reading import lead as lead_of
+from hannan.report.reading import reading
 from hannan.report.sections import gather
 from tests.report import records
 
@@ -169,7 +171,7 @@ def test_learners_that_are_close_are_not_ranked():
     made = records.experiment({"digits": records.WORLDS["digits"]}, learners, 5, power=0.5,
                               regret=1.0)  # fmt: skip
     section = gather(*made)[0]
-    margin = lead(*section.ranking)
+    margin = lead_of(*section.ranking)
     assert margin.low < 0 < margin.mean
     assert "though too close to" in reading([section])
 
@@ -231,3 +233,66 @@ def test_the_page_says_how_hints_fared_and_what_was_found(tmp_path):
     assert "less that of the best policy found by a &lt;tree&gt;" in text
     assert "a <tree>" not in text
     assert embedded(text)["sections"][0]["best_name"] == "best policy found by a <tree>"
+
+
+def lead(**more):
+    return Lead(
+        "What you do now costs 1.31 a row; <the> best would have cost 0.27.",
+        "linear rule",
+        {
+            "linear rule": {"mean": 0.2702, "low": 0.2382, "high": 0.3068, "regret": 112.0},
+            "current": {"mean": 1.3089, "low": 1.205, "high": 1.4044},
+            "best found": {"mean": 0.2665},
+        },
+        {"classes": ["no", "<yes>"], "actions": ["pass", "block"],
+         "counts": {"linear rule": [[9000, 12], [3, 250]]}},
+        ["Restarting: no drift found."],
+        ["used as numbers: a, b"],
+        "import hannan as hn",
+        **more,
+    )  # fmt: skip
+
+
+def test_the_page_begins_with_the_answer(tmp_path):
+    text = written(tmp_path, records.small(), lead=lead())
+    told = text[text.index("<header") : text.index("</header>")]
+    assert "What you do now costs 1.31 a row; &lt;the&gt; best" in told
+    assert "<b>0.2702</b>" in told
+    assert "0.2382 to 0.3068" in told
+    assert "9,000" in told
+    assert "&lt;yes&gt;" in told
+    assert "no drift found" in told
+    assert "import hannan as hn" in told
+    assert "met one environment" not in told
+    assert "class='reading'" not in told
+
+
+def test_the_page_is_in_the_units_of_the_file(tmp_path):
+    made = records.experiment({"digits": records.WORLDS["digits"]}, seeds=2)
+    plain = gather(*records.experiment({"digits": records.WORLDS["digits"]}, seeds=2))[0]
+    for entry in made[0]:
+        entry["cell"]["environment"] |= {"value_range": [10.0, 60.0]}
+    section = gather(*made)[0]
+    for ours, theirs in zip(section.ranking, plain.ranking, strict=True):
+        assert ours.label == theirs.label
+        assert ours.mean_loss.mean == pytest.approx(10.0 + 50.0 * theirs.mean_loss.mean)
+        assert ours.regret.mean == pytest.approx(50.0 * theirs.regret.mean, nan_ok=True)
+    for entry in made[0]:
+        entry["cell"]["environment"] |= {"reward": "earned"}
+    rewards = gather(*made)[0]
+    assert [s.label for s in rewards.ranking] == [s.label for s in plain.ranking]
+    first, last = (s.mean_loss.mean for s in (rewards.ranking[0], rewards.ranking[-1]))
+    assert last < first == pytest.approx(60.0 - 50.0 * plain.ranking[0].mean_loss.mean)
+    assert "Mean reward" in written(tmp_path, made)
+    assert "earned most" in reading([rewards])
+
+
+def test_columns_that_nobody_fills_are_left_out(tmp_path):
+    found, times = records.small()
+    for entry in found:
+        entry["result"] |= {"bound": None, "certificate": None}
+    heads = re.search(r"<table class='standings'><thead>(.*?)</thead>", written(
+        tmp_path, (found, times)), re.S).group(1)  # fmt: skip
+    assert "Bound" not in heads
+    assert "Certificate" not in heads
+    assert "Regret" in heads

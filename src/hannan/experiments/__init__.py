@@ -3,12 +3,11 @@
 from hannan.experiments.plan import Plan, make_plan, read_plan
 from hannan.experiments.play import play
 from hannan.experiments.run import Run, run
-from hannan.experiments.search import RULES, fit_rule
+from hannan.experiments.search import fit_rule
 from hannan.experiments.summary import summarise
 from hannan.experiments.trace import Trace
 
 __all__ = [
-    "RULES",
     "Plan",
     "Run",
     "Trace",

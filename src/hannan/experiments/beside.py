@@ -121,7 +121,7 @@ def put_beside(
     {'linear rule': True, 'stump': True, 'decision tree': True, 'boosted trees': True,
      'always 0': False}
     >>> best["found"], best["mean_loss"]
-    ('stump', 0.0)
+    ('boosted trees', 0.0)
     """
     ticks = None if tick is None else lambda share: tick(int(share * horizon))
     sample = sample_of(environment, policies, horizon, seed, ticks)

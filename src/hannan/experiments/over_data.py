@@ -42,7 +42,7 @@ class OverData:
     >>> noisy = np.cumsum(rng.random(100) * 10).tolist()
     >>> players = OverData([{"t": t, "loss": noisy}, {"t": t, "loss": [0.4 * n for n in t]}])
     >>> players.interval(0)
-    Range(low=0.4..., high=0.5...)
+    Range(low=0.49..., high=0.60...)
     >>> players.difference(0, 1).low > 0.0
     True
     """

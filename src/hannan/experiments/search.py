@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Oracle, Policy
+from hannan.core import Oracle, ParameterError, Policy
 from hannan.core.validation import FloatArray
 from hannan.oracles import LinearPolicies
 from hannan.oracles.linear_policies import LinearPolicy
@@ -156,11 +156,33 @@ def _other_models(rows: FloatArray, losses: FloatArray, intercept: bool) -> Iter
 
 
 def fit_rule(name: str, rows: FloatArray, losses: FloatArray) -> Candidate:
-    """A rule of one of `RULES`, fitted to rows of features with the losses of all actions.
+    """A rule that says which action to take, fitted to rows with the losses of all actions.
 
-    The linear one is the best on these rows of ridge regression, logistic regression weighted by
-    what is at stake, and a local search.
+    Parameters
+    ----------
+    name
+        "linear rule", the best on these rows of ridge regression, logistic regression weighted by
+        what is at stake, and a local search; "stump", "decision tree" or "boosted trees", which
+        predict the losses.
+    rows
+        Features [n, p].
+    losses
+        Of all actions [n, K].
+
+    Examples
+    --------
+    To pass a fraud costs 50, to stop a good payment 2:
+
+    >>> import numpy as np
+    >>> import hannan as hn
+    >>> x = np.linspace(-3.0, 3.0, 601)[:, None]
+    >>> fraud = x[:, 0] > 2.0
+    >>> rule = hn.experiments.fit_rule("stump", x, np.column_stack([50 * fraud, 2 * ~fraud]))
+    >>> rule.choose(np.array([[1.9], [2.1]])).tolist()
+    [0, 1]
     """
+    if name not in RULES:
+        raise ParameterError(f"A rule is one of {', '.join(map(repr, RULES))}; got {name!r}.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name == "boosted trees":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from hannan.report.wording import NOTHING, fixed, number
+from hannan.report.wording import NOTHING, fixed
 
 _MOST_CLASSES = 12
 
@@ -85,7 +85,7 @@ class Lead:
             heads = "".join(f"<th scope='col' class='n'>{escape(a)}</th>" for a in found["actions"])
             rows = "".join(
                 f"<tr><th scope='row'>{escape(name)}</th>"
-                + "".join(f"<td class='n'>{number(n, 9)}</td>" for n in counts[i])
+                + "".join(f"<td class='n'>{n:,}</td>" for n in counts[i])
                 + "</tr>"
                 for i, name in enumerate(found["classes"])
             )
