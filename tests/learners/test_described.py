@@ -8,6 +8,7 @@ import pytest
 import hannan as hn
 from hannan.core.storage import reread
 from tests.cases import Match
+from tests.core.test_rounds import delays, in_order_of_arrival, late_actions
 from tests.described import RULES, menus, play
 
 ITEMS = hn.environments.Items(4, 10)
@@ -166,6 +167,17 @@ def test_feedback_may_be_late_and_sets_of_any_size():
         learner.update(0.4, decision=decision)
     assert learner.rounds == 40
     assert all(0.0 < decision.propensity <= 1.0 for decision in open_)
+
+
+@pytest.mark.parametrize("make", [1, 2, 4, 5])
+def test_late_feedback_is_learned_in_the_order_of_arrival(make):
+    rng = np.random.default_rng(0)
+    rounds = [(menu, rng.random(len(menu))) for menu in menus(60, 6, ids=True)]
+    learner, twin = learners()[make], learners()[make]
+    found = late_actions(learner, rounds, delays(60, 9))
+    if make in (4, 5):  # the others keep weights of the decision besides
+        assert found == in_order_of_arrival(twin, rounds, delays(60, 9))
+    assert learner.rounds + len(learner.open_decisions) == 60
 
 
 @pytest.mark.stat
