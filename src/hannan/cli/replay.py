@@ -193,8 +193,9 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
     wanted = options["learners"]
     if wanted:
         learners = {name: learners.get(name, {"type": name}) for name in dict.fromkeys(wanted)}
-    always = {"type": "hannan.cli.references:Always", "action": stream.constant}
-    learners[f"always {stream.names[stream.constant]}"] = always
+    if stream.constant is not None:
+        always = {"type": "hannan.cli.references:Always", "action": stream.constant}
+        learners[f"always {stream.names[stream.constant]}"] = always
     if stream.current is not None and not stream.logged:
         taken = {"type": "hannan.cli.references:Taken", "horizon": stream.rounds}
         learners["current"] = {**taken, "environment": stream.table}
@@ -214,8 +215,13 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
 def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
     """The recommended learner first, then what it is compared with."""
     found: dict[str, dict[str, Any]]
-    if feedback == "bandit":
-        plain = {} if stream.environment.features else {"n_contexts": 1}
+    if stream.described:
+        found = {
+            "hn.bandit": {"type": "bandit", "actions": "described"},
+            "ItemLinUCB": {"type": "ItemLinUCB", "model": "shared"},
+        }
+    elif feedback == "bandit":
+        plain = {} if _features(stream) else {"n_contexts": 1}
         found = {
             "hn.bandit": {"type": "bandit", **plain},
             **{name: {"type": name} for name in ("LinUCB", "EpsilonGreedy")},
@@ -225,7 +231,7 @@ def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
             "ContextFTPL": _PLAIN,
             "FollowTheLeader": {"type": "FollowTheLeader", "loss_range": None},
         }
-    elif stream.environment.features:
+    elif _features(stream):
         found = {
             "hn.experts": {"type": "experts"},
             "ContextFTPL": _FULL,
@@ -237,6 +243,11 @@ def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
     found["UniformRandom"] = {"type": "UniformRandom", "loss_range": None}
     there = {entry.name for kind in ("learners", "baselines") for entry in entries(kind)}
     return {name: row for name, row in found.items() if row["type"] in there}
+
+
+def _features(stream: Stream) -> Any:
+    """Those of a context, where contexts have some."""
+    return getattr(stream.environment, "features", None)
 
 
 def _feedback(stream: Stream, wanted: str | None) -> str:
@@ -252,8 +263,15 @@ def _feedback(stream: Stream, wanted: str | None) -> str:
 
 
 def _policies(name: str | None, stream: Stream) -> dict[str, Any]:
+    if stream.described:
+        if name not in (None, "SharedLinear"):
+            raise ParameterError(
+                f"--policies {name} is for actions that are the same in every round; those of this "
+                "log come and go, for which there is SharedLinear."
+            )
+        return {"type": "SharedLinear"}
     K = stream.environment.n_actions
-    if not stream.environment.features:
+    if not _features(stream):
         if name not in (None, "AllPolicies"):
             raise ParameterError(f"--policies {name} needs contexts, and there are none.")
         return {"type": "AllPolicies", "n_contexts": 1, "n_actions": K}

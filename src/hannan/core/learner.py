@@ -344,7 +344,7 @@ class Learner(Parametrised, ABC):
         rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
         if actions is not None or ids is not None:
             menu = self._offer(context, actions, ids)
-            return list(map(menu.named, self.would_play(menu, copies, seed)))
+            return list(map(menu.named, self.would_play(menu, copies, seed, available)))
         return self._replay(self._begin(context, available), copies, rng)
 
     def propensities(
@@ -365,7 +365,8 @@ class Learner(Parametrised, ABC):
         """
         check_integer(self, "draws", draws, 2)
         if actions is not None:
-            return self.propensities(self._offer(context, actions), draws, decide=decide)
+            menu = self._offer(context, actions)
+            return self.propensities(menu, draws, available, decide=decide)
         opened = self._begin(context, available, late=decide)
         law = self._law(opened)
         if law is not None:

@@ -79,6 +79,7 @@ RECOMMENDED = ("bandit", "experts")
 _UNLISTED = frozenset(
     (
         "hannan.adapters.vw.files:FromVW",
+        "hannan.adapters.vw.items:FromVWItems",
         "hannan.cli.references:Always",
         "hannan.cli.references:Taken",
     )

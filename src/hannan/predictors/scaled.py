@@ -46,6 +46,11 @@ class Scaled(Predictor):
         self._low, self._width = low, high - low
         self._inner: Any = adopt(predictor)
 
+    @property
+    def described(self) -> bool:  # type: ignore[override]
+        """Whether the predictor inside is for described actions."""
+        return bool(getattr(self._inner, "described", False))
+
     def prepare(self, n_actions: int) -> None:
         if hasattr(self._inner, "prepare"):
             self._inner.prepare(n_actions)
