@@ -99,9 +99,30 @@ def test_a_predictor_without_copies_of_its_own_is_left_alone():
     assert guess.learned == 0
 
 
+def test_rows_and_offers_are_known_before_the_first_round():
+    rows, offers = hn.bandit(3, seed=0), hn.bandit(actions="described", seed=0)
+    for learner in (rows, offers):
+        assert hn.warm_up(learner) > 0.0
+        assert learner.clock == 0
+    assert rows.act([0.1, 0.2, 0.3, 0.4]) in range(3)  # no width was fixed
+    assert offers.act([0.1], actions=[[0.2, 0.3, 0.4], [1.0, 0.0, 0.0]]) in range(2)
+
+
+def test_a_decider_with_a_journal_is_left_as_it_was(tmp_path):
+    decider = hn.Decider(["a", "b"], rewards=(0, 1), seed=0).journal(tmp_path / "journal")
+    before = (tmp_path / "journal").read_bytes()
+    assert hn.warm_up(decider, {"age": 3}) > 0.0
+    assert (tmp_path / "journal").read_bytes() == before
+    assert not decider.open_decisions
+    decider.close()
+
+
 def test_what_it_cannot_know_has_to_be_given():
+    played = hn.bandit(3, seed=0)
+    played.act([0.0, 0.5, 1.0])
+    played.update(0.5)
     with pytest.raises(hn.ParameterError, match="context="):
-        hn.warm_up(hn.bandit(3, seed=0))
+        hn.warm_up(played)
     oracle = hn.oracles.FunctionOracle(lambda contexts, losses: lambda x: 0)
     unsized = hn.ContextFTPL(oracle, contexts=[0], seed=0)
     with pytest.raises(hn.ParameterError, match="loss="):

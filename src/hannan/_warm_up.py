@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, ContextError, Feedback, Learner, ParameterError
+from hannan.core import Action, ContextError, Feedback, Learner, Menu, Oracle, ParameterError
 from hannan.core.validation import refuse
+from hannan.decisions import Decider
 
 _ROUNDS = 4
+_ROW = [0.0, 1.0]
 
 
-def warm_up(
-    learner: Learner, context: Any = None, loss: Any = None, *, decide: bool = False
-) -> float:
+def warm_up(learner: Any, context: Any = None, loss: Any = None, *, decide: bool = False) -> float:
     """Compile what the first rounds of a learner will need; the seconds that this took.
 
     Inner loops are compiled when they are first called, which takes seconds. Called at the start
@@ -27,9 +27,11 @@ def warm_up(
     Parameters
     ----------
     learner
-        Any learner, played or not.
+        Any learner, played or not; or a `Decider`.
     context
-        One that may arrive. Not needed where the policy class lists its contexts.
+        One that may arrive. Not needed where the policy class lists its contexts, nor by a learner
+        that has not played yet and takes rows of features: what is compiled for a short row is
+        right for longer ones.
     loss
         As `update` takes it. Needed only where the number of actions is not known yet.
     decide
@@ -43,12 +45,14 @@ def warm_up(
     >>> learner.rounds
     0
     """
+    if isinstance(learner, Decider):
+        return learner.warm_up(context)
     if not isinstance(learner, Learner):
         raise refuse("warm_up", "learner", "a learner, such as hn.bandit(3)", learner)
     started = time.perf_counter()
     twin, oracle = copy.deepcopy(learner), learner.oracle
-    if context is None and oracle is not None and oracle.contexts:
-        context = oracle.contexts[0]
+    if context is None and oracle is not None:
+        context = _usual(oracle, fresh=learner.clock == 0)
     try:
         for _ in range(_ROUNDS):
             action = twin.act(context)
@@ -59,6 +63,15 @@ def warm_up(
     except ContextError as error:
         raise ParameterError(f"warm_up needs context=, one that may arrive. {error}") from None
     return time.perf_counter() - started
+
+
+def _usual(oracle: Oracle, fresh: bool) -> Any:
+    """A context that may arrive; None where that cannot be known."""
+    if oracle.contexts:
+        return oracle.contexts[0]
+    if not (fresh and oracle.open_world):
+        return None
+    return Menu(_ROW, [_ROW, _ROW[::-1]]) if oracle.described else _ROW
 
 
 def _bad(learner: Learner, action: Action) -> Any:
