@@ -537,6 +537,21 @@ def test_the_best_of_the_listed_rules_is_found():
     assert numbers(bound)[0] < 0.3
 
 
+@pytest.mark.slow
+def test_offers_earn_more_than_none():
+    head, counted, mean, *_ = run("decider.py").splitlines()
+    assert head == "Decider: discount, free shipping, nothing; reward from 0 to 120"
+    assert counted.startswith("3,000 decisions")
+    assert numbers(mean)[0] > 50.0  # 60 at best, 30 without offers
+
+
+def test_a_service_decides_and_is_told_twice():
+    decided, told, again = run("decision_service.py").splitlines()
+    assert "action" in decided
+    assert "true" in told
+    assert "false" in again
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):
