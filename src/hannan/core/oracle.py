@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
-from hannan.core.errors import HannanError
+from hannan.core.errors import HannanError, ParameterError
 from hannan.core.kept import same
 from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
@@ -467,6 +467,17 @@ class Oracle(Parametrised, ABC):
     def separates(self, contexts: Sequence[Any]) -> bool | None:
         """Whether distinct policies differ somewhere on these contexts; None if not known."""
         return None
+
+
+def fixed_actions(owner: object, oracle: Any) -> Any:
+    """The oracle, unless its actions are described, for learners that cannot deal with these."""
+    if getattr(oracle, "described", False):
+        raise ParameterError(
+            f"{type(owner).__name__} is for actions that are the same in every round, and "
+            f"{type(oracle).__name__} is for described ones: use ContextSemiBanditFTPL, or "
+            'hn.bandit(actions="described").'
+        )
+    return oracle
 
 
 def positions(contexts: Sequence[Any], n_contexts: int) -> NDArray[np.intp]:

@@ -11,6 +11,7 @@ from hannan.bounds import Complexity, complete_information
 from hannan.core import Action, Learner, Objective, Oracle, Policy, Predictor
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_number
+from hannan.core.oracle import fixed_actions
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -157,7 +158,7 @@ class ContextFTPL(Learner):
         noise: str = "fresh",
     ) -> None:
         super().__init__()
-        self.oracle = oracle
+        self.oracle = fixed_actions(self, oracle)
         self.contexts = contexts
         self.separator = separator
         self.epsilon = epsilon
