@@ -247,6 +247,24 @@ def test_the_recommended_learner_refuses_by_name(given):
         hn.bandit(**given)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        hn.ContextFTPL,
+        hn.AdaptiveDiscount,
+        hn.baselines.FollowTheLeader,
+        hn.experts,
+        lambda oracle: hn.FTPL(oracle, lambda rng: ([], [])),
+        lambda oracle: hn.PlayoutFTPL(oracle, menus(3)),
+        lambda oracle: hn.PlayoutBandit(oracle, menus(3)),
+    ],
+)
+@pytest.mark.parametrize("oracle", [SHARED, hn.oracles.ListedRules(RULES)])
+def test_learners_that_cannot_deal_with_them_refuse_by_name(make, oracle):
+    with pytest.raises(hn.HannanError, match=r"described|actions"):
+        make(oracle)
+
+
 def test_theorems_epsilon_needs_a_number_of_actions():
     with pytest.raises(hn.ParameterError, match="come and go"):
         base(epsilon="theorem", horizon=100, contexts=menus(2))

@@ -34,7 +34,7 @@ class Crossing(Parametrised):
     Examples
     --------
     >>> import hannan as hn
-    >>> menu = hn.Menu([2.0], [[1.0, 3.0], [0.0, 5.0]])
+    >>> menu = hn.Menu(np.array([2.0]), [[1.0, 3.0], [0.0, 5.0]])
     >>> Crossing(("action", "context*action"), 100).rows(menu)
     array([[ 1.,  1.,  3.,  2.,  6.],
            [ 1.,  0.,  5.,  0., 10.]])

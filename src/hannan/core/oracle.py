@@ -530,6 +530,17 @@ class Oracle(Parametrised, ABC):
         return None
 
 
+def fixed_actions(owner: object, oracle: Any) -> Any:
+    """A policy class for learners that cannot deal with described actions, checked."""
+    if as_policies(owner, oracle).described:
+        raise ParameterError(
+            f"{type(owner).__name__} is for actions that are the same in every round, and "
+            f"{type(oracle).__name__} is for described ones: use ContextSemiBanditFTPL, or "
+            'hn.bandit(actions="described").'
+        )
+    return oracle
+
+
 def positions(contexts: Sequence[Any], n_contexts: int) -> NDArray[np.intp]:
     """For contexts 0..n-1: the place of each in the list, -1 where absent."""
     places = np.full(n_contexts, -1, dtype=np.intp)

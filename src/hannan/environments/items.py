@@ -47,7 +47,7 @@ class Items(Environment):
     >>> this_round.context
     <menu of 10 actions with 4 features>
     >>> this_round.context.ids[:3]
-    (113, 8, 76)
+    (56, 149, 151)
     """
 
     n_actions = None  # type: ignore[assignment]  # those that a round offers

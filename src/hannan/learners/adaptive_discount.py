@@ -25,6 +25,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.kept import MOST, expect, is_action, is_array, is_count, is_number
+from hannan.core.oracle import fixed_actions
 from hannan.core.panel import Choices
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
@@ -173,7 +174,7 @@ class AdaptiveDiscount(Learner):
         loss_range: tuple[float, float] | None = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.oracle = self._check_oracle(oracle)
+        self.oracle = self._check_oracle(fixed_actions(self, oracle))
         self.contexts = contexts
         self.separator = separator
         self.discounts = discounts

@@ -14,7 +14,7 @@ from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
-from hannan.predictors._rows import MEMORY, check_seen
+from hannan.predictors._rows import MEMORY, check_row, check_seen
 from hannan.predictors._shared_fits import SharedFits
 from hannan.predictors._table import check_alpha
 
@@ -67,8 +67,8 @@ class Hybrid(Predictor):
     ...     menu = hn.Menu(rng.normal(size=2), rng.normal(size=(4, 2)))
     ...     guess.learn(menu, 1, float(menu.context @ menu.rows[1] > 0))
     >>> action, estimates = guess.advise(hn.Menu([1.0, 0.0], [[1.0, 0.0], [-1.0, 0.0]]))
-    >>> action, bool(estimates[0] > 0.7), bool(estimates[1] < 0.3)
-    (1, True, True)
+    >>> action, bool(estimates[0] > estimates[1] + 0.3)
+    (1, True)
 
     References
     ----------
@@ -128,8 +128,8 @@ class Hybrid(Predictor):
 
     def advise(self, context: Menu, available: IntArray | None = None) -> tuple[int, FloatArray]:
         """The action with the least lower confidence value, and `estimate`."""
-        means, widths = self._look(context)
-        low = means - self.alpha * self._ready(context).deviation * widths
+        means, widths, deviation = self._look(context)
+        low = means - self.alpha * deviation * widths
         np.clip(means, 0.0, 1.0, out=means)
         if available is None:
             return int(low.argmin()), means
@@ -137,11 +137,11 @@ class Hybrid(Predictor):
 
     def learn(self, context: Menu, action: Action, loss: Any) -> None:
         """Count how wrong the prediction was, then learn what was seen."""
-        fits = self._ready(context)
-        elements, losses = check_seen(self, len(context), action, loss)
+        fits, menu = self._ready(context)
+        elements, losses = check_seen(self, len(menu), action, loss)
         for element, each in zip(elements.tolist(), losses.tolist(), strict=True):
-            if not fits.learn(context, element, each):
-                raise _unusable(context)
+            if not fits.learn(menu, element, each):
+                raise _unusable(menu)
             self._fits, self._fresh = fits, None
 
     @property
@@ -150,24 +150,30 @@ class Hybrid(Predictor):
         return np.full(3, np.nan) if self._fits is None else self._fits.shares
 
     def _lower(self, context: Menu, alpha: float) -> FloatArray:
-        means, widths = self._look(context)
-        return np.asarray(means - alpha * self._ready(context).deviation * widths)
+        means, widths, deviation = self._look(context)
+        return np.asarray(means - alpha * deviation * widths)
 
-    def _look(self, context: Menu, widths: bool = True) -> tuple[FloatArray, FloatArray]:
-        found = self._ready(context).look(context, widths)
+    def _look(self, context: Menu, widths: bool = True) -> tuple[FloatArray, FloatArray, float]:
+        """Means, widths, and the size of an error."""
+        fits, menu = self._ready(context)
+        found = fits.look(menu, widths)
         if found is None:
-            raise _unusable(context)
-        return found
+            raise _unusable(menu)
+        return *found, fits.deviation
 
-    def _ready(self, context: Menu) -> SharedFits:
-        """The regressions; those that have learned nothing take any number of features."""
+    def _ready(self, context: Menu) -> tuple[SharedFits, Menu]:
+        """The regressions, and the menu with a row for a context.
+
+        Regressions that have learned nothing take any number of features.
+        """
         if not isinstance(context, Menu):
             raise ContextError(
                 f"Hybrid needs a Menu, the actions of a round; got {context!r:.100}."
             )
         x = context.context
         if x is not None and (type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1):
-            raise ContextError(f"Hybrid needs a row of features for a context; got {x!r:.100}.")
+            x = check_row("Hybrid", x)
+            context = context.with_context(x)
         p, q = 0 if x is None else len(x), context.rows.shape[1]
         fits = self._fits
         if fits is None:
@@ -179,7 +185,7 @@ class Hybrid(Predictor):
                 f"Hybrid has seen contexts with {fits.p} features and actions with {fits.q}; got "
                 f"{p} and {q}."
             )
-        return fits
+        return fits, context
 
     def _made(self, p: int, q: int) -> SharedFits:
         return SharedFits(
