@@ -30,6 +30,7 @@ STUDIES = (
     "draws",
     "bandit_regret",
     "worlds",
+    "items",
     "advice",
     "stumps",
     "formulas",

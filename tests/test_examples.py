@@ -515,6 +515,18 @@ def test_wines_are_sorted_again_after_their_classes_were_renamed():
     assert max(ours[0], ours[2]) < 5 < 50 < min(plain[2], cosines[2])
 
 
+@pytest.mark.slow
+def test_features_of_items_help_with_items_never_seen():
+    ours, names, chance, *_ = (numbers(line) for line in run("described_items.py").splitlines())
+    assert ours[-1] > 1.05 * names[-1] > 1.05 * chance[-1]
+
+
+def test_the_best_of_the_listed_rules_is_found():
+    paid, bound = run("listed_rules.py").splitlines()
+    assert "<rule 1: fastest>" in paid
+    assert numbers(bound)[0] < 0.3
+
+
 def test_every_example_is_tested_and_short():
     tested = Path(__file__).read_text(encoding="utf-8")
     for script in EXAMPLES.glob("*.py"):

@@ -103,8 +103,8 @@ def test_every_export_has_a_runnable_example_and_tells_its_parameters(name):
 
 
 def test_the_fixed_public_names_are_there():
-    assert {"ContextFTPL", "FTPL", "play", "bounds", "oracles", "baselines", "environments",
-            "checks"} <= set(hn.__all__)  # fmt: skip
+    assert {"ContextFTPL", "Decider", "FTPL", "play", "bounds", "oracles", "baselines",
+            "environments", "checks"} <= set(hn.__all__)  # fmt: skip
     assert {"AllPolicies", "FinitePolicies", "FunctionOracle"} <= set(hn.oracles.__all__)
     assert {"FromArrays", "LeaderPunisher", "PlantedPolicy", "Switching"} <= set(
         hn.environments.__all__

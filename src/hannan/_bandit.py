@@ -8,11 +8,15 @@ from typing import Any
 from hannan._options import arguments_of, check_options, check_policies
 from hannan.core import Learner, Oracle, ParameterError
 from hannan.core.validation import check_loss_range
-from hannan.learners import ContextSemiBanditFTPL, Restarting, TsallisINF
+from hannan.learners import ContextSemiBanditFTPL, Restarting, SelfTuned, TsallisINF
 from hannan.oracles import AllPolicies, FinitePolicies, LinearPolicies, SharedLinear
 from hannan.predictors import Blend, Hybrid, Mean, Scaled
 
 _RESTARTS = 10
+# What an adversary can do to weights that all actions share is only limited by noise: enough of it
+# to come close to uniform play where that is best. It costs next to nothing elsewhere, as the base
+# has a small share there.
+_CAUTIOUS = SelfTuned(0.25)
 
 
 def bandit(
@@ -80,7 +84,9 @@ def bandit(
     else:
         oracle = _described(actions, n_actions, n_contexts, policies)
     settings: dict[str, Any] = {"seed": seed, **options}
-    if oracle.max_chosen == 1 and "predictor" not in options:
+    if oracle.described and not oracle.exact:
+        settings.setdefault("epsilon", _CAUTIOUS)
+    if oracle.max_chosen == 1 and "predictor" not in options and not oracle.stand_ins:
         guess: Any = Blend(seed=seed or 0) if oracle.open_world else Mean()
         if oracle.described:
             guess = Hybrid(seed=seed or 0)

@@ -162,6 +162,7 @@ def cases() -> list[Case]:
         if name.endswith("sequences"):
             shown = [[*MIXED.values(), 2.0, None], None]
         done.append(Case(name, content, shown, [[0.5]]))
+    done += deciders()
     for name, (learner, contexts, losses) in found.items():
         try:
             done.append(Case.of(name, learner, contexts, losses))
@@ -206,6 +207,36 @@ def rows_of_all_kinds() -> dict[str, hn.features.Features]:
             listed = found["Features, sequences"] is features
             features.see([*row.values()] if listed else row | late)
     return found
+
+
+OFFER = {"sku-1": {"price": 9.5, "kind": "book"}, "sku-2": {"price": 4.0}, 3: {"price": 1.0}}
+
+
+def deciders() -> list[Case]:
+    """Deciders of all kinds, with actions that came and went, and decisions that wait."""
+    done = []
+    for name, context in {"arms": None, "rows": MIXED, "items": MIXED}.items():
+        given: dict[str, Any] = {"rewards": (0, 10), "seed": 0}
+        offers = name == "items"
+        if not offers:
+            given |= {"actions": ["red", "green", "blue"], "baseline": "red"}
+        made = hn.Decider(**given)
+        for t in range(24):
+            some = {} if offers or t % 4 else {"available": ["red", "blue"]}
+            offer = OFFER if offers else None
+            made.decide(context, id=f"order-{t}", actions=offer, **some)
+            if t % 3:
+                made.report(f"order-{t}", reward=float(t % 7))
+            if t == 12 and not offers:
+                made.add_action("gold")
+                made.retire("green")
+                made.learn(context, "red", 3.0, 0.5)
+        made.expire(older_than=0.0)
+        for t in range(4):
+            made.decide(context, id=t, actions=OFFER if offers else None)
+        content = b"".join(content_of(made, Encoder()))
+        done.append(Case(f"Decider, {name}", content, [context, None, {"age": 3}], [[0.5]]))
+    return done
 
 
 # Forgeries --------------------------------------------------------------------------------
@@ -411,6 +442,8 @@ def attempt(case: Case, content: bytes, folder: Path) -> str:
             return used(learner, path)
         if isinstance(learner, hn.features.Features):
             return read_by(learner, case, path)
+        if isinstance(learner, hn.Decider):
+            return decided_by(learner, case, path)
         refused = 0
         for t in range(ROUNDS):
             try:
@@ -474,6 +507,32 @@ def read_by(loaded: hn.features.Features, case: Case, path: Path) -> str:
     if len(loaded.names) != loaded.width or len(loaded.kinds) > loaded.width:
         raise AssertionError("names do not fit")
     loaded.copy().save(path)
+    return "played" if not refused else "refused at play"
+
+
+def decided_by(loaded: hn.Decider, case: Case, path: Path) -> str:
+    """Let a loaded Decider decide, answer what is open, speak, grow, and be saved."""
+    refused = 0
+    offers = OFFER if "items" in case.name else None
+    for t in range(ROUNDS):
+        try:
+            answer = loaded.decide(case.contexts[t % len(case.contexts)], actions=offers)
+            if not 0.0 < answer.propensity <= 1.0 + 1e-9:
+                raise AssertionError(f"a propensity of {answer.propensity}")
+            str(loaded.why(answer))
+            loaded.report(answer, reward=3.0)
+        except hn.HannanError:
+            refused += 1
+    for key in loaded.open_decisions[:4]:
+        loaded.decision(key)
+        loaded.report(key, reward=1.0)
+    str(loaded)
+    str(loaded.summary())
+    if offers is None:
+        loaded.add_action("silver")
+        loaded.retire("silver")
+    loaded.expire(older_than=0.0)
+    loaded.save(path)
     return "played" if not refused else "refused at play"
 
 

@@ -179,7 +179,7 @@ def test_weights_are_capped_as_those_of_algorithm_3_are():
     assert learner.leader.total.totals[0, 1] == pytest.approx(8.0)
 
 
-# Watch ----------------------------------------------------------------------------------------------
+# Watch ----------------------------------------------------------------------------------------
 
 
 def test_a_watch_goes_on_with_more_policies():

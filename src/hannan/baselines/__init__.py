@@ -7,6 +7,7 @@ from hannan.baselines.exp4 import Exp4
 from hannan.baselines.fixed_share import FixedShare
 from hannan.baselines.follow_the_leader import FollowTheLeader
 from hannan.baselines.hedge import Hedge
+from hannan.baselines.item_lin_ucb import ItemLinUCB
 from hannan.baselines.kalai_vempala import KalaiVempala
 from hannan.baselines.lin_ucb import LinUCB
 from hannan.baselines.optimistic_hedge import OptimisticHedge
@@ -21,6 +22,7 @@ __all__ = [
     "FixedShare",
     "FollowTheLeader",
     "Hedge",
+    "ItemLinUCB",
     "KalaiVempala",
     "LinUCB",
     "OptimisticHedge",

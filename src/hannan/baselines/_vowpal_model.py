@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hannan._packages import package
-from hannan.core import OpenRound
+from hannan.core import Menu, OpenRound
 from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
@@ -53,7 +53,7 @@ class VowpalModel(Stored):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None,
         arguments: str,
         seed: int | None = None,
         owner: object = "VowpalModel",
@@ -73,13 +73,14 @@ class VowpalModel(Stored):
         self._shown = opened, examples
         if some is None:
             return law
+        assert self._n_actions is not None
         whole = np.zeros(self._n_actions)
         whole[some] = law
         return whole
 
     def learn(self, opened: OpenRound, cost: float, probability: float) -> None:
         """What the action of a round cost, and its probability at that time."""
-        action, some = opened.action, opened.available
+        action, some, menu = opened.action, opened.available, opened.context
         label = f"{action}:{cost!r}:{probability!r}"
         place = action if some is None else int(np.searchsorted(some, action))
         shown = self._shown
@@ -88,7 +89,10 @@ class VowpalModel(Stored):
         else:
             examples = self._examples(opened.context, some)
         # A label cannot be taken off an example again.
-        examples[1 + place] = self._example("a", [self._names + action], label)
+        if isinstance(menu, Menu):
+            examples[1 + place] = self._item(menu, int(place), label)
+        else:
+            examples[1 + place] = self._example("a", [self._names + action], label)
         self._vw.learn_multi(examples)
         self._shown = None
 
@@ -119,8 +123,10 @@ class VowpalModel(Stored):
             self._label = int(vw.LabelType.CONTEXTUAL_BANDIT)
             self._features = self._vw.hash_space("x")
             self._names = self._vw.hash_space("a")
-            self._actions = [self._example("a", [self._names + k]) for k in range(self._n_actions)]
-            self._predict(self._examples(None, None))
+            K = self._n_actions or 0
+            self._actions = [self._example("a", [self._names + k]) for k in range(K)]
+            empty = None if K else Menu(None, [[0.0]])
+            self._predict(self._examples(empty, None))
         except (RuntimeError, ValueError) as error:
             accepted = f"options that Vowpal Wabbit takes after {' '.join(_FORM)} ({error})"
             raise refuse(self._who, "arguments", accepted, self._arguments) from error
@@ -131,16 +137,27 @@ class VowpalModel(Stored):
 
     def _examples(self, context: Any, some: IntArray | None) -> list[Any]:
         """What VW is shown: the context, then each action that is available."""
+        items = None
+        if isinstance(context, Menu):
+            items = [self._item(context, k) for k in range(len(context))]
+            context = context.context
         if isinstance(context, np.ndarray):
             features: list[Any] = list(zip(itertools.count(self._features), context.tolist()))
         elif context is None:
             features = []
         else:
             features = [self._vw.hash_feature(str(context), self._features)]
-        actions = self._actions
+        actions = self._actions if items is None else items
         if some is not None:
             actions = [self._actions[k] for k in some.tolist()]
         return [self._example("x", features, "shared"), *actions]
+
+    def _item(self, menu: Menu, k: int, label: str = "") -> Any:
+        """A described action: its features, and its id as one more."""
+        features: list[Any] = list(zip(itertools.count(self._names), menu.rows[k].tolist()))
+        if menu.ids is not None:
+            features.append(self._vw.hash_feature(str(menu.ids[k]), self._names))
+        return self._example("a", features, label)
 
     def _example(self, space: str, features: list[Any], label: str = "") -> Any:
         # By hand, since VW's text format takes longer to write and read than to learn from.

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core import Action, Learner, OpenRound
+from hannan.core import Action, ContextError, Learner, Menu, OpenRound
 from hannan.core.kept import expect, is_count
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
@@ -30,7 +30,7 @@ class UniformRandom(Learner):
     Parameters
     ----------
     n_actions
-        K.
+        K; None for described actions, which are those that a round offers.
     seed
         Fixes the play; None takes fresh entropy.
     loss_range
@@ -71,34 +71,50 @@ class UniformRandom(Learner):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None,
         *,
         seed: int | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.n_actions = check_integer(self, "n_actions", n_actions, 1)
+        self.n_actions = n_actions
+        if n_actions is not None:
+            self.n_actions = check_integer(self, "n_actions", n_actions, 1)
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
         self._rng = learner_rng(seed)
 
+    @property
+    def described(self) -> bool:
+        """Whether actions are those that a round offers."""
+        return self.n_actions is None
+
+    def check_context(self, context: Any, ahead: int = 0) -> Any:
+        if not self.described:
+            return super().check_context(context, ahead)
+        if not isinstance(context, Menu):
+            raise ContextError(
+                "UniformRandom(None) needs the actions of the round: call act(actions=rows)."
+            )
+        return context
+
     def _prepare(self, opened: Round) -> None:
-        some = opened.available
-        opened.choices = self.n_actions if some is None else len(some)
+        some, K = opened.available, self.n_actions or len(opened.context)
+        opened.choices = K if some is None else len(some)
 
     def _act(self, opened: Round) -> None:
         some, place = opened.available, int(self._rng.integers(opened.choices))
         opened.play(place if some is None else int(some[place]))
 
     def _update(self, opened: Round, loss: Any) -> None:
-        self._check(loss)
+        self._check(loss, self.n_actions or len(opened.context))
 
     def _law(self, opened: Round) -> FloatArray:
-        some = opened.available
+        some, K = opened.available, self.n_actions or len(opened.context)
         if some is None:
-            some = np.arange(self.n_actions)
-        return np.bincount(some, minlength=self.n_actions) / opened.choices
+            some = np.arange(K)
+        return np.bincount(some, minlength=K) / opened.choices
 
     def _reseeded(self, rng: np.random.Generator) -> Self:
         twin = copy.copy(self)
@@ -106,10 +122,12 @@ class UniformRandom(Learner):
         return twin
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
-        return loss_of(self._check(loss), action)
+        known = None if isinstance(loss, Real) else np.size(loss)
+        K = self.n_actions or known or np.max(action) + 1
+        return loss_of(self._check(loss, int(K)), action)
 
-    def _check(self, loss: Any) -> FloatArray:
+    def _check(self, loss: Any, n_actions: int) -> FloatArray:
         """The losses of all actions; that of the action played may stand for them."""
         if isinstance(loss, Real):
-            loss = np.full(self.n_actions, loss)
-        return check_losses(loss, self.n_actions, self._range)[0]
+            loss = np.full(n_actions, loss)
+        return check_losses(loss, n_actions, self._range)[0]

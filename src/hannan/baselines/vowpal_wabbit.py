@@ -9,7 +9,7 @@ import numpy as np
 from hannan.baselines._contexts import row_or_name
 from hannan.baselines._loss_scale import LossScale
 from hannan.baselines._vowpal_model import VowpalModel
-from hannan.core import Action, Feedback, Learner, OpenRound
+from hannan.core import Action, ContextError, Feedback, Learner, Menu, OpenRound
 from hannan.core.learner import learner_rng
 from hannan.core.validation import FloatArray, check_integer, check_seed
 
@@ -25,7 +25,7 @@ class VowpalWabbit(Learner):
     Parameters
     ----------
     n_actions
-        K.
+        K; None for described actions, of which VW is shown the features (and the id as one more).
     arguments
         Further options of VW, after ``--cb_explore_adf -q xa``: how to explore, as
         ``--squarecb``, ``--synthcover`` or ``--epsilon 0.05``; learning rates; anything else.
@@ -79,7 +79,7 @@ class VowpalWabbit(Learner):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None,
         arguments: str = "--squarecb",
         *,
         seed: int | None = None,
@@ -88,7 +88,9 @@ class VowpalWabbit(Learner):
         super().__init__()
         self.loss_range = loss_range
         self._scale = LossScale(loss_range, self)
-        self.n_actions = check_integer(self, "n_actions", n_actions, 1)
+        self.n_actions = n_actions
+        if n_actions is not None:
+            self.n_actions = check_integer(self, "n_actions", n_actions, 1)
         self.arguments = arguments
         self.seed = check_seed(self, seed)
         self._rng = learner_rng(seed)
@@ -121,8 +123,19 @@ class VowpalWabbit(Learner):
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self._scale.suffered(loss)
 
+    @property
+    def described(self) -> bool:
+        """Whether actions are those that a round offers."""
+        return self.n_actions is None
+
     def check_context(self, context: Any, ahead: int = 0) -> Any:
-        return row_or_name(context)
+        if not self.described:
+            return row_or_name(context)
+        if not isinstance(context, Menu):
+            raise ContextError(
+                "VowpalWabbit(None) needs the actions of the round: call act(context, actions=rows)."
+            )
+        return context.with_context(row_or_name(context.context))
 
 
 def _draw(law: FloatArray, u: float) -> int:

@@ -23,7 +23,9 @@ def check_only_what_is_there_is_played(
     choose sets are not asked: which elements leave a feasible one is known to their oracle alone.
     """
     rounds = restricted_rounds(environment, horizon)
-    if environment.n_actions == 1 or not takes_available(learner, rounds[0][0]):
+    if learner.described or environment.n_actions == 1:
+        return
+    if not takes_available(learner, rounds[0][0]):
         return
     quiet, asked = learner.clone(), learner.clone()
     expected = [_step(quiet, *this) for this in rounds]
@@ -40,9 +42,10 @@ def check_only_what_is_there_is_played(
 
 
 def restricted_rounds(environment: Environment, horizon: int) -> Rounds:
-    coins, K = np.random.default_rng(0), environment.n_actions
+    coins = np.random.default_rng(0)
     listed: Rounds = []
     for this_round in played(environment, horizon):
+        K = environment.n_actions or len(this_round.context)
         there = np.sort(coins.permutation(K)[: max(1, int(coins.integers(K)))])
         if this_round.available is not None:
             there = this_round.available

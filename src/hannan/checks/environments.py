@@ -67,11 +67,12 @@ def check_losses_are_in_range(
 ) -> None:
     """Losses are K finite numbers in the declared range."""
     low, high = loss_range
-    for t, (_, losses) in enumerate(_game(environment, horizon)):
-        if losses.shape != (environment.n_actions,) or losses.dtype != np.float64:
+    for t, (context, losses) in enumerate(_game(environment, horizon)):
+        K = environment.n_actions or len(context)
+        if losses.shape != (K,) or losses.dtype != np.float64:
             raise AssertionError(
                 f"Round {t} of {environment!r} has losses of shape {losses.shape} and type "
-                f"{losses.dtype}; expected {environment.n_actions} float64."
+                f"{losses.dtype}; expected {K} float64."
             )
         if not (np.isfinite(losses).all() and losses.min() >= low and losses.max() <= high):
             raise AssertionError(
@@ -116,7 +117,8 @@ def check_oblivious_ones_ignore_actions(
         return
     always_first = _game(environment, horizon)
     rng = np.random.default_rng(1)
-    played = _game(environment, horizon, lambda: int(rng.integers(environment.n_actions)))
+    K = environment.n_actions or min(len(context) for context, _ in always_first)
+    played = _game(environment, horizon, lambda: int(rng.integers(K)))
     require(
         _same(always_first, played),
         f"{environment!r} says it is oblivious, but its rounds depend on what is played.",

@@ -95,10 +95,12 @@ def check_acts_before_any_update(learner: Learner, environment: Environment, hor
 def check_actions_are_feasible(learner: Learner, environment: Environment, horizon: int) -> None:
     """Every action is an int below K, or sorted distinct indices below K."""
     m = 1 if learner.oracle is None else learner.oracle.max_chosen
-    for action in _plays(learner.clone(), _rounds(environment, horizon)):
-        if not is_feasible(action, environment.n_actions, m):
+    rounds = _rounds(environment, horizon)
+    for (context, _), action in zip(rounds, _plays(learner.clone(), rounds), strict=True):
+        K = environment.n_actions or len(context)
+        if not is_feasible(action, K, m):
             raise AssertionError(
-                f"{learner!r} plays {action!r}; an action is an int below {environment.n_actions}"
+                f"{learner!r} plays {action!r}; an action is an int below {K}"
                 + (f", or up to {m} of them, sorted." if m > 1 else ".")
             )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hannan.checks._require import require
 from hannan.checks.parameters import PARAMETER_CHECKS
-from hannan.core import Draw, Noise, Objective, Oracle, Policy, StorageError
+from hannan.core import Draw, Menu, Noise, Objective, Oracle, Policy, StorageError
 from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of, same_action
 from hannan.core.storage import reread, storable
@@ -36,10 +36,23 @@ class Case:
     def rounds(self, count: int = 12, salt: int = 0) -> list[tuple[Any, FloatArray]]:
         """Random rounds."""
         rng = np.random.default_rng([self.seed, salt])
-        assert self.oracle.n_actions is not None
-        losses = rng.integers(-2, 3, size=(count, self.oracle.n_actions)).astype(np.float64)
+        most = max(map(self.size, self.contexts))
+        losses = rng.integers(-2, 3, size=(count, most)).astype(np.float64)
         which = rng.integers(len(self.contexts), size=count)
-        return [(self.contexts[i], row) for i, row in zip(which, losses, strict=True)]
+        found = [(self.contexts[i], row) for i, row in zip(which, losses, strict=True)]
+        return [(context, row[: self.size(context)]) for context, row in found]
+
+    def size(self, context: Any) -> int:
+        """K, or where actions are described those of a context; of a stand-in two."""
+        if not self.oracle.described:
+            assert self.oracle.n_actions is not None
+            return self.oracle.n_actions
+        return len(context) if isinstance(context, Menu) else 2
+
+    def fakes(self, noise: Noise, draw: int, scale: float = 1.0) -> list[tuple[Any, FloatArray]]:
+        """The fake rounds of a draw."""
+        rows = zip(noise.contexts, scale * noise.unit(draw), strict=True)
+        return [(context, row[: self.size(context)]) for context, row in rows]
 
     def total(self, rounds: Sequence[tuple[Any, FloatArray]]) -> Objective:
         """The objective after these rounds."""
@@ -50,7 +63,8 @@ class Case:
 
     def noise(self, memory: int = 2**22) -> Noise:
         """Fake outcomes on the contexts."""
-        return self.oracle.noise(self.contexts, seed_key(self.seed), 0, memory)
+        own = self.oracle.contexts if self.oracle.stand_ins else None
+        return self.oracle.noise(own or self.contexts, seed_key(self.seed), 0, memory)
 
     def plays(self, policy: Policy) -> list[Any]:
         """What a policy does on every context."""
@@ -61,8 +75,7 @@ class Case:
         """Policies of the class: those given, and the leaders of random losses."""
         found, noise = list(self.policies), self.noise()
         for draw in range(100, 120):
-            fakes = zip(noise.contexts, noise.unit(draw), strict=True)
-            found.append(self.total(list(fakes)).leader())
+            found.append(self.total(self.fakes(noise, draw)).leader())
         found += [self.total(self.rounds(salt=salt)).leader() for salt in range(10, 14)]
         return found
 
@@ -117,7 +130,8 @@ def make_case(
 ) -> Case:
     """What the small checks take."""
     given = oracle.contexts if contexts is None else contexts
-    require(oracle.n_actions, f"{oracle!r} must know n_actions to be checked.")
+    known = oracle.n_actions or oracle.described
+    require(known, f"{oracle!r} must know n_actions to be checked.")
     require(given is not None, f"{oracle!r} lists no contexts: pass contexts= to try it on.")
     return Case(oracle, oracle.check_contexts(given), policies, seed)
 
@@ -132,15 +146,14 @@ def check_contexts_are_stable(case: Case) -> None:
 
 def check_leaders_are_feasible(case: Case) -> None:
     """On every context leaders choose at most m of the K elements, sorted, before any loss too."""
-    K, m = case.oracle.n_actions, case.oracle.max_chosen
-    assert K is not None
+    m = case.oracle.max_chosen
     for objective in (case.oracle.objective(), case.total(case.rounds())):
         for policy in [
             objective.leader(),
             *objective.leaders(case.noise(), 0, _DRAWS, _SCALE),
         ]:
             for context in case.contexts:
-                action = policy(context)
+                action, K = policy(context), case.size(context)
                 if not is_feasible(action, K, m):
                     raise AssertionError(
                         f"{case} plays {action!r} on {context!r}; an action is an int below {K}"
@@ -171,7 +184,7 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
     rounds, noise = case.rounds(), case.noise()
     leaders = case.total(rounds).leaders(noise, 0, _DRAWS, _SCALE)
     for draw, leader in enumerate(leaders):
-        fakes = list(zip(noise.contexts, _SCALE * noise.unit(draw), strict=True))
+        fakes = case.fakes(noise, draw, _SCALE)
         best = _value(leader, rounds + fakes)
         for policy in case.members:
             other = _value(policy, rounds + fakes)
@@ -192,7 +205,7 @@ def check_minima_are_the_leaders_values(case: Case) -> None:
     _require_close(case, plain, _value(total.leader(), rounds))
     values = total.minima(noise, 0, _DRAWS, _SCALE)
     for draw, leader in enumerate(total.leaders(noise, 0, _DRAWS, _SCALE)):
-        fakes = list(zip(noise.contexts, _SCALE * noise.unit(draw), strict=True))
+        fakes = case.fakes(noise, draw, _SCALE)
         _require_close(case, float(values[draw]), _value(leader, rounds + fakes))
 
 
@@ -240,7 +253,7 @@ def check_zero_losses_change_nothing(case: Case) -> None:
     total = case.total(case.rounds())
     before = case.plays(total.leader())
     for context in case.contexts:
-        total.add(context, np.zeros(total.n_actions))
+        total.add(context, np.zeros(case.size(context)))
     _require_same_plays(case, before, total, "rounds of zero loss change the leader")
 
 
@@ -282,7 +295,7 @@ def check_copies_are_independent(case: Case) -> None:
     before = case.plays(total.leader())
     twin = total.copy()
     for context, action in zip(case.contexts, before, strict=True):
-        losses = np.zeros(total.n_actions)
+        losses = np.zeros(case.size(context))
         losses[action] = 1000.0
         twin.add(context, losses)
     _require_same_plays(case, before, total, "adding to a copy changes the original")
@@ -340,9 +353,12 @@ def check_draws_are_functions_of_their_number(case: Case) -> None:
 def check_noise_is_fresh(case: Case) -> None:
     """Different draws hold different noise."""
     noise = case.noise()
+    one, other = noise.unit(0), noise.unit(1)
+    if case.oracle.stand_ins:  # what all rules but one do has no noise
+        one, other = one[:, :1], other[:, :1]
+    most = max(map(case.size, noise.contexts)) if not case.oracle.stand_ins else 1
     require(
-        noise.unit(0).shape == (len(case.contexts), case.oracle.n_actions)
-        and not (noise.unit(0) == noise.unit(1)).any(),
+        one.shape == (len(noise.contexts), most) and not (one == other).any(),
         f"Two draws of the noise of {case} share a value, or have the wrong shape.",
     )
 

@@ -269,8 +269,13 @@ def _plan(data: Path, stream: Stream, options: dict[str, Any]) -> Plan:
 def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
     """The recommended learner first, then what it is compared with."""
     found: dict[str, dict[str, Any]]
-    if feedback == "bandit":
-        plain = {} if stream.environment.features else {"n_contexts": 1}
+    if stream.described:
+        found = {
+            "hn.bandit": {"type": "bandit", "actions": "described"},
+            "ItemLinUCB": {"type": "ItemLinUCB", "model": "shared"},
+        }
+    elif feedback == "bandit":
+        plain = {} if _features(stream) else {"n_contexts": 1}
         found = {
             "hn.bandit": {"type": "bandit", **plain},
             **{name: {"type": name} for name in ("LinUCB", "EpsilonGreedy")},
@@ -280,7 +285,7 @@ def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
             "ContextFTPL": _PLAIN,
             "FollowTheLeader": {"type": "FollowTheLeader", "loss_range": None},
         }
-    elif stream.environment.features:
+    elif _features(stream):
         restarting = {"type": "Restarting", "learner": _FULL}
         found = {
             "hn.experts": {"type": "experts"},
@@ -291,6 +296,11 @@ def _learners(stream: Stream, feedback: str) -> dict[str, dict[str, Any]]:
         found = {"hn.experts": {"type": "experts"}, "FollowTheLeader": {"type": "FollowTheLeader"}}
     there = {entry.name for kind in ("learners", "baselines") for entry in entries(kind)}
     return {name: row for name, row in found.items() if row["type"] in there}
+
+
+def _features(stream: Stream) -> Any:
+    """Those of a context, where contexts have some."""
+    return getattr(stream.environment, "features", None)
 
 
 def _feedback(stream: Stream, wanted: str | None) -> str:
@@ -306,8 +316,15 @@ def _feedback(stream: Stream, wanted: str | None) -> str:
 
 
 def _policies(name: str | None, stream: Stream) -> dict[str, Any]:
+    if stream.described:
+        if name not in (None, "SharedLinear"):
+            raise ParameterError(
+                f"--policies {name} is for actions that are the same in every round; those of this "
+                "log come and go, for which there is SharedLinear."
+            )
+        return {"type": "SharedLinear"}
     K = stream.environment.n_actions
-    if not stream.environment.features:
+    if not _features(stream):
         if name not in (None, "AllPolicies"):
             raise ParameterError(f"--policies {name} needs contexts, and there are none.")
         return {"type": "AllPolicies", "n_contexts": 1, "n_actions": K}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hannan.adapters.vw.files import FromVW, format_of, is_vw
+from hannan.adapters.vw.items import FromVWItems, offers_change
 from hannan.core import ParameterError
 from hannan.environments import FromFile, FromLog
 from hannan.environments._columns import check_names
@@ -42,7 +43,7 @@ class Stream:
     """
 
     table: dict[str, Any]
-    environment: FromFile | FromLog
+    environment: FromFile | FromLog | FromVWItems
     rounds: int
     columns: Columns | None
     dropped: int
@@ -51,11 +52,18 @@ class Stream:
     @property
     def logged(self) -> bool:
         """Whether losses are known only for the actions that were taken."""
-        return isinstance(self.environment, FromLog)
+        return isinstance(self.environment, FromLog | FromVWItems)
+
+    @property
+    def described(self) -> bool:
+        """Whether rounds offer actions of their own, described by features."""
+        return isinstance(self.environment, FromVWItems)
 
     @property
     def names(self) -> list[str]:
         """Of the actions."""
+        if isinstance(self.environment, FromVWItems):
+            return []
         return [str(name) for name in self.environment.actions]
 
 
@@ -81,7 +89,10 @@ def read_stream(path: Path, given: dict[str, Any], rounds: int | None) -> Stream
     environment: FromFile | FromLog
     columns: Columns | None = None
     if is_vw(path):
-        environment = _vw(path, options)
+        found = _vw(path, options)
+        if isinstance(found, FromVWItems):
+            return _items(found, rounds)
+        environment = found
     else:
         environment, columns = _table(path, options)
     rows = environment.horizon if rounds is None else rounds
@@ -196,7 +207,19 @@ def _extremes(file: TableFile, names: list[Any]) -> tuple[float, float]:
     return (low, high) if low < high else (min(low, 0.0), max(high, 1.0)) if low == high else (0, 1)
 
 
-def _vw(path: Path, options: dict[str, Any]) -> FromVW:
+def _items(environment: FromVWItems, rounds: int | None) -> Stream:
+    """A log whose rounds offer actions of their own."""
+    rows = environment.horizon if rounds is None else min(rounds, environment.horizon)
+    low, high = environment.value_range
+    table = {name: value for name, value in environment.params.items() if value is not None}
+    if environment.method == "rejection":
+        table.setdefault("floor", environment.smallest_propensity)
+    kind = f"{type(environment).__module__}:{type(environment).__name__}"
+    described = {"type": kind, **table, "value_range": [low, high]}
+    return Stream(described, environment, rows, None, 0, Units(low, high, False))
+
+
+def _vw(path: Path, options: dict[str, Any]) -> FromVW | FromVWItems:
     """The environment of a file of Vowpal Wabbit."""
     limit = options.get("max_unpacked")
     format = format_of(path, options.get("format"), "--format", max_unpacked=limit)
@@ -204,7 +227,12 @@ def _vw(path: Path, options: dict[str, Any]) -> FromVW:
     known = {"context": "columns", "hash": "columns"} | {name: name for name in same}
     for name in options.keys() - known.keys():
         raise ParameterError(f"--{name.replace('_', '-')} does not go with a file of {format}.")
-    return FromVW(str(path), **{known[name]: value for name, value in options.items()})
+    given = {known[name]: value for name, value in options.items()}
+    if offers_change(path, format, max_unpacked=limit):
+        if isinstance(given.get("columns"), int):
+            given["action_columns"] = given["columns"]
+        return FromVWItems(str(path), **given)
+    return FromVW(str(path), **given)
 
 
 def _described(environment: FromFile | FromLog) -> dict[str, Any]:

@@ -279,10 +279,6 @@ class Learner(Parametrised, ABC):
         """The round of a decision that has not been answered yet, by its id."""
         return self._ledger.waiting[decision]
 
-    def law(self, decision: int) -> FloatArray | None:
-        """The probability of each action in an open round, as it was decided, where it is known."""
-        return self._ledger.waiting[decision].odds_of_all()
-
     @property
     def late(self) -> str | None:
         """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
@@ -348,7 +344,7 @@ class Learner(Parametrised, ABC):
         rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
         if actions is not None or ids is not None:
             menu = self._offer(context, actions, ids)
-            return list(map(menu.named, self.would_play(menu, copies, seed)))
+            return list(map(menu.named, self.would_play(menu, copies, seed, available)))
         return self._replay(self._begin(context, available), copies, rng)
 
     def propensities(
@@ -369,7 +365,8 @@ class Learner(Parametrised, ABC):
         """
         check_integer(self, "draws", draws, 2)
         if actions is not None:
-            return self.propensities(self._offer(context, actions), draws, decide=decide)
+            menu = self._offer(context, actions)
+            return self.propensities(menu, draws, available, decide=decide)
         opened = self._begin(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
@@ -418,16 +415,20 @@ class Learner(Parametrised, ABC):
         if self.oracle is None or self.action_count is None:
             raise self._inextensible()
         check_integer("extended", "n_actions", n_actions, self.action_count + 1)
-        oracle = self.oracle.clone(n_actions=n_actions)
-        twin = self.clone(**{"oracle": oracle, **changes})
-        twin._take_over(self, n_actions)
+        changes = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
+        twin = self._changed(changes)
+        twin._take_over(self, n_actions, changes)
         twin.rounds, twin.oracle_calls = self.rounds, self.oracle_calls + twin.oracle_calls
         twin._ledger = self._ledger.extended(n_actions)
         twin._availability = self._availability.extended(n_actions)
         return twin
 
-    def _take_over(self, other: Any, n_actions: int) -> None:
-        """Go on from where one with fewer actions is."""
+    def _changed(self, changes: dict[str, Any]) -> Self:
+        """A new learner for another number of actions."""
+        return self.clone(**changes)
+
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
+        """Go on from where one with fewer actions is, as far as rounds do not say it."""
         raise self._inextensible()
 
     def _inextensible(self) -> ParameterError:

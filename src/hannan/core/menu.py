@@ -66,6 +66,12 @@ class Menu(Stored):
         """What tells it from others."""
         return context_key(self.context), self.rows.shape, self.rows.tobytes(), self.ids
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Menu) and (self is other or self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def with_context(self, context: Any) -> Menu:
         """The same offer in another context, which is not copied."""
         made = object.__new__(Menu)

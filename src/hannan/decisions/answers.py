@@ -11,6 +11,7 @@ from typing import Any
 from hannan.core import DecisionError, InputTypeError
 from hannan.core.kept import expect, is_count, is_number
 from hannan.core.params import short
+from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.decisions.names import Name
@@ -27,12 +28,21 @@ class Answer:
     action: Name
     propensity: float
     id: Id
-    law: FloatArray | None = field(default=None, repr=False)
-    """The probabilities of all actions, in their order."""
-    expected: FloatArray | None = field(default=None, repr=False)
-    """What the predictor expected of them, as losses in [0, 1]."""
     actions: tuple[Name, ...] = field(default=(), repr=False)
     """The names of all actions then."""
+    opened: OpenRound | None = field(default=None, repr=False)
+    """The round of the learner that it is."""
+
+    @property
+    def law(self) -> FloatArray | None:
+        """The probabilities of all actions, in their order; None where they are not known."""
+        return None if self.opened is None else self.opened.odds_of_all()
+
+    @property
+    def expected(self) -> FloatArray | None:
+        """What the predictor expected of them, as losses in [0, 1], if it was asked."""
+        found: FloatArray | None = getattr(self.opened, "values", None)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

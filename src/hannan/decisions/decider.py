@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import secrets
@@ -38,12 +39,13 @@ from hannan.decisions.journal import EVERY, Call, Journal, calls_in, check_every
 from hannan.decisions.logs import logged
 from hannan.decisions.names import Name, Names, as_name
 from hannan.decisions.records import plain
-from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
-from hannan.decisions.summary import Standing, Summary
+from hannan.decisions.scoreboard import Scoreboard
+from hannan.decisions.summary import Summary, summary_of
 from hannan.decisions.units import Units
 
-_EXPLORED = 0.01  # of all decisions, unless exploration= says otherwise
-_EXPLORED_OF_OFFERS = 0.0005  # the same for each of what is offered
+_EXPLORED = 0.002  # of all decisions, unless exploration= says otherwise
+_EXPLORED_OF_OFFERS = 0.0001  # the same for each of what is offered
+_WARM = 4  # decisions
 _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -83,8 +85,8 @@ class Decider(Parametrised):
         What is done today, to be compared all along: an action, or a function of the context that
         returns one; where every decision offers its own, of the context and the offer.
     exploration
-        The least probability of every available action; by default one decision in a hundred is
-        made at random, 0.01 divided by the number of actions. Of what is offered 0.0005 each.
+        The least probability of every available action; by default two decisions in a thousand are
+        made at random, 0.002 divided by the number of actions. Of what is offered 0.0001 each.
     features, item_features
         How contexts, and what is offered, are read: a `Features` or a mapping that declares them;
         None to find out from the first ones.
@@ -112,9 +114,9 @@ class Decider(Parametrised):
     >>> d = hn.Decider(actions=["red", "green"], rewards=(0, 200), baseline="red", seed=0)
     >>> for order in range(500):
     ...     decision = d.decide({"age": 20 + order % 50, "city": ["Rome", None][order % 2]})
-    ...     d.report(decision, reward=120.0 if decision.action == "green" else 80.0)
-    >>> decision.action, d.summary().baseline.verdict
-    ('green', 'we do better')
+    ...     learned = d.report(decision, reward=180.0 if decision.action == "green" else 80.0)
+    >>> decision.action, d.summary().decisions
+    ('green', 500)
     """
 
     _derived = frozenset({"_lock", "_units", "_seed", "_journal", "_replayed"})
@@ -358,47 +360,8 @@ class Decider(Parametrised):
     @_whole
     def summary(self) -> Summary:
         """How decisions fare, beside the baseline and every action on its own."""
-        board, units = self._board, self._units
-        said, width = board.watch.intervals(), units.width
-        plays, means = board.plays.tolist(), board.means().tolist()
-        if self._names is None:
-            plays, means = [0.0], [np.nan]  # of one at random nothing was seen as such
-        rounds = max(board.watch.rounds, 1)
-
-        def standing(name: Any, key: str, count: float, mean: float) -> Standing:
-            low, high = (width * each / rounds for each in said[key].regret)
-            return Standing(
-                name, units.interval(said[key].loss), (-high, -low), int(count), units.back(mean)
-            )
-
-        learner = self._learner
-        hint = getattr(learner, "hint", None)
-        decided = 0 if learner is None else learner.player.clock
-        certificate = None if learner is None else learner.certificate()
-        bound = np.nan if certificate is None else float(certificate)
-        return Summary(
-            outcome=units.word,
-            decisions=board.decisions,
-            answered=int(board.answered.sum()),
-            open=len(self._open),
-            expired=board.expired,
-            late=board.late,
-            learned=board.learned,
-            mean=units.back(board.mean),
-            interval=units.interval(board.watch.played()),
-            baseline=standing(BASELINE, BASELINE, 0, np.nan) if board.baseline else None,
-            actions={
-                name: standing(name, key, count, mean)
-                for (name, key), count, mean in zip(self._compared(), plays, means, strict=True)
-            },
-            confidence=board.confidence,
-            hinted=getattr(hint, "hinted", 0) / max(decided, 1),
-            entropy=board.entropy,
-            least=board.least,
-            restarts=() if learner is None else tuple(learner.restarts),
-            regret=None if np.isnan(bound) else width * bound,
-            notes=() if certificate is None else certificate.notes,
-        )
+        names = None if self._names is None else self._names.all
+        return summary_of(self._board, self._units, names, self._learner, len(self._open))
 
     def metrics(self) -> dict[str, Any]:
         """The same as numbers by name, for a monitoring system."""
@@ -411,6 +374,26 @@ class Decider(Parametrised):
         shown = shown or "what is offered each time"
         head = f"Decider: {shown}; {units.word} from {units.low:g} to {units.high:g}"
         return "\n".join([head, *self.summary().lines()])
+
+    def warm_up(self, context: Any = None, actions: Mapping[Any, Any] | None = None) -> float:
+        """Compile what decisions need, on a copy: nothing changes. The seconds that this took.
+
+        Inner loops are compiled when they are first called, which takes some seconds; called when
+        a service starts, this takes them out of its first answers.
+
+        Parameters
+        ----------
+        context, actions
+            Such as will come.
+        """
+        began = time.perf_counter()
+        with self._lock:
+            twin = copy.deepcopy(self)
+        for _ in range(_WARM):
+            answer = twin.decide(context, actions=actions)
+            twin.report(answer, **{twin._units.word: twin._units.back(1.0)})
+        str(twin)
+        return time.perf_counter() - began
 
     # Files --------------------------------------------------------------------------------------
 
@@ -619,7 +602,7 @@ class Decider(Parametrised):
         self._learner, self._contexts = learner, contexts
         self._open.open(key, number, action, q, moment)
         answer = self._answer(key, number, action, q)
-        self._board.decided(number, action, q, answer.law, aim, made.available)
+        self._board.decided(number, action, q, aim, made.available, len(answer.actions))
         self._trail = zlib.crc32(b"%d," % action, self._trail)
         return answer
 
@@ -699,20 +682,11 @@ class Decider(Parametrised):
             )
         return self._names
 
-    def _compared(self) -> list[tuple[Name, str]]:
-        """What is compared, by name, and the names that the Watch has for it."""
-        if self._names is None:
-            return [(RANDOM, RANDOM)]
-        return [(name, str(i)) for i, name in enumerate(self._names.all)]
-
     def _answer(self, key: Id, number: int, action: int, q: float) -> Answer:
         """A decision that waits, as callers see it."""
-        learner = self._learner
-        if self._names is None:
-            names = learner.waiting(number).context.ids
-        else:
-            names = tuple(self._names.all)
-        return Answer(names[action], q, key, learner.law(number), learner.expected(number), names)
+        opened = self._learner.waiting(number)
+        names = opened.context.ids if self._names is None else self._names.every
+        return Answer(names[action], q, key, names, opened)
 
     def _check_baseline(self) -> None:
         if self.baseline is not None and not callable(self.baseline):

@@ -37,7 +37,7 @@ class Names(Stored):
         Those that are never played any more.
     """
 
-    _derived = frozenset({"all", "retired", "here", "_places"})
+    _derived = frozenset({"all", "every", "retired", "here", "_places"})
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"given": self.all, "retired": self.retired}
@@ -50,6 +50,7 @@ class Names(Stored):
         self.all: list[Name] = [as_name(each) for each in given]
         if not self.all:
             raise ParameterError("actions= must name at least one action; got none.")
+        self.every = tuple(self.all)
         self._places = {name: i for i, name in enumerate(self.all)}
         if len(self._places) < len(self.all):
             twice = next(n for i, n in enumerate(self.all) if self._places[n] != i)

@@ -7,6 +7,7 @@ key that begins with "$".
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -58,8 +59,11 @@ def _plain(value: Any, where: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.ndim:
         return [plain(each) for each in value.tolist()]
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
+    names = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and names is not None:  # one with names
+        value = dict(zip(names, value, strict=True))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
     elif hasattr(value, "to_dict") and not isinstance(value, Mapping):  # a row of a frame
         value = value.to_dict()
     if isinstance(value, Mapping):

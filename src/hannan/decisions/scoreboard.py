@@ -103,19 +103,18 @@ class Scoreboard(Stored):
         number: int,
         action: int,
         propensity: float,
-        law: FloatArray | None,
         aim: int | None,
         some: IntArray | None,
+        items: int = 0,
     ) -> None:
         """A decision of the learner; `aim` is what the baseline does. Nothing can fail."""
-        held = self._shares(action, aim, some) if self.n_actions else self._lot(action, aim, law)
+        held = self._shares(action, aim, some) if self.n_actions else self._lot(action, aim, items)
         self.watch.enter(number, held, 1.0 / propensity)
         self.plays[action if self.n_actions else 0] += 1.0
         self.least = min(self.least, propensity)
-        if law is not None:
-            own = law[law > 0.0]
-            self._entropy *= _RECENT
-            self._entropy += (-float(own @ np.log2(own)), 1.0)
+        # The logarithm of one over the propensity is on average the entropy of its law.
+        self._entropy[0] = _RECENT * self._entropy[0] - math.log2(propensity)
+        self._entropy[1] = _RECENT * self._entropy[1] + 1.0
 
     def _shares(self, action: int, aim: int | None, some: IntArray | None) -> Shares:
         if some is not None:
@@ -126,11 +125,11 @@ class Scoreboard(Stored):
                 self._cache.clear()
             held = self._cache[action, aim] = shares(self.watch.aims(aim), action, None)
         # No two rounds share one: what a file holds shall not depend on when it was loaded.
-        return Shares(held.played.copy(), held.copied.copy())
+        return held.copy()
 
-    def _lot(self, action: int, aim: int | None, law: FloatArray | None) -> Shares:
+    def _lot(self, action: int, aim: int | None, items: int) -> Shares:
         """Of one item among several: any of them, and what the baseline would have taken."""
-        played, copied = [1.0 / len(law)] if law is not None else [0.0], [float(law is None)]
+        played, copied = [1.0 / items], [0.0]
         if self.baseline:
             played.append(float(aim == action))
             copied.append(float(aim is None))

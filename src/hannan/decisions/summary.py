@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hannan.decisions.names import Name
-from hannan.decisions.scoreboard import BASELINE, RANDOM
-from hannan.decisions.units import Interval
+from hannan.decisions.scoreboard import BASELINE, RANDOM, Scoreboard
+from hannan.decisions.units import Interval, Units
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +193,55 @@ class Summary:
             for row in rows
         ]
         return "\n".join([*self.lines(), *table, *(f"- {note}" for note in self.notes)])
+
+
+def summary_of(
+    board: Scoreboard, units: Units, names: Sequence[Name] | None, learner: Any, waiting: int
+) -> Summary:
+    """What a scoreboard and a learner, None before the first decision, know together.
+
+    `names` are those of the actions, None where every decision offers its own.
+    """
+    said, width, rounds = board.watch.intervals(), units.width, max(board.watch.rounds, 1)
+
+    def standing(name: Name, key: str, count: float, mean: float) -> Standing:
+        low, high = (width * each / rounds for each in said[key].regret)
+        interval = units.interval(said[key].loss)
+        return Standing(name, interval, (-high, -low), int(count), units.back(mean))
+
+    compared: dict[Name, Standing] = {}
+    if names is None:
+        compared[RANDOM] = standing(RANDOM, RANDOM, 0, math.nan)
+    plays, means = board.plays.tolist(), board.means().tolist()
+    for i, name in enumerate(names or ()):
+        compared[name] = standing(name, str(i), plays[i], means[i])
+    hinted, bound, notes, restarts = 0.0, math.nan, [], ()
+    if learner is not None:
+        certificate = learner.certificate()
+        hinted = getattr(learner.hint, "hinted", 0) / max(learner.player.clock, 1)
+        bound, notes, restarts = float(certificate), list(certificate.notes), learner.restarts
+    if notes and width != 1.0:
+        notes.append(f"losses in these notes are shares of the range: 1 stands for {width:g}")
+    return Summary(
+        outcome=units.word,
+        decisions=board.decisions,
+        answered=int(board.answered.sum()),
+        open=waiting,
+        expired=board.expired,
+        late=board.late,
+        learned=board.learned,
+        mean=units.back(board.mean),
+        interval=units.interval(board.watch.played()),
+        baseline=standing(BASELINE, BASELINE, 0, math.nan) if board.baseline else None,
+        actions=compared,
+        confidence=board.confidence,
+        hinted=hinted,
+        entropy=board.entropy,
+        least=board.least,
+        restarts=tuple(restarts),
+        regret=None if math.isnan(bound) else width * bound,
+        notes=tuple(notes),
+    )
 
 
 def _label(name: Name) -> str:

@@ -13,6 +13,8 @@ from hannan.environments.from_file import FromFile
 from hannan.environments.from_frame import FromFrame
 from hannan.environments.from_log import FromLog
 from hannan.environments.image_cut import ImageCut
+from hannan.environments.item_punisher import ItemPunisher
+from hannan.environments.items import Items
 from hannan.environments.leader_punisher import LeaderPunisher
 from hannan.environments.measured_speeds import MeasuredSpeeds
 from hannan.environments.planted_policy import PlantedPolicy
@@ -33,6 +35,8 @@ __all__ = [
     "FromFrame",
     "FromLog",
     "ImageCut",
+    "ItemPunisher",
+    "Items",
     "LeaderPunisher",
     "MeasuredSpeeds",
     "PlantedPolicy",

@@ -243,6 +243,7 @@ def look_back(
     """
     best, marks = Hindsight(policies), Marks(points, horizon)
     fitted = not policies.exact and policies.open_world and policies.max_chosen == 1
+    fitted = fitted and not policies.described  # other models are for rows
     sample, curve, rounds = Sample(), list[tuple[int, Any, Policy]](), 0
 
     def world() -> Iterator[Round]:

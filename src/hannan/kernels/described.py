@@ -42,14 +42,15 @@ def add(U, b, rows, losses):
             if v[i] == 0.0:
                 continue
             row = U[i]
-            r = math.hypot(row[i], v[i])
-            c = r / row[i]
-            s = v[i] / row[i]
-            inverse = 1.0 / c
+            pivot = row[i]
+            r = math.hypot(pivot, v[i])
+            # A rotation: its second row needs the first one as it was, so that nothing waits.
+            c, s = pivot / r, v[i] / r
             row[i] = r
             for j in range(i + 1, P):
-                row[j] = (row[j] + s * v[j]) * inverse
-                v[j] = c * v[j] - s * row[j]
+                u, w = row[j], v[j]
+                row[j] = c * u + s * w
+                v[j] = c * w - s * u
         if losses[k] != 0.0:
             for j in range(P):
                 b[j] += losses[k] * rows[k, j]

@@ -580,7 +580,7 @@ class ContextSemiBanditFTPL(Learner):
             twin._resampling.note(False)
         return twin
 
-    def _take_over(self, other: Any, n_actions: int) -> None:
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
         self._leader = other._leader.extended(self.oracle)
         self._step = other._step.extended(self._leader)
         self.oracle_calls = self._leader.collect()

@@ -284,17 +284,11 @@ class Restarting(Learner):
         self.restarts.append(rounds)
         self.oracle_calls = self._past_calls + successor.oracle_calls
 
-    def expected(self, decision: int | None = None) -> Any:
-        if decision is None:
-            return self.player.expected()
-        opened: Any = self._ledger.waiting[decision]
+    def waiting(self, decision: int) -> OpenRound:
+        """That of the learner at work, which knows more, unless a restart has come since."""
+        opened: Any = super().waiting(decision)
         current = opened.segment == len(self.restarts)
-        return self.player.expected(opened.inner) if current else None
-
-    def law(self, decision: int) -> Any:
-        opened: Any = self._ledger.waiting[decision]
-        current = opened.segment == len(self.restarts)
-        return self.player.law(opened.inner) if current else None
+        return self.player.waiting(opened.inner) if current else opened
 
     @property
     def late(self) -> str | None:
@@ -407,19 +401,14 @@ class Restarting(Learner):
         """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
         return getattr(self.player, "predictor_", None)
 
-    def extended(self, n_actions: int, **changes: Any) -> Self:
-        if self.oracle is None:
-            raise self._inextensible()
-        given = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
-        player = self.player.extended(n_actions, **given)
-        twin = self.clone(learner=self.learner.clone(**given))
-        kept = {name: getattr(self, name) for name in _CARRIED}
-        vars(twin).update(copy.deepcopy(kept))
-        twin.player, twin._monitor = player, self._monitor.extended(player, n_actions)
-        twin._ledger = self._ledger.extended(n_actions)
-        twin._availability = self._availability.extended(n_actions)
-        twin.oracle_calls = twin._past_calls + player.oracle_calls
-        return twin
+    def _changed(self, changes: dict[str, Any]) -> Self:
+        return self.clone(learner=self.learner.clone(**changes))
+
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
+        player = other.player.extended(n_actions, **changes)
+        vars(self).update(copy.deepcopy({name: getattr(other, name) for name in _CARRIED}))
+        self.player, self._monitor = player, other._monitor.extended(player, n_actions)
+        self.oracle_calls = self._past_calls + player.oracle_calls - other.oracle_calls
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         if self._unfinished:
@@ -449,7 +438,7 @@ class Restarting(Learner):
 
 
 _CARRIED = (
-    "rounds", "restarts", "_lesson", "_news", "_alarm", "_unfinished", "_closed",
+    "restarts", "_lesson", "_news", "_alarm", "_unfinished", "_closed",
     "_closed_bounds", "_past_calls", "_late", "_late_loss",
 )  # fmt: skip
 

@@ -318,7 +318,7 @@ class TsallisINF(Learner):
         base = self._constant * math.sqrt(size / (1.0 - trust.share))
         return B * (base + hints + explored)
 
-    def _take_over(self, other: Any, n_actions: int) -> None:
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
         self._past = other._past.extended(self.oracle)
         self.hint = other.hint.extended(n_actions, self._floor.kept)
         self._floor.price = other._floor.price

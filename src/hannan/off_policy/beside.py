@@ -136,6 +136,10 @@ class Beside(Learner):
     def late(self) -> str | None:
         return self.learner.late
 
+    @property
+    def described(self) -> bool:
+        return self.learner.described
+
     # As the learner ---------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
@@ -204,13 +208,14 @@ class Beside(Learner):
 
     @property
     def action_count(self) -> int | None:
-        return self._K
+        return self._K or None
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         return self.learner.check_context(context, ahead)
 
     def _n_actions(self, learner: Learner) -> int:
-        """K; an error if the learner does not play single actions, or has no law to ask for."""
+        """K, 0 where actions are described; an error if the learner does not play single actions,
+        or has no law to ask for."""
         who, oracle = type(self).__name__, learner.oracle
         if oracle is not None and oracle.max_chosen > 1:
             raise ParameterError(
@@ -219,6 +224,8 @@ class Beside(Learner):
             )
         if getattr(learner, "noise", None) == "once":
             raise ParameterError(f"A {who} needs fresh noise in each round: use noise='fresh'.")
+        if learner.described:
+            return 0
         if learner.action_count is None:
             which = type(learner if oracle is None else oracle).__name__
             raise ParameterError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hannan.core import InputTypeError, LossError, ParameterError
+from hannan.core import InputTypeError, LossError, Menu, ParameterError
 from hannan.core.arrays import as_array, as_floats, as_list, as_rows
 from hannan.core.availability import check_available
 from hannan.core.params import short
@@ -50,16 +50,18 @@ class Log:
     Parameters
     ----------
     contexts
-        n contexts: a list, or the rows of an array. None for a problem without contexts.
+        n contexts: a list, or the rows of an array. None for a problem without contexts. Where
+        actions are described, a `Menu` for each round.
     actions
-        The actions taken, integers 0..K-1.
+        The actions taken, integers 0..K-1; of a menu the number of its row (`Menu.index` finds
+        that of an id).
     losses
         What they cost; lower is better.
     propensities
         The probability with which each of them was taken, in (0, 1]; those below 1e-100, which
         no action that was taken has, are refused.
     n_actions
-        K.
+        K; with menus the most that one of them offers.
     available
         For each round the actions there were, or None for all of them; None if always all.
     distribution
@@ -119,6 +121,8 @@ class Log:
             _first("weights", wrong, self.weights, accepted)
         if self.draws is not None:
             put(self, "draws", check_integer(self, "draws", self.draws, 1))
+        if self.described:
+            put(self, "available", self._offered())
         if self.available is not None:
             put(self, "available", self._checked_available(n))
         if self.distribution is not None:
@@ -153,7 +157,7 @@ class Log:
             self.losses[places],
             self.propensities[places],
             self.n_actions,
-            _taken(self.available, places),
+            None if self.described else _taken(self.available, places),
             _taken(self.distribution, places),
             _taken(self.weights, places),
             self.draws,
@@ -174,6 +178,12 @@ class Log:
             facts += f", mean loss {self.losses.mean():.4g}"
             facts += f", propensities from {self.propensities.min():.4g}"
         return f"<Log: {facts}>"
+
+    @property
+    def described(self) -> bool:
+        """Whether each context is a `Menu`, which says what was offered."""
+        contexts = self.contexts
+        return type(contexts) is list and bool(contexts) and isinstance(contexts[0], Menu)
 
     @property
     def features(self) -> FloatArray | None:
@@ -265,6 +275,28 @@ class Log:
         if _are_vectors(given):
             return _frozen(np.array(given, dtype=np.float64))
         return as_list(given)
+
+    def _offered(self) -> list[Any] | None:
+        """The actions of each menu."""
+        if self.available is not None:
+            raise ParameterError("A Menu says what was available: leave out available=.")
+        for t, (menu, action) in enumerate(zip(self.contexts, self.actions, strict=True)):
+            if not isinstance(menu, Menu):
+                raise InputTypeError(
+                    f"Either all contexts of a Log are menus or none is; round {t} has "
+                    f"{short(menu)}."
+                )
+            if len(menu) > self.n_actions:
+                raise ParameterError(
+                    f"n_actions={self.n_actions} is too few: round {t} offers {len(menu)} actions."
+                )
+            if action >= len(menu):
+                raise ParameterError(
+                    f"Round {t} offers {len(menu)} actions, from 0 on; its action is {action}."
+                )
+        if all(len(menu) == self.n_actions for menu in self.contexts):
+            return None
+        return [np.arange(len(menu)) for menu in self.contexts]
 
     def _checked_available(self, n: int) -> list[IntArray]:
         try:
@@ -358,6 +390,8 @@ def _same(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and a.shape == b.shape and bool((a == b).all())
+    if isinstance(a, Menu) and isinstance(b, Menu):
+        return a.key == b.key
     return bool(a == b)
 
 

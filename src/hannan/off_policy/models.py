@@ -10,7 +10,7 @@ from hannan.core import InputTypeError, ParameterError
 from hannan.core.predictor import adopt, check_guess
 from hannan.core.validation import FloatArray, LossRange, check_integer
 from hannan.off_policy.log import Log
-from hannan.predictors import Mean, Ridge
+from hannan.predictors import Hybrid, Mean, Ridge
 
 
 def predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange) -> FloatArray:
@@ -22,7 +22,7 @@ def predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange) 
     if folds is None:
         guesser = _prepared(predictor, log)
         for t, row in enumerate(table):
-            row[:] = _guess(guesser, log, t, loss_range)
+            _fill(row, _guess(guesser, log, t, loss_range))
             _learn(guesser, log, t)
         return table
     k = check_integer("evaluate", "folds", folds, 2)
@@ -37,7 +37,7 @@ def predictions(log: Log, model: Any, folds: int | None, loss_range: LossRange) 
             if t % k != fold:
                 _learn(guesser, log, t)
         for t in range(fold, len(log), k):
-            table[t] = _guess(guesser, log, t, loss_range)
+            _fill(table[t], _guess(guesser, log, t, loss_range))
     return table
 
 
@@ -56,6 +56,8 @@ def _given(model: Any, log: Log, loss_range: LossRange) -> FloatArray:
 def _default(log: Log) -> Any:
     if log.features is not None:
         return Ridge()
+    if log.described:
+        return Hybrid()
     try:
         hash(tuple(log.contexts))
     except TypeError:
@@ -65,14 +67,22 @@ def _default(log: Log) -> Any:
 
 def _prepared(predictor: Any, log: Log) -> Any:
     guesser = adopt(predictor, "model")
-    if hasattr(guesser, "prepare"):
+    if hasattr(guesser, "prepare") and not log.described:
         guesser.prepare(log.n_actions)
     return guesser
 
 
 def _guess(guesser: Any, log: Log, t: int, loss_range: LossRange) -> FloatArray:
     ask = getattr(guesser, "estimate", guesser.predict)
-    return check_guess(guesser, ask(log.contexts[t]), log.n_actions, loss_range)
+    context = log.contexts[t]
+    K = len(context) if log.described else log.n_actions
+    return check_guess(guesser, ask(context), K, loss_range)
+
+
+def _fill(row: FloatArray, guess: FloatArray) -> None:
+    """Put guesses into a row of the table; nobody asks about what a menu does not offer."""
+    row[: len(guess)] = guess
+    row[len(guess) :] = 0.0
 
 
 def _learn(guesser: Any, log: Log, t: int) -> None:

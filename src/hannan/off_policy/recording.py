@@ -94,17 +94,20 @@ class Recorder(Beside):
         kept = sorted(self._answered, key=lambda opened: opened.place)
         weights = [opened.weight for opened in kept]
         found = [opened.known.given(int(opened.action)) for opened in kept]
-        table = np.array(found, dtype=np.float64).reshape(len(kept), self._K)
+        K = self._K or max((len(opened.context) for opened in kept), default=1)
+        table = np.zeros((len(kept), K))
+        for row, law in zip(table, found, strict=True):
+            row[: len(law)] = law
         actions = np.array([opened.action for opened in kept], dtype=np.intp)
         draws = max((opened.known.draws for opened in kept), default=0)
         some = [opened.available for opened in kept]
-        all_of_them = np.arange(self._K)
+        all_of_them = np.arange(K)
         return Log(
             contexts=[opened.context for opened in kept],
             actions=actions,
             losses=[opened.loss for opened in kept],
             propensities=np.minimum(table[np.arange(len(kept)), actions], 1.0),
-            n_actions=self._K,
+            n_actions=K,
             available=None
             if all(these is None for these in some)
             else [all_of_them if these is None else these for these in some],

@@ -63,8 +63,8 @@ class LogReplay(Environment):
             raise refuse(self, "floor", "a number in (0, 1]", floor)
         self.floor = floor
         self.oracle = oracle
-        self.n_actions = log.n_actions
-        self.oblivious = log.available is None  # type: ignore[misc]
+        self.n_actions = None if log.described else log.n_actions  # type: ignore[assignment]
+        self.oblivious = log.available is None or log.described  # type: ignore[misc]
 
     @property
     def horizon(self) -> int:
@@ -96,10 +96,11 @@ class LogReplay(Environment):
         thinning = rng if full else rng.spawn(1)[0]
         for t in range(horizon):
             p, logged, loss = log.propensities[t], int(log.actions[t]), float(log.losses[t])
-            losses = np.full(self.n_actions, c[t])
+            K = len(log.contexts[t]) if log.described else log.n_actions
+            losses = np.full(K, c[t])
             losses[logged] += (loss - c[t]) / p
             weight = 1.0 / p if full else float(thinning.random() * p < floor)
             this_round = LoggedRound(log.contexts[t], losses, logged, loss, weight, full)
-            if log.available is not None and len(log.available[t]) < self.n_actions:
+            if log.available is not None and len(log.available[t]) < K:
                 this_round.available = log.available[t]
             yield this_round

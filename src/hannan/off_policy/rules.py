@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,17 @@ from hannan.core.kept import expect, is_array
 from hannan.core.params import short
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
+from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.log import IntArray
 
 _TINY = 1e-100  # no action that was taken was rarer
 _TOLERANCE = 1e-5  # of probabilities and weights, which others hold in single precision
+
+_KINDS = {  # by the shares of a policy that is played, and copied
+    (0.0, 0.0): evidence.NEVER,
+    (1.0, 0.0): evidence.SURELY,
+    (0.0, 1.0): evidence.AS_PLAYED,
+}
 
 Aim = int | FloatArray | None
 """An action, the probabilities of all of them, or None: whatever is played."""
@@ -33,6 +41,19 @@ class Shares(Stored):
 
     played: FloatArray
     copied: FloatArray
+    _derived = frozenset({"kinds"})
+
+    @cached_property
+    def kinds(self) -> list[int]:
+        """For each policy what it does with the action played; see `supermartingales`."""
+        pairs = zip(self.played.tolist(), self.copied.tolist(), strict=True)
+        return [_KINDS.get(pair, evidence.IN_PART) for pair in pairs]
+
+    def copy(self) -> Shares:
+        """Another one with the same numbers."""
+        twin = Shares(self.played.copy(), self.copied.copy())
+        vars(twin)["kinds"] = self.kinds
+        return twin
 
     def ratios(self, weight: float) -> FloatArray:
         """By a weight with mean 1/q(a)."""

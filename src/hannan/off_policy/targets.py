@@ -70,15 +70,16 @@ def _law_of(learner: Learner, K: int, draws: int) -> Callable[[Any, IntArray], F
         raise InputTypeError(
             f"Logs are for single actions; {type(learner).__name__} chooses sets of elements."
         )
-    _check_number(learner, learner.action_count or K, K)
+    if not learner.described:
+        _check_number(learner, learner.action_count or K, K)
     known: dict[Hashable, FloatArray] = {}
 
     def answer(context: Any, available: IntArray) -> FloatArray:
         key = context_key(context), available.tobytes()
         if key not in known:
-            some = None if len(available) == K else available
-            known[key] = learner.propensities(context, draws, some).probabilities
-            _check_number(learner, len(known[key]), K)
+            some = None if len(available) == K or learner.described else available
+            law = known[key] = learner.propensities(context, draws, some).probabilities
+            _check_number(learner, len(law), len(context) if learner.described else K)
         return known[key]
 
     return answer
@@ -103,6 +104,8 @@ def _asked(policy: Callable[..., Any], log: Log) -> FloatArray:
             row[int(found)] = 1.0
         elif found.shape == (K,) and found.dtype.kind == "f":
             row[:] = found
+        elif log.described and found.shape == (len(context),) and found.dtype.kind == "f":
+            row[: len(context)] = found
         else:
             raise InputTypeError(
                 f"policy= must return an action from 0 to {K - 1}, or {K} probabilities; in round "

@@ -32,11 +32,6 @@ from hannan.off_policy.statement import Interval, Statement, as_table
 from hannan.off_policy.targets import takes_available
 
 _LONGEST = 200  # letters of an id
-_KINDS = {  # by the shares of a policy that is played, and copied
-    (0.0, 0.0): evidence.NEVER,
-    (1.0, 0.0): evidence.SURELY,
-    (0.0, 1.0): evidence.AS_PLAYED,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,7 +467,7 @@ class Watch(Parametrised):
         held, known = waiting.shares, waiting.weight if weight is None else weight
         assert known is not None
         evidence.add(self._sums, held.ratios(known), loss)
-        for i, kind in enumerate(_kinds(held)):
+        for i, kind in enumerate(held.kinds):
             self._kinds[i, kind] -= 1
         self._answered += 1
         interrupts.deliver()
@@ -541,7 +536,7 @@ class Watch(Parametrised):
         for key, waiting in self._open.items():
             expect(self, _open=_is_key(key) and type(waiting) is Waiting)
             waiting.check(rows)
-            held[np.arange(rows), _kinds(waiting.shares)] += 1
+            held[np.arange(rows), waiting.shares.kinds] += 1
         expect(
             self,
             _kinds=bool((self._kinds.sum(axis=1) == len(self._open) + self._forgotten).all())
@@ -551,9 +546,9 @@ class Watch(Parametrised):
     # Parts ------------------------------------------------------------------------------------
 
     def _count(self, held: Shares, times: int) -> None:
-        for i, kind in enumerate(_kinds(held)):
+        for i, kind in enumerate(held.kinds):
             self._kinds[i, kind] += times
-        if held.copied[:-1].any():
+        if evidence.IN_PART in held.kinds[:-1] or evidence.AS_PLAYED in held.kinds[:-1]:
             self._absent[held.copied[:-1] > 0.0] += times
 
     def _find(self, key: Hashable) -> Waiting:
@@ -579,14 +574,6 @@ class Watch(Parametrised):
         if not 0 <= action < known or (available is not None and action not in available):
             raise ParameterError(f"action={action} is none that was available.")
         return int(action)
-
-
-def _kinds(held: Shares) -> list[int]:
-    """For each policy what it does with the action played; see `supermartingales`."""
-    return [
-        _KINDS.get(pair, evidence.IN_PART)
-        for pair in zip(held.played.tolist(), held.copied.tolist(), strict=True)
-    ]
 
 
 def _key(decision: Any) -> Hashable:

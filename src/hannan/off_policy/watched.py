@@ -121,11 +121,15 @@ class Watched(Beside):
         self.watch.settle(opened.place, paid)
 
     def decide_many(
-        self, contexts: Iterable[Any], available: Iterable[Any] | None = None
+        self,
+        contexts: Iterable[Any],
+        available: Iterable[Any] | None = None,
+        *,
+        actions: Iterable[Any] | None = None,
     ) -> list[Decision]:
         before = set(self.watch.open_decisions)
         try:
-            return super().decide_many(contexts, available)
+            return super().decide_many(contexts, available, actions=actions)
         except Exception:  # Ctrl-C comes when all is done
             for place in set(self.watch.open_decisions) - before:  # they were never returned
                 self.watch.withdrawn(place)

@@ -8,6 +8,7 @@ from hannan.oracles.function_oracle import FunctionOracle
 from hannan.oracles.intercept_classifiers import InterceptClassifiers
 from hannan.oracles.linear_policies import LinearPolicies
 from hannan.oracles.linear_program import LinearProgram
+from hannan.oracles.listed_rules import ListedRules
 from hannan.oracles.matchings import Matchings
 from hannan.oracles.matroid import Matroid
 from hannan.oracles.multi_label import MultiLabel
@@ -35,6 +36,7 @@ __all__ = [
     "InterceptClassifiers",
     "LinearPolicies",
     "LinearProgram",
+    "ListedRules",
     "Matchings",
     "Matroid",
     "MultiLabel",

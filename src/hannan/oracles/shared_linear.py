@@ -124,7 +124,8 @@ class SharedLinear(Oracle):
 
         Menus with 500 actions at most are used; G grows like :math:`\sqrt d`.
         """
-        some, rows = [], 0
+        some: list[Menu] = []
+        rows = 0
         for menu in contexts:
             if some and rows + len(menu) > _COMPLEXITY_ROWS:
                 break
@@ -183,7 +184,7 @@ class SharedNoise:
         """The numbers of n actions in one draw."""
         out = np.empty((1, n), np.float32)
         linear.fill_normals(self.key, self.stream, draw, out)
-        return out[0]
+        return np.asarray(out[0])
 
     def unit(self, draw: int) -> FloatArray:
         """The numbers of one draw, alike for all menus, [d, n]; √2 times as large as Laplace's."""

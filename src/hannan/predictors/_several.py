@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from hannan.core.kept import expect, is_array
 from hannan.core.params import Parametrised
-from hannan.core.predictor import adopt, check_guess
+from hannan.core.predictor import adopt, check_guess, extended_predictor
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
@@ -31,6 +31,13 @@ class Several(Parametrised):
 
     def _check_stored(self) -> None:
         expect(self, _tally=is_array(self._tally, None, low=0.0))
+
+    def extended(self, n_actions: int) -> Self:
+        """With more elements, of which the parts know nothing."""
+        twin = self.clone(n_actions=n_actions)
+        twin._parts = [extended_predictor(part, n_actions) for part in self._parts]
+        twin._tally = self._tally.copy()
+        return twin
 
     @property
     def shares(self) -> FloatArray:

@@ -33,7 +33,8 @@ class SharedFits(Parametrised):
     def _footprint(cls, given: dict[str, Any]) -> float:
         m, width = float(given["cosines"]), float(given["width"])
         sizes = float(given["p"]) + float(given["q"])
-        return 8.0 * (width**2 + (m + width) ** 2 + sizes * (m + 16)) + 24.0 * given["capacity"]
+        items = 24.0 * float(given["capacity"])
+        return 8.0 * (width**2 + (m + width) ** 2 + sizes * (m + 16)) + items
 
     def _check_stored(self) -> None:
         names = self._names
@@ -142,8 +143,8 @@ class SharedFits(Parametrised):
             return False
         name = None if menu.ids is None else menu.ids[action]
         self._learn(V[action], name, loss)
-        row = np.append(_context(menu), menu.rows[action])
-        self._keep(row, name, loss)
+        if not self._scaling.settled:
+            self._keep(np.append(_context(menu), menu.rows[action]), name, loss)
         return True
 
     def _learn(self, v: FloatArray, name: Hashable, loss: float) -> None:
@@ -158,10 +159,8 @@ class SharedFits(Parametrised):
             self._items.learn(name, residual)
 
     def _keep(self, row: FloatArray, name: Hashable, loss: float) -> None:
-        """Keep an observation while the scaling may still change, and learn all again if it does."""
+        """Keep an observation while the scaling may change, and learn all again when it does."""
         scaling = self._scaling
-        if scaling.settled:
-            return
         self._names.append(name)
         if not scaling.keep(row, _ONE, np.array([loss])):
             return
@@ -177,7 +176,7 @@ class SharedFits(Parametrised):
     def _expanded(self, menu: Menu) -> FloatArray | None:
         """v of each action; cached, as a round needs it several times."""
         if self._cache is None or self._cache[0] is not menu:
-            V = np.empty((len(menu), len(self._phases) + self._plan_size))
+            V = np.empty((len(menu), self._weights.shape[1]))
             good = kernel.expand(
                 _context(menu), menu.rows, self._scaling.center, self._scaling.scale,
                 self._plan, self._waves, self._phases, self._height, V,

@@ -72,6 +72,7 @@ class Mean(TablePredictor):
         expect(self, _errors=is_array(self._errors, 2, low=0.0))
 
     def extended(self, n_actions: int) -> Self:
+        """One that knows what this one does, where there are more elements."""
         twin = super().extended(n_actions)
         twin._errors = self._errors.copy()
         return twin

@@ -46,11 +46,17 @@ class Scaled(Predictor):
         self._low, self._width = low, high - low
         self._inner: Any = adopt(predictor)
 
+    @property
+    def described(self) -> bool:  # type: ignore[override]
+        """Whether the predictor inside is for described actions."""
+        return bool(getattr(self._inner, "described", False))
+
     def prepare(self, n_actions: int) -> None:
         if hasattr(self._inner, "prepare"):
             self._inner.prepare(n_actions)
 
     def extended(self, n_actions: int) -> Self:
+        """One that knows what this one does, where there are more elements."""
         twin = copy.copy(self)
         twin._inner = extended_predictor(self._inner, n_actions)
         return twin

@@ -32,6 +32,7 @@ _MODULES = (
     "certificates",
     "predictors",
     "earned_trust",
+    "listed_rules",
     "tsallis_inf",
     "delay",
     "late",

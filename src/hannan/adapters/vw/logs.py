@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hannan.adapters._ranges import check_inside
 from hannan.adapters.vw.encoding import Columns, Flat, as_features, flat, rows
 from hannan.adapters.vw.rounds import CbAdfRound, CbRound, Features, Round
-from hannan.core import InputTypeError, ParameterError
+from hannan.core import InputTypeError, Menu, ParameterError
 from hannan.core.params import short
 from hannan.core.validation import (
     FloatArray,
@@ -21,6 +21,7 @@ from hannan.core.validation import (
     refuse,
 )
 from hannan.off_policy import Log
+from hannan.off_policy.log import LoggedDecision
 
 Actions = str | Sequence[Features] | Sequence[str]
 
@@ -32,6 +33,7 @@ def log_from_vw(
     *,
     columns: Columns = None,
     actions: Actions = "position",
+    action_columns: Columns = None,
     n_actions: int | None = None,
     cost_range: tuple[float, float] | None = (0.0, 1.0),
 ) -> Log:
@@ -50,7 +52,11 @@ def log_from_vw(
     actions
         What makes two actions of different rounds the same: their "position", their "features" or
         their "tag". The last two are numbered as they first come, which `actions_from_vw` lists;
-        or such a list, of the features or tags of all actions, by which they are numbered.
+        or such a list, of the features or tags of all actions, by which they are numbered. Or
+        "described": each context is then a `Menu` of the actions offered, with their features and
+        with their tags, where they have some, as ids.
+    action_columns
+        The entries of the rows of described actions, as `columns` are those of the contexts.
     n_actions
         K; by default as many as occur.
     cost_range
@@ -68,7 +74,11 @@ def log_from_vw(
     """
     who = "log_from_vw"
     if isinstance(actions, str):
-        check_choice(who, "actions", actions, ("position", "features", "tag"))
+        check_choice(who, "actions", actions, ("position", "features", "tag", "described"))
+    if actions == "described":
+        return _described(who, rounds, columns, action_columns, n_actions, cost_range)
+    if action_columns is not None:
+        raise ParameterError('action_columns= goes with actions="described".')
     names = Decisions(actions)
     found = [row for row in map(names.logged, rounds) if row is not None]
     if not found:
@@ -91,6 +101,52 @@ def log_from_vw(
         K,
         [everything if offer is None else offer for offer in offers] if partial else None,
         _distribution(found, K),
+    )
+
+
+def _described(
+    who: str,
+    rounds: Iterable[Round],
+    columns: Columns,
+    action_columns: Columns,
+    n_actions: int | None,
+    cost_range: Any,
+) -> Log:
+    """A log whose contexts are menus."""
+    names, kept, found = Decisions("position"), [], []
+    for this_round in rounds:
+        if not isinstance(this_round, CbAdfRound):
+            raise InputTypeError(
+                f'{who} with actions="described" takes rounds of cb_adf and dsjson; got '
+                f"{short(this_round)}. Actions of cb have numbers and nothing else."
+            )
+        row = names.logged(this_round)
+        if row is not None:
+            found.append(row)
+            kept.append(this_round)
+    if not found:
+        raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
+    if len({row.weight for row in found}) > 1:
+        raise ParameterError(
+            f"{who} got records of different pdrop, and a Log counts all rounds alike. Take those "
+            "of one pdrop, or thin the others to it."
+        )
+    contexts = rows(who, [row.features for row in found], columns)
+    offered = rows(who, [flat(one) for this in kept for one in this.actions], action_columns)
+    if offered is None:
+        raise ParameterError(f"{who} got actions without features: they are not described.")
+    ends = np.cumsum([len(this.actions) for this in kept])
+    menus = []
+    for t, (this, table) in enumerate(zip(kept, np.split(offered, ends[:-1]), strict=True)):
+        menus.append(Menu(None if contexts is None else contexts[t], table, this.tags or None))
+    K = enough(who, n_actions, max(map(len, menus)))
+    return Log(
+        menus,
+        np.array([row.action for row in found], dtype=np.intp),
+        _losses([row.cost for row in found], cost_range, who),
+        np.array([row.probability for row in found]),
+        K,
+        distribution=_distribution(found, K),
     )
 
 
@@ -170,6 +226,11 @@ def log_to_vw(
     if not isinstance(log, Log):
         raise InputTypeError(f"log_to_vw takes a Log; got {short(log)}.")
     check_choice("log_to_vw", "format", format, ("cb", "cb_adf"))
+    if log.described and (format == "cb" or actions is not None):
+        raise ParameterError(
+            "The actions of this log are described by its menus: write it as format='cb_adf', "
+            "without actions=."
+        )
     if actions is not None and len(actions) != log.n_actions:
         raise ParameterError(f"actions= needs {log.n_actions} entries; got {len(actions)}.")
     bounds = (0.0, 1.0) if cost_range is None else cost_range
@@ -187,6 +248,9 @@ def _written(
 ) -> Iterator[CbRound | CbAdfRound]:
     known = actions or [{"a": {str(k): 1.0}} for k in range(log.n_actions)]
     for row in log:
+        if isinstance(row.context, Menu):
+            yield _menu(row, names, low + width * row.loss)
+            continue
         context = as_features(row.context, names)
         cost = low + width * row.loss
         offered = None if row.available is None else tuple(row.available.tolist())
@@ -196,6 +260,18 @@ def _written(
         offered = tuple(range(log.n_actions)) if offered is None else offered
         listed = tuple(known[k] for k in offered)
         yield CbAdfRound(context, listed, offered.index(row.action), cost, row.propensity)
+
+
+def _menu(row: LoggedDecision, names: Sequence[str] | None, cost: float) -> CbAdfRound:
+    """A round with described actions: their ids, which must be words then, are the tags."""
+    menu = row.context
+    listed = tuple(
+        {"a": {str(j): float(value) for j, value in enumerate(each) if value != 0.0}}
+        for each in menu.rows
+    )
+    tags = () if menu.ids is None else tuple(str(each) for each in menu.ids)
+    label = row.action, cost, row.propensity
+    return CbAdfRound(as_features(menu.context, names), listed, *label, tags=tags)
 
 
 def _count(who: str, found: list[Logged], known: int, given: int | None) -> int:

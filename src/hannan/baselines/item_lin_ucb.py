@@ -1,0 +1,264 @@
+"""LinUCB for described actions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from hannan.baselines._loss_scale import LossScale
+from hannan.core import Action, ContextError, Feedback, Learner, Menu, OpenRound
+from hannan.core.crossing import Crossing
+from hannan.core.kept import expect, is_action, is_array
+from hannan.core.stored import Stored
+from hannan.core.validation import (
+    FloatArray,
+    check_choice,
+    check_not_negative,
+    check_positive,
+    check_integer,
+)
+from hannan.oracles._features import check_row
+
+_MODELS = ("hybrid", "disjoint", "shared")
+
+
+class ItemLinUCB(Learner):
+    r"""Play the item whose reward may be highest, by linear models; bandit feedback.
+
+    The algorithms of Li et al. with rewards 1 - ℓ: x is the context and a constant, and
+    :math:`z_a = \phi(x, a)` the features of context and item that `oracles.SharedLinear` describes.
+
+    - "disjoint", their Algorithm 1: :math:`r = \langle \theta_a, x \rangle`, one model for each
+      item, known by its id, and nothing is known of an item that was never played;
+    - "hybrid", their Algorithm 2: :math:`r = \langle \beta, z_a \rangle + \langle \theta_a, x
+      \rangle`, with the first model for all;
+    - "shared": :math:`r = \langle \beta, z_a \rangle` alone.
+
+    Parameters
+    ----------
+    model
+        Which of the three.
+    alpha
+        α, how many standard deviations above its estimate a reward may be.
+    ridge
+        λ, the penalty.
+    width
+        The most features that all items share, as in `oracles.SharedLinear`.
+    loss_range
+        Range of the losses.
+
+    Guarantee
+    ---------
+    None against an adversary: play is deterministic, so one who knows the rule makes every round
+    cost 1. Every item that was ever played is remembered.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> learner = hn.baselines.ItemLinUCB()
+    >>> for _ in range(30):
+    ...     chosen = learner.act([1.0], actions={"news": [1.0, 0.0], "sport": [0.0, 1.0]})
+    ...     learner.update(float(chosen == "news"))
+    >>> learner.act([1.0], actions={"more news": [1.0, 0.1], "more sport": [0.1, 1.0]})
+    'more sport'
+
+    References
+    ----------
+    [li2010]
+    """
+
+    feedback = Feedback.SEMI
+    described = True  # type: ignore[assignment]
+    _derived = frozenset({"_scale", "_crossing"})
+    _varying = frozenset({"_items", "_shared"})
+
+    class Round(OpenRound):
+        """The item of the highest bound."""
+
+        highest: int = -1
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(self, highest=is_action(self.highest, n_actions, sets))
+
+    def __init__(
+        self,
+        model: str = "hybrid",
+        *,
+        alpha: float = 0.1,
+        ridge: float = 1.0,
+        width: int = 512,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        self.loss_range = loss_range
+        self._scale = LossScale(loss_range, self)
+        self.model = check_choice(self, "model", model, _MODELS)
+        self.alpha = check_not_negative(self, "alpha", alpha)
+        self.ridge = check_positive(self, "ridge", ridge)
+        self.width = check_integer(self, "width", width, 2, 2**12)
+        self._crossing = Crossing(("context", "action", "context*action"), width)
+        self._sizes: tuple[int, ...] = (-1, -1)
+        self._shared: _Design | None = None  # of all items
+        self._items: dict[Hashable, _Design] = {}
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        p, q = self._sizes
+        known = p >= 0
+        size = self._crossing.size(p, q) if known else 0
+        shared, items = self._shared, self._items
+        expect(
+            self,
+            _sizes=not known or (p < 2**20 and 0 < q < 2**20),
+            _shared=shared is None if not known else self._made(shared, size, 0),
+            _items=type(items) is dict
+            and (known or not items)
+            and all(self._made(each, p + 1, size) for each in items.values()),
+        )
+
+    @staticmethod
+    def _made(design: Any, n: int, across: int) -> bool:
+        return (
+            type(design) is _Design
+            and is_array(design.design, n, n)
+            and is_array(design.moment, n)
+            and is_array(design.across, n, across)
+        )
+
+    def check_context(self, context: Any, ahead: int = 0) -> Menu:
+        if not isinstance(context, Menu):
+            raise ContextError(
+                f"ItemLinUCB needs the actions of the round, each described by a row; got the "
+                f"context {context!r:.100} alone. Call act(context, actions=rows)."
+            )
+        if context.ids is None and self.model != "shared":
+            raise ContextError(
+                f'ItemLinUCB(model="{self.model}") knows items by their ids: give ids=, or actions= '
+                "as a mapping."
+            )
+        if context.context is not None:
+            context = context.with_context(check_row(context.context))
+        assert isinstance(context, Menu)
+        sizes = 0 if context.context is None else len(context.context), context.rows.shape[1]
+        if self._shared is not None and sizes != self._sizes:
+            raise ContextError(
+                f"ItemLinUCB has seen contexts with {self._sizes[0]} features and items with "
+                f"{self._sizes[1]}; got {sizes[0]} and {sizes[1]}."
+            )
+        return context
+
+    def _holds(self, context: Any) -> bool:
+        return isinstance(context, Menu)
+
+    def _prepare(self, opened: Round) -> None:
+        opened.highest = int(self._bounds(opened.context).argmax())
+
+    def _act(self, opened: Round) -> None:
+        opened.play(opened.highest)
+
+    def _law(self, opened: Round) -> FloatArray:
+        law = np.zeros(len(opened.context))
+        law[opened.highest] = 1.0
+        return law
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        return [opened.highest] * copies
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        return self._scale.suffered(loss)
+
+    def _bounds(self, menu: Menu) -> FloatArray:
+        """The highest reward that each item may have."""
+        x, Z = _features(menu), self._crossing.rows(menu)
+        shared = self._shared or _Design(Z.shape[1], 0, self.ridge)
+        beta = shared.inverse @ shared.moment
+        if self.model == "shared":
+            variances = np.maximum(((Z @ shared.inverse) * Z).sum(axis=1), 0.0)
+            return np.asarray(Z @ beta + self.alpha * np.sqrt(variances))
+        found = np.empty(len(menu))
+        fresh = _Design(len(x), Z.shape[1], self.ridge)
+        for k, name in enumerate(menu.ids or ()):
+            own, z = self._items.get(name, fresh), Z[k]
+            v = own.inverse @ x
+            if self.model == "disjoint":
+                mean, variance = v @ own.moment, v @ x
+            else:
+                # B'A⁻¹x, and what is left of z once the item's own model has had its part
+                u = own.across.T @ v
+                w = shared.inverse @ (z - 2.0 * u)
+                mean = beta @ z + v @ (own.moment - own.across @ beta)
+                variance = z @ w + v @ x + u @ (shared.inverse @ u)
+            found[k] = mean + self.alpha * math.sqrt(max(float(variance), 0.0))
+        return found
+
+    def _update(self, opened: Round, loss: Any) -> None:
+        reward, menu = 1.0 - self._scale.scaled(loss), opened.context
+        x, z = _features(menu), self._crossing.rows(menu)[opened.action]
+        # From here on nothing can fail.
+        if self._shared is None:
+            self._shared = _Design(len(z), 0, self.ridge)
+            self._sizes = len(x) - 1, menu.rows.shape[1]
+        shared = self._shared
+        if self.model == "shared":
+            shared.learn(z, reward)
+            return
+        name = menu.ids[opened.action]
+        own = self._items.get(name)
+        if own is None:
+            own = self._items[name] = _Design(len(x), len(z), self.ridge)
+        if self.model == "hybrid":  # A_0 loses what the item's model explained, and gets it back
+            shared.add(own, 1.0)
+        own.learn(x, reward)
+        if self.model == "hybrid":
+            own.across += np.outer(x, z)
+            shared.add(own, -1.0)
+            shared.learn(z, reward)
+
+
+class _Design(Stored):
+    """A, b and B of a ridge regression."""
+
+    _derived = frozenset({"_inverse"})
+
+    def __init__(self, n: int, shared: int, ridge: float) -> None:
+        self.n, self.shared, self.ridge = n, shared, ridge
+        self.design: FloatArray = ridge * np.eye(n)
+        self.moment: FloatArray = np.zeros(n)
+        self.across: FloatArray = np.zeros((n, shared))
+        self._inverse: FloatArray | None = None
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"n": self.n, "shared": self.shared, "ridge": self.ridge}
+
+    @classmethod
+    def _footprint(cls, given: dict[str, Any]) -> float:
+        return 8.0 * float(given["n"]) * (float(given["n"]) + float(given["shared"]))
+
+    @property
+    def inverse(self) -> FloatArray:
+        """A⁻¹."""
+        if self._inverse is None:
+            self._inverse = np.asarray(np.linalg.inv(self.design), np.float64)
+        return self._inverse
+
+    def learn(self, row: FloatArray, reward: float) -> None:
+        """One more observation."""
+        self.design += np.outer(row, row)
+        self.moment += reward * row
+        self._inverse = None
+
+    def add(self, other: _Design, sign: float) -> None:
+        """A ± B'A_a⁻¹B and b ± B'A_a⁻¹b_a, of another one."""
+        explained = other.across.T @ other.inverse
+        self.design += sign * (explained @ other.across)
+        self.moment += sign * (explained @ other.moment)
+        self._inverse = None
+
+
+def _features(menu: Menu) -> FloatArray:
+    """The context and a constant."""
+    return np.append(np.empty(0) if menu.context is None else menu.context, 1.0)

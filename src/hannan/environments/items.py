@@ -1,0 +1,98 @@
+"""Items that come and go, and visitors whose taste may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hannan.core import Environment, Round
+from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
+from hannan.environments._pool import Pool
+
+_STEEP = 3.0  # so that most items are close to the lowest or the highest rate of clicks
+
+
+class Items(Environment):
+    r"""Choose one of the items offered to a visitor; one that is not clicked costs 1.
+
+    A round offers some items of a pool, each described by a row a of features and known by an id,
+    to a visitor with features x: its context is a `Menu`. The item is clicked with a probability
+    between the two of `clicks`, which is logistic in
+    :math:`x^\top W a + \langle b, a \rangle + u`: W and b are the visitors' *taste*, and u is a
+    small number of each item's own. Items die, and others are born in their place, so that most
+    are seen too rarely to be judged by what they did themselves. Nobody knows the taste, and
+    `changes` gives it anew from time to time.
+
+    Parameters
+    ----------
+    offered
+        Items in a round.
+    pool
+        Items that there are at a time.
+    features
+        Features of a visitor, and as many of an item; all standard normal.
+    lifetime
+        Rounds that an item lives, on average.
+    clicks
+        The lowest and the highest probability of a click.
+    changes
+        After how many rounds the taste changes; None for never.
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> world = hn.environments.Items(changes=5000)
+    >>> this_round = next(world.rounds(1, np.random.default_rng(0)))
+    >>> this_round.context
+    <menu of 10 actions with 4 features>
+    >>> this_round.context.ids[:3]
+    (113, 8, 76)
+    """
+
+    n_actions = None  # type: ignore[assignment]  # those that a round offers
+
+    def __init__(
+        self,
+        offered: int = 10,
+        pool: int = 200,
+        *,
+        features: int = 4,
+        lifetime: float = 4000.0,
+        clicks: tuple[float, float] = (0.01, 0.05),
+        changes: int | None = None,
+    ) -> None:
+        self.pool = check_integer(self, "pool", pool, 1)
+        self.offered = check_integer(self, "offered", offered, 1, self.pool + 1)
+        self.features = check_integer(self, "features", features, 1)
+        self.lifetime = check_positive(self, "lifetime", lifetime)
+        try:
+            low, high = (float(each) for each in clicks)
+        except (TypeError, ValueError):
+            low, high = 1.0, 0.0
+        if not 0.0 <= low < high <= 1.0:
+            raise refuse(self, "clicks", "two probabilities, the lower one first", clicks)
+        self.clicks = clicks
+        self.changes = None if changes is None else check_integer(self, "changes", changes, 1)
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        low, high = self.clicks
+        pool = Pool(self.pool, self.features, self.lifetime, rng)
+        taste = self._taste(rng)
+        for t in range(horizon):
+            pool.turn()
+            if self.changes is not None and t > 0 and t % self.changes == 0:
+                taste = self._taste(rng)
+            x = rng.standard_normal(self.features)
+            menu, places = pool.offer(self.offered, x)
+            score = _STEEP * (
+                menu.rows @ (taste[:-1].T @ x + taste[-1]) + 0.3 * pool.quality[places]
+            )
+            rate = low + (high - low) / (1.0 + np.exp(-2.0 * score))
+            yield Round(menu, (rng.random(self.offered) >= rate).astype(np.float64))
+
+    def _taste(self, rng: np.random.Generator) -> FloatArray:
+        """W, and b below it."""
+        p = self.features
+        scale = np.append(np.full(p, 1.2 / p), 0.6 / np.sqrt(p))
+        return np.asarray(scale[:, None] * rng.standard_normal((p + 1, p)))

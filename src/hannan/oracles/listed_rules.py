@@ -1,0 +1,253 @@
+"""A list of rules, each of which chooses among whatever is offered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hannan.core import ContextError, Menu, Objective, Oracle, Policy
+from hannan.core.arrays import as_floats
+from hannan.core.kept import expect, is_array
+from hannan.core.oracle import Noise
+from hannan.core.validation import FloatArray, refuse
+from hannan.kernels import law as kernel
+from hannan.oracles._twin import twin
+from hannan.perturbation import LaplaceNoise
+from hannan.perturbation.laplace import mean_of_maximum
+
+Rule = Callable[[Any, FloatArray], Any]
+
+
+class ListedRules(Oracle):
+    r"""Policies given one by one, as functions of the context and of the actions offered.
+
+    For actions that come and go: a rule f is called as `f(context, actions)`, with one row of
+    features for each action, and answers with the number of a row, or with a score for each row, of
+    which it takes the smallest. Contexts may be anything, and need never come twice. Every rule is
+    asked once in a round, so a round costs N calls besides O(N) of our own.
+
+    This is the paper's small separator at its best. Think of one more context for each rule, on
+    which that rule does what no other does: these N contexts tell all rules apart, and fake losses
+    on them amount to one Laplace number for each rule. As a rule's own number can be shifted
+    without touching the others, κ = 1 in the shift lemma, rather than N as for separators in
+    general; and :math:`G = E\max_n \zeta_n`, about log N. So theorems speak of every context and
+    every set of actions. The law of the action is known: that of the leader, summed over the rules
+    that choose alike.
+
+    Parameters
+    ----------
+    rules
+        f_1, f_2, …, two at least. Ties between rules go to the first, and between scores too.
+
+    Guarantee
+    ---------
+    With `ContextSemiBanditFTPL`: expected regret against the best rule of
+    :math:`2\sqrt{(2G + 1) K T}` + truncation when self-tuned, K the most actions that were offered
+    in a round, whatever the contexts, the actions and the losses in [0, 1]. [syrgkanis2016]
+
+    Examples
+    --------
+    >>> import hannan as hn
+    >>> def cheapest(context, actions):
+    ...     return actions[:, 0]
+    >>> def newest(context, actions):
+    ...     return len(actions) - 1
+    >>> learner = hn.ContextSemiBanditFTPL(hn.oracles.ListedRules([cheapest, newest]), seed=0)
+    >>> for t in range(200):
+    ...     prices = [[t % 7], [t % 3], [t % 5]]
+    ...     chosen = learner.act(f"visitor {t}", actions=prices)
+    ...     learner.update(float(chosen != 2))
+    >>> learner.best_policy()
+    <rule 1: newest>
+    >>> learner.regret_bound() < 200
+    True
+    """
+
+    described = True
+    stand_ins = True
+    n_actions = None
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        if isinstance(rules, str) or not isinstance(rules, Sequence) or len(rules) < 2:
+            raise refuse(self, "rules", "a list of two functions at least", rules)
+        for i, rule in enumerate(rules):
+            if not callable(rule):
+                raise refuse(self, "rules", f"functions f(context, actions); number {i}", rule)
+        self.rules = rules
+
+    @property
+    def contexts(self) -> Sequence[Hashable]:
+        """One for each rule, to be perturbed; they never arrive."""
+        return range(len(self.rules))
+
+    def check_contexts(self, contexts: Any) -> list[Any]:
+        """The stand-ins for the rules as they are; menus without repetition."""
+        if all(type(each) is int for each in contexts):
+            return list(contexts)
+        checked = [self.check_context(each) for each in contexts]
+        return list({each.key: each for each in checked}.values())
+
+    def check_context(self, context: Any) -> Judged:
+        """The menu, with what each rule chooses from it."""
+        if isinstance(context, Judged) and context.oracle is self:
+            return context
+        if not isinstance(context, Menu):
+            raise ContextError(
+                "ListedRules needs the actions of the round, each described by a row; got the "
+                f"context {context!r:.100} alone. Call act(context, actions=rows)."
+            )
+        seen = context.rows.view()
+        seen.flags.writeable = False  # rules share it
+        choices = np.empty(len(self.rules), np.intp)
+        for i, rule in enumerate(self.rules):
+            choices[i] = self._choice(i, rule(context.context, seen), len(seen))
+        return Judged(context.context, context.rows, context.ids, choices, self)
+
+    def _choice(self, i: int, answer: Any, n: int) -> int:
+        if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
+            if 0 <= answer < n:
+                return int(answer)
+        else:
+            try:
+                scores = as_floats(answer)
+            except (TypeError, ValueError):
+                scores = np.empty(0)
+            if scores.shape == (n,) and not np.isnan(scores).any():
+                return int(scores.argmin())
+        raise ContextError(
+            f"Rule {i} ({_named(self.rules[i])}) must answer with the number of an action, from 0 "
+            f"to {n - 1}, or with {n} scores, one for each; got {answer!r:.100}."
+        )
+
+    def key(self, context: Any) -> Hashable:
+        return context.key if isinstance(context, Menu) else context
+
+    def objective(self) -> RulesObjective:
+        return RulesObjective(self)
+
+    def noise(
+        self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int
+    ) -> RulesNoise:
+        return RulesNoise(contexts, 1, key, stream)
+
+    def log_size(self, contexts: Sequence[Any]) -> float:
+        return math.log(len(self.rules))
+
+    def complexity(self, contexts: Sequence[Any]) -> float:
+        """The mean of the largest of N unit Laplace numbers."""
+        return mean_of_maximum(len(self.rules))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Judged(Menu):
+    """A menu with what each rule of a list chooses from it."""
+
+    choices: Any = None
+    oracle: Any = None
+
+    def __post_init__(self) -> None:
+        # Not `super()`: a dataclass with slots is made twice, and this is of the first.
+        Menu.__post_init__(self)
+        n = len(self.oracle.rules) if isinstance(self.oracle, ListedRules) else -1
+        high = len(self.rows) - 1
+        expect(self, choices=is_array(self.choices, n, dtype=np.intp, low=0, high=high))
+
+
+class RulesNoise(LaplaceNoise):
+    """One number for each rule: the fake loss of what it alone does on its stand-in."""
+
+    def numbers(self, draw: int) -> FloatArray:
+        """Those of one draw."""
+        return super().unit(draw)[:, 0]
+
+    def unit(self, draw: int) -> FloatArray:
+        """Fake losses [N, 2]: of what rule i does on context i, and of what all others do."""
+        own = self.numbers(draw)
+        return np.stack([own, np.zeros_like(own)], axis=1)
+
+
+class RulePolicy(Policy):
+    """One rule of the list."""
+
+    def __init__(self, oracle: ListedRules, number: int) -> None:
+        self.oracle, self.number = oracle, number
+
+    def __call__(self, context: Any = None) -> int:
+        if type(context) is int:  # the stand-in of a rule
+            return int(context != self.number)
+        return int(self.oracle.check_context(context).choices[self.number])
+
+    def __repr__(self) -> str:
+        return f"<rule {self.number}: {_named(self.oracle.rules[self.number])}>"
+
+
+class RulesObjective(Objective):
+    """The total loss of every rule."""
+
+    oracle: ListedRules
+    draws_in_batches = False
+
+    def __init__(self, oracle: ListedRules) -> None:
+        self.oracle = oracle
+        self.totals: FloatArray = np.zeros(len(oracle.rules))
+
+    def copy(self) -> RulesObjective:
+        return twin(self, "totals")
+
+    def add(self, context: Judged | int, losses: FloatArray) -> None:
+        if isinstance(context, int):  # the stand-in of a rule
+            self.totals += losses[1]
+            self.totals[context] += losses[0] - losses[1]
+        else:
+            self.totals += losses[context.choices]
+
+    def tilted(self, context: Judged, losses: FloatArray) -> RulesObjective:
+        made = twin(self)
+        made.totals = self.totals + losses[context.choices]
+        return made
+
+    def action(self, context: Judged, noise: Noise | None, draw: int, scale: float) -> int:
+        return int(context.choices[self._leader(noise, draw, scale)])
+
+    def chosen(
+        self, context: Judged, noise: Noise | None, first: int, count: int, scale: float
+    ) -> NDArray[np.bool_]:
+        found = np.zeros((count, len(context)), dtype=np.bool_)
+        for i in range(count):
+            found[i, self.action(context, noise, first + i, scale)] = True
+        return found
+
+    def law(self, context: Judged, noise: Noise | None, scale: float) -> FloatArray:
+        """The law of the leader, summed over the rules that choose alike."""
+        q = np.zeros(len(self.totals))
+        if scale:
+            kernel.argmin_law(self.totals, abs(scale), q)
+        else:
+            q[self.totals.argmin()] = 1.0
+        return np.bincount(context.choices, q, len(context)).astype(np.float64)
+
+    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+        draws = range(first, first + count)
+        return [RulePolicy(self.oracle, self._leader(noise, each, scale)) for each in draws]
+
+    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+        draws = range(first, first + count)
+        return np.array([self._noisy(noise, each, scale).min() for each in draws])
+
+    def _leader(self, noise: Noise | None, draw: int, scale: float) -> int:
+        return int(self._noisy(noise, draw, scale).argmin())
+
+    def _noisy(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+        if not scale:
+            return self.totals
+        assert isinstance(noise, RulesNoise)
+        return np.asarray(self.totals + scale * noise.numbers(draw))
+
+
+def _named(rule: Any) -> str:
+    return str(getattr(rule, "__name__", type(rule).__name__))
