@@ -29,6 +29,7 @@ SEEDS = 5
 ROUNDS = 10_000
 OURS = "hn.Decider"
 WORST = 1.1  # times the regret of the best peer
+LEAST = 0.9  # of what the best peer earns
 WORDS = ("late", "early", "broken", "fine", "good", "bad", "slow", "quick", "again", "never")
 
 Rows = list[Any]
@@ -232,7 +233,7 @@ def by_peer(name: str) -> Callable[[Game, int], np.ndarray]:
 
 
 def targets(found: Found) -> list[Line]:
-    """Regret over that of the best peer, world by world."""
+    """Regret, and what is earned, over that of the best peer, world by world."""
     lines = []
     for world in {world: None for world, _ in found}:
         best = min(PEERS, key=lambda peer, world=world: found[world, peer].mean())
@@ -240,6 +241,11 @@ def targets(found: Found) -> list[Line]:
         ratio = ours.mean() / theirs.mean()
         shown = f"{ratio:.3f} ({ours.mean():.4g} : {theirs.mean():.4g})"
         lines.append(Line(f"{world}: regret over {best}'s", ratio, shown, WORST, at_least=False))
+        top = np.mean(
+            [WORLDS[world](seed, ROUNDS).means.max(axis=1).mean() for seed in range(SEEDS)]
+        )
+        earned = (top - ours.mean()) / (top - theirs.mean())
+        lines.append(Line(f"{world}: rewards over {best}'s", earned, f"{earned:.3f}", LEAST))
     return lines
 
 

@@ -32,5 +32,6 @@ for t in range(VISITS):
 
 print("kinds:", ", ".join(f"{name} {kind}" for name, kind in features.kinds.items()))
 print(f"numbers in a row: {features.width}")
-print(f"offers taken, first and last thousand: {taken[:1000].mean():.2f}, {taken[-1000:].mean():.2f}")
+first, last = taken[:1000].mean(), taken[-1000:].mean()
+print(f"offers taken, first and last thousand: {first:.2f}, {last:.2f}")
 print("by chance 0.33, at best 0.60")

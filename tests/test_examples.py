@@ -516,6 +516,16 @@ def test_wines_are_sorted_again_after_their_classes_were_renamed():
 
 
 @pytest.mark.slow
+def test_offers_are_made_by_what_is_known_of_visitors():
+    printed = run("mixed_features.py").splitlines()
+    assert "since Date" in printed[0]
+    assert numbers(printed[1]) == [21]
+    first, last = numbers(printed[2])
+    assert 0.33 < first < last
+    assert last > 0.5
+
+
+@pytest.mark.slow
 def test_features_of_items_help_with_items_never_seen():
     ours, names, chance, *_ = (numbers(line) for line in run("described_items.py").splitlines())
     assert ours[-1] > 1.05 * names[-1] > 1.05 * chance[-1]

@@ -197,7 +197,7 @@ def rows_of_all_kinds() -> dict[str, hn.features.Features]:
     kinds = {"age": "number", "plan": ["free", "pro"], "when": "date", "vip": "flag"}
     found = {
         "Features": hn.features.Features(),
-        "Features, declared": hn.features.Features(kinds | {"note": "text"}, hashed=2),
+        "Features, declared": hn.features.Features(kinds | {"note": "text"}, places=2),
         "Features, sequences": hn.features.Features(),
     }
     for features in found.values():

@@ -250,7 +250,7 @@ def test_flags():
         (lambda: Date(["day", "day"]), "'parts' parameter of Date"),
         (lambda: Date([["day"]]), "'parts' parameter of Date"),
         (lambda: Date(format=3), "'format' parameter of Date"),
-        (lambda: Features(hashed=-1), "'hashed' parameter of Features"),
+        (lambda: Features(places=-1), "'places' parameter of Features"),
         (lambda: Features(room=0), "'room' parameter of Features"),
     ],
 )

@@ -27,7 +27,7 @@ DECLARED = {
 }
 CONTRACT = {
     "Features": Features(),
-    "Features, declared": Features({"age": "number", "plan": ["free", "pro"]}, hashed=4),
+    "Features, declared": Features({"age": "number", "plan": ["free", "pro"]}, places=4),
     "Number": Number(),
     "Number, as it is": Number(standardise=False, indicator=False),
     "Category": Category(),
@@ -78,8 +78,8 @@ def test_any_rows_whatever_they_hold(rows):
 
 @given(st.lists(hostile.rows, max_size=8), st.integers(0, 3))
 @settings(max_examples=200)
-def test_any_rows_where_columns_are_declared(rows, hashed):
-    features = Features(DECLARED, hashed=hashed)
+def test_any_rows_where_columns_are_declared(rows, places):
+    features = Features(DECLARED, places=places)
     width = features.width
     for row in rows:
         x = taken(features, row)
@@ -182,7 +182,7 @@ def test_forms_of_one_row_are_equal():
 def test_sequences_and_rows_of_numbers():
     features = Features()
     features.see(np.array([1.0, 2.0]))
-    assert features.names[:4] == ["x0", "x0 missing", "x1", "x1 missing"]
+    assert features.names[:3] == ["x0", "x1", "free 0"]
     wanted = features.encode([3.0, np.nan]).tolist()
     forms = (np.array([3.0, np.nan]), (3, None), pl.Series([3.0, None]), np.array([3, "NA"], "O"))
     for row in forms:
@@ -218,7 +218,7 @@ def test_no_features_at_all_is_everything_missing():
         features.see(first)
         x = features.encode(None)
         assert x.tolist() == features.encode({}).tolist() == features.encode([]).tolist()
-        assert x[:4].tolist() == [0.0, 1.0, 0.0, 1.0]
+        assert x[:4].tolist() == [0.0, 0.0, 1.0, 1.0]
 
 
 # Found columns -----------------------------------------------------------------------------------
@@ -234,26 +234,23 @@ def test_kinds_are_found_from_the_first_row():
     assert features.kinds == {
         "n": "Number", "text number": "Number", "flag": "Flag", "word": "Flag", "day": "Date",
         "moment": "Date", "plan": "Category", "code": "Category", "tags": "Text", "note": "Text",
-        "hole": "not known yet", "pair": "Category",
+        "hole": "other", "pair": "Category",
     }  # fmt: skip
     assert "moment hour sin" in features.names
     assert "day hour sin" not in features.names
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [(3.5, "Number"), ("pro", "Category"), ("2024-02-29", "Date"), (True, "Flag"),
-     ("The parcel came late.", "Text")],
-)  # fmt: skip
-def test_a_column_without_a_value_waits_for_the_first(value, kind):
+@pytest.mark.parametrize("value", [3.5, "pro", "2024-02-29", True, "The parcel came late."])
+def test_a_column_without_a_value_takes_places_when_one_comes(value):
     features = Features()
     features.see({"a": None})
     width = features.width
     x = features.encode({"a": value})
     features.see({"a": value})
-    assert features.kinds == {"a": kind}
+    assert features.kinds == {"a": "other"}
     assert features.width == width == len(x) == len(features.names)
-    assert features.encode({"a": value}).tolist() != features.encode({"a": None}).tolist()
+    for other in (None, 7, "free", "2024-03-15"):
+        assert features.encode({"a": value}).tolist() != features.encode({"a": other}).tolist()
     twin = reread(features)
     assert twin.encode({"a": value}).tolist() == features.encode({"a": value}).tolist()
 
@@ -263,7 +260,7 @@ def test_sixteen_mixed_columns_stay_narrow():
     row = {f"number {i}": 1.5 for i in range(6)} | {f"category {i}": "a" for i in range(6)}
     features.see(row | {"a": True, "b": False, "when": "2024-02-29T12:00", "note": "a b c d e"})
     assert len(features.kinds) == 16
-    assert features.width <= 80
+    assert features.width <= 70
 
 
 @pytest.mark.parametrize("count", [1, 40, 400, 700, 3000])
@@ -280,11 +277,13 @@ def test_the_width_has_a_limit(count):
     assert features.encode(row).tolist() != features.encode(other).tolist()
 
 
-def test_what_comes_later_is_hashed_and_told_apart():
+def test_what_comes_later_is_told_apart():
     features = Features()
     features.see({"a": 1.0})
-    seen = {features.encode({"a": 1.0, "late": value}).tobytes() for value in ("x", "y", "z", None)}
-    assert len(seen) >= 3
+    values = ("x", "y", "z", None)
+    for value in values:
+        features.see({"a": 1.0, "late": value})
+    assert len({features.encode({"a": 1.0, "late": value}).tobytes() for value in values}) == 4
     for price in (10.0, 20.0, 30.0):
         features.see({"a": 1.0, "price": price})
     low, high = (features.encode({"a": 1.0, "price": price}) for price in (10.0, 30.0))
@@ -296,9 +295,39 @@ def test_a_column_whose_kind_changes():
     features = Features()
     features.see({"age": 31, "when": "2024-02-29", "vip": True})
     x = features.encode({"age": "unknown", "when": "soon", "vip": "maybe"})
+    features.see({"age": "unknown", "when": "soon", "vip": "maybe"})
     names = features.names
-    assert [x[names.index(f"{name} missing")] for name in ("age", "when", "vip")] == [1.0] * 3
-    assert np.abs(x[names.index("other 0") :]).sum() > 0.0
+    assert [x[names.index(name)] for name in ("age=unknown", "when=soon", "vip=maybe")] == [1.0] * 3
+    assert x[: names.index("age=unknown")].tolist() == [0.0] * 7
+
+
+def test_places_are_given_in_order_of_appearance_and_then_shared():
+    features = Features()
+    features.see({"plan": "free", "city": "Rome", "age": 3.0})
+    free = features.names.index("free 2")
+    for row in ({"plan": "pro", "city": "Oslo", "age": None}, {"plan": None, "city": "Rome"}):
+        x = features.encode(row)
+        features.see(row)
+        assert features.encode(row)[free:].tolist() == x[free:].tolist()
+    assert features.names[1:8] == [
+        "city=Rome", "plan=free", "city=Oslo", "plan=pro", "age missing", "plan missing", "free 6"
+    ]  # fmt: skip
+    for i in range(100):
+        features.see({"plan": "free", "city": f"city {i}", "age": 1.0})
+    kept = [name for name in features.names if name.startswith("city=")]
+    assert len(kept) == 12  # half of the places: what else may come has room
+    rows = [
+        features.encode({"plan": "free", "city": f"city {i}", "age": 1.0}) for i in range(30, 60)
+    ]
+    shared = np.array(rows)[:, features.names.index("other 0") :]
+    assert (np.abs(shared).sum(axis=1) == 1.0).all()
+
+
+def test_what_a_row_brings_all_at_once_does_not_share_a_place():
+    features = Features()
+    features.see({"a": "x", "b": "y"})
+    x = features.encode({"a": "new", "b": "new"})
+    assert x[2:4].tolist() == [1.0, 1.0]
 
 
 def test_several_rows_tell_more_than_the_first():
@@ -335,11 +364,12 @@ def test_what_cannot_be_read_as_declared_is_refused_by_name(name, value):
         features.encode({name: value})
 
 
-def test_unknown_columns_are_ignored_or_hashed():
-    ignoring, hashing = Features({"age": "number"}), Features({"age": "number"}, hashed=4)
+def test_unknown_columns_are_ignored_or_take_places():
+    ignoring, hashing = Features({"age": "number"}), Features({"age": "number"}, places=4)
     assert ignoring.encode({"age": 1, "shoes": 43}).tolist() == ignoring.encode({"age": 1}).tolist()
     assert (ignoring.width, hashing.width) == (2, 6)
     one, other = ({"age": 1, "shoes": size} for size in ("small", "large"))
+    hashing.see(one)
     assert hashing.encode(one).tolist() != hashing.encode(other).tolist()
 
 

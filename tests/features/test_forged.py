@@ -23,18 +23,26 @@ def test_forged_features_are_refused_or_harmless(name, tmp_path):
     assert "refused at load" in found
 
 
+def levels(places):
+    """Levels with these places."""
+    return {"dict": [[f"level {i}", i] for i in places]}
+
+
 WRONG = {
     "a mean that no numbers have": ("_mean", 1e100),
     "squares below zero": ("_squares", -1.0),
-    "more levels than places": ("_places", {"dict": [[f"{i}", i] for i in range(40)]}),
-    "a place twice": ("_places", {"dict": [["a", 0], ["b", 0]]}),
-    "levels that are no text": ("_places", {"dict": [[1, 0]]}),
-    "a column twice": ("_names", {"list": ["age"] * 7}),
+    "more levels than places": ("_columns", {"dict": [["a", levels(range(400))]]}),
+    "a place twice": ("_columns", {"dict": [["a", levels([0])], ["b", levels([0])]]}),
+    "levels that are no text": ("_columns", {"dict": [["a", {"dict": [[1, 0]]}]]}),
+    "a column without places": ("_columns", {"dict": [["a", {"dict": []}]]}),
+    "categories that places do not know": ("_categories", {"list": ["other"]}),
+    "no places": ("_places", None),
+    "a column twice": ("_names", {"list": ["age"] * 4}),
     "too few names": ("_names", {"list": ["age"]}),
-    "names in no order that rows have": ("_names", {"list": [[1], 2, 3, 4, 5, 6, 7]}),
+    "names that are none": ("_names", {"list": [{"list": []}, 2, 3, 4]}),
     "another form": ("_sequence", 1),
     "a width of no rows": ("_length", -1),
-    "columns that are none": ("_parts", {"list": [None] * 7}),
+    "columns that are none": ("_parts", {"list": [None] * 4}),
 }
 
 

@@ -23,7 +23,7 @@ from hannan.core import (
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect
 from hannan.core.learner import learner_rng
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.validation import FloatArray, check_not_negative, check_seed
 
 
@@ -97,7 +97,7 @@ class EpochGreedy(Learner):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.loss_range = loss_range
         self._scale = LossScale(loss_range, self)
         if oracle.n_actions is None or oracle.max_chosen > 1:

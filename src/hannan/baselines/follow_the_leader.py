@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
@@ -51,7 +51,7 @@ class FollowTheLeader(Learner):
         self, oracle: Oracle, *, loss_range: tuple[float, float] | None = (0.0, 1.0)
     ) -> None:
         super().__init__()
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.loss_range = loss_range
         self._range = check_loss_range(self, loss_range)
         self._history = oracle.objective()

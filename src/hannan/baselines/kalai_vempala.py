@@ -21,7 +21,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_count
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -110,7 +110,7 @@ class KalaiVempala(Learner):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.contexts = contexts
         self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)

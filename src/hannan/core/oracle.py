@@ -287,7 +287,7 @@ class Objective(Stored, ABC):
         )
 
 
-def check_policies(owner: object, oracle: Any) -> Any:
+def as_policies(owner: object, oracle: Any) -> Any:
     """A policy class as learners take it, or what to give instead."""
     if isinstance(oracle, Oracle):
         return oracle

@@ -108,6 +108,8 @@ def as_date(value: Any, format: str | None = None) -> datetime | None:
         elif isinstance(value, str):
             text = value.strip()
             value = datetime.fromisoformat(text) if format is None else _read(text, format)
+        if type(value) is datetime and value.tzinfo is None:
+            return value
         if isinstance(value, datetime):
             kept = value.year, value.month, value.day, value.hour, value.minute, value.second
             return datetime(*kept)
@@ -197,6 +199,13 @@ def words_of(value: Any) -> list[str]:
     except Exception:  # what others write in their classes
         return [type(value).__name__]
     return [level_of(value)]
+
+
+def has_words(value: Any) -> bool:
+    """Whether `words_of` finds any."""
+    if isinstance(value, str):
+        return _WORD.search(value, 0, MOST_LETTERS) is not None
+    return len(words_of(value)) > 0
 
 
 def stable_hash(text: str) -> int:

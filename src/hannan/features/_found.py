@@ -22,7 +22,6 @@ from hannan.features.number import Number
 from hannan.features.text import Text
 
 KINDS: tuple[type[Column], ...] = (Number, Category, Text, Date, Flag)
-LATER = 6
 _WORDS = {"number": Number, "category": Category, "text": Text, "date": Date, "flag": Flag}
 _SENTENCE = 4  # words; fewer are rather a name
 _LIST = (list, set, frozenset, Mapping)
@@ -65,17 +64,7 @@ def dates_of(values: Sequence[Any]) -> Date:
     clock = any(hasattr(value, "hour") or (isinstance(value, str) and ":" in value)
                 for value in values)  # fmt: skip
     parts = ("day", "weekday", "month")
-    return Date((*parts, "hour") if timed or clock else parts)
-
-
-def narrow(value: Any) -> Column:
-    """A column for such values that takes no more than `LATER` numbers."""
-    kind = kind_of([value])
-    if kind is Category:
-        return Category(room=LATER - 2, buckets=1)
-    if kind is Text:
-        return Text(LATER - 1)
-    return Date(("day", "weekday", "month")) if kind is Date else kind()
+    return Date((*parts, "hour") if timed or clock else parts, indicator=False)
 
 
 def preset(word: str) -> Column | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hannan.features._found import dates_of, kind_of
-from hannan.features._later import Later
 from hannan.features.category import Category
 from hannan.features.column import Column
 from hannan.features.date import Date
@@ -14,37 +13,54 @@ from hannan.features.flag import Flag
 from hannan.features.number import Number
 from hannan.features.text import Text
 
-_LEAST, _MOST = 6, 20  # numbers for a category or a text
+_BUCKETS = 8  # of a text
+_NEW, _LEVELS, _LEAST, _UNKNOWN = 8, 8, 2, 4
 
 
-def laid_out(values: Mapping[Any, Sequence[Any]], room: int, spare: int, most: int) -> list[Column]:
-    """Columns for these names, each with the values found so far; the first ones, if not all fit.
+class Layout(NamedTuple):
+    """Columns with numbers of their own, those that are categories, and places for these."""
 
-    Text and categories share what the others leave of the room, in equal parts. Numbers do without
-    their second number where half of the room were not enough for them.
+    parts: dict[Any, Column]
+    categories: list[Any]
+    places: int
+    each: int
+
+
+def laid_out(
+    values: Mapping[Any, Sequence[Any]], room: int, places: int | None, most: int
+) -> Layout:
+    """Columns for these names, each with the values found so far.
+
+    Numbers, flags, dates and texts have numbers of their own, the first of them if not all fit. All
+    else takes places as it appears: 8 are for what is new, 8 for each category, fewer where the
+    room does not allow as many, and 4 for each column that has had no value.
     """
-    kinds = {name: kind_of(found) if found else None for name, found in values.items()}
-    indicator = 4 * sum(kind is Number for kind in kinds.values()) <= room
-    fixed: dict[Any, Column] = {}
-    for name, kind in kinds.items():
-        if kind is None:
-            fixed[name] = Later()
-        elif kind is Number:
-            fixed[name] = Number(indicator=indicator)
-        elif kind in (Date, Flag):
-            fixed[name] = dates_of(values[name]) if kind is Date else Flag()
-    left = room - spare - sum(part.width for part in fixed.values())
-    share = max(_LEAST, min(_MOST, left // max(1, len(kinds) - len(fixed))))
-    parts: list[Column] = []
-    taken = spare
-    for name, kind in kinds.items():
-        part = fixed.get(name)
-        if part is None:
-            others = share // 5
-            part = Category(room=share - 1 - others, buckets=others)
-            part = Text(share - 1) if kind is Text else part
+    parts: dict[Any, Column] = {}
+    categories = []
+    unknown = 0
+    for name, found in values.items():
+        kind = kind_of(found) if found else None
+        if kind is Number:
+            parts[name] = Number(indicator=False)
+        elif kind is Flag:
+            parts[name] = Flag(indicator=False)
+        elif kind is Date:
+            parts[name] = dates_of(found)
+        elif kind is Text:
+            parts[name] = Text(_BUCKETS, indicator=False)
+        elif kind is Category:
+            categories.append(name)
+        else:
+            unknown += 1
+    if places is None:
+        left = room - sum(part.width for part in parts.values())
+        wanted = _NEW + _LEVELS * len(categories) + _UNKNOWN * unknown
+        places = min(most, max(_NEW + _LEAST * len(categories), min(wanted, left)))
+    taken, kept = places, {}
+    for name, part in parts.items():
         taken += part.width
         if taken > most:
             break
-        parts.append(part)
-    return parts
+        kept[name] = part
+    share = places // 2 if len(categories) + unknown > 1 else places - _NEW // 2
+    return Layout(kept, categories[:most], places, max(share, _LEVELS))

@@ -103,13 +103,16 @@ class Category(Column):
         out[at + place] = 1.0
         return True
 
-    def see(self, value: Any) -> None:
+    def see(self, value: Any) -> bool:
         """Give a new level the next place."""
         places = self._places
         if type(value) is str and value in places:
-            return
-        if len(places) < self._size and _can_be(value) and not is_missing(value):
+            return True
+        known = _can_be(value)
+        missing = is_missing(value)
+        if len(places) < self._size and known and not missing:
             places.setdefault(level_of(value), len(places))
+        return known or missing
 
 
 def _can_be(value: Any) -> bool:

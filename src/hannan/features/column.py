@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 from hannan.core.params import Parametrised
+from hannan.core.validation import refuse
 
 
 class Column(Parametrised, ABC):
@@ -14,9 +15,6 @@ class Column(Parametrised, ABC):
     A value is read *as if it had been seen*: `write` changes nothing, and what `see` then learns
     from the same value is already counted in what was written.
     """
-
-    learns: ClassVar[bool] = True
-    """Whether `see` does anything."""
 
     @property
     @abstractmethod
@@ -36,5 +34,12 @@ class Column(Parametrised, ABC):
         """
 
     @abstractmethod
-    def see(self, value: Any) -> None:
-        """Learn from a value; one of another kind teaches nothing."""
+    def see(self, value: Any) -> bool:
+        """Learn from a value; one of another kind teaches nothing. Returns what `write` does."""
+
+
+def check_flag(owner: object, name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise refuse(owner, name, "True or False", value)
+    return value

@@ -10,7 +10,7 @@ from typing import Any
 from hannan.core.kept import expect, same
 from hannan.core.validation import refuse
 from hannan.features._cells import as_date, is_missing
-from hannan.features.column import Column
+from hannan.features.column import Column, check_flag
 from hannan.features.number import Number
 
 _PERIODS = {"weekday": 7, "month": 12, "hour": 24}
@@ -33,6 +33,8 @@ class Date(Column):
         Some of "day", "weekday", "month" and "hour".
     format
         How text is to be read, such as "%d.%m.%Y"; None for ISO dates, "2024-02-29".
+    indicator
+        Whether there is the last number.
 
     Examples
     --------
@@ -55,9 +57,11 @@ class Date(Column):
         self,
         parts: Sequence[str] = ("day", "weekday", "month", "hour"),
         format: str | None = None,
+        indicator: bool = True,
     ) -> None:
         self.parts = parts
         self.format = format
+        self.indicator = check_flag(self, "indicator", indicator)
         known = ("day", *_PERIODS)
         given = list(parts) if isinstance(parts, list | tuple) else []
         once = len(set(map(str, given))) == len(given)
@@ -71,21 +75,22 @@ class Date(Column):
     @property
     def width(self) -> int:
         """1 for the day, 2 for each circle, and 1 that says whether it is missing."""
-        return ("day" in self.parts) + 2 * len(self._circles) + 1
+        return ("day" in self.parts) + 2 * len(self._circles) + self.indicator
 
     def labels(self, name: str) -> list[str]:
         """Such as "when day", "when weekday sin" and "when missing"."""
         found = [f"{name} day"] if "day" in self.parts else []
         for part, _ in self._circles:
             found += [f"{name} {part} sin", f"{name} {part} cos"]
-        return [*found, f"{name} missing"]
+        return [*found, f"{name} missing"][: self.width]
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """The parts of the date."""
         moment = as_date(value, self.format)
         if moment is None:
-            out[at + self.width - 1] = 1.0
-            return is_missing(value)
+            if self.indicator:
+                out[at + self.width - 1] = 1.0
+            return self.indicator and is_missing(value)
         if "day" in self.parts:
             self._day.write(_day(moment), out, at)
             at += 1
@@ -100,11 +105,12 @@ class Date(Column):
             at += 2
         return True
 
-    def see(self, value: Any) -> None:
+    def see(self, value: Any) -> bool:
         """Renew the mean and the deviation of the days."""
         moment = as_date(value, self.format)
-        if moment is not None:
-            self._day.see(_day(moment))
+        if moment is None:
+            return self.indicator and is_missing(value)
+        return self._day.see(_day(moment))
 
 
 def _day(moment: datetime) -> float:

@@ -14,11 +14,10 @@ from hannan.core.kept import expect, is_count, same
 from hannan.core.params import Parametrised
 from hannan.core.storage import save
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.features._block import Block
 from hannan.features._cells import is_missing
 from hannan.features._found import KINDS, WORDS, preset
-from hannan.features._later import Later
 from hannan.features._layout import laid_out
+from hannan.features._places import Cell, Places
 from hannan.features._rows import Cells, cells_of
 from hannan.features.category import Category
 from hannan.features.column import Column
@@ -26,8 +25,7 @@ from hannan.features.column import Column
 MOST = 512
 """No array of features is longer."""
 
-_SPARE = 8
-_ROOM = 72
+_ROOM = 64
 
 Name = str | int
 Declared = Column | str | Sequence[Any]
@@ -42,9 +40,10 @@ class Features(Parametrised):
     what is encoded is the row as it will look once it has been seen.
 
     Columns are declared, or found from the first row: numbers, booleans, dates, short text as
-    categories, longer text as words. The width is fixed from then on. What comes later, in new
-    columns or of another kind than at first, is hashed into a few numbers kept for it, so a row
-    of named values is never refused. Missing values of every kind are features like others.
+    categories, longer text as words. The width is fixed from then on. Levels of categories, missing
+    values, and what comes later, in new columns or of another kind than at first, take the places
+    kept for them as they appear, and share a few by a hash once all are taken. So a row of named
+    values is never refused.
 
     Parameters
     ----------
@@ -52,13 +51,14 @@ class Features(Parametrised):
         What each column is: a `Number`, `Category`, `Text`, `Date` or `Flag`, one of these words
         in small letters, or a list of levels. A value that cannot be read as declared is refused
         by `encode`; a column that a row lacks is missing. None finds the columns.
-    hashed
-        How many numbers are kept for all other columns, which are ignored if it is 0. None stands
-        for 8 where columns are found and 0 where they are declared.
+    places
+        How many places there are for what has no number of its own. Where columns are declared None
+        stands for 0, and other columns are ignored. Where they are found it stands for 8 for what
+        is new and 8 for each category, less where `room` does not allow as many.
     room
-        About how many numbers found columns may take in all: numbers and booleans take 2, dates 6
-        or 8, and text and categories share the rest, 6 to 20 each. The width is at most 512, and
-        columns for which that is not enough are hashed.
+        About how many numbers a row may take in all where columns are found: numbers and booleans
+        take 1, dates 5 or 7, text 8, and places the rest. The width is at most 512, and columns for
+        which that is not enough take places.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Features(Parametrised):
     >>> x = features.encode(row)
     >>> features.see(row)
     >>> features.width == len(x), features.kinds
-    (True, {'age': 'Number', 'city': 'not known yet', 'plan': 'Category', 'vip': 'Flag'})
+    (True, {'age': 'Number', 'vip': 'Flag', 'plan': 'Category', 'city': 'other'})
     >>> features.encode({"age": "unknown", "city": "Rome", "shoes": 43}).shape == x.shape
     True
 
@@ -85,56 +85,60 @@ class Features(Parametrised):
     hannan.core.errors.ContextError: Column 'age' is declared as Number(); got 'old'. ...
     """
 
-    _derived = frozenset({"_known", "_learning", "_plan", "_width"})
-    _varying = frozenset({"_names", "_parts", "_sequence", "_length"})
+    _derived = frozenset({"_known", "_listed", "_plan", "_width"})
+    _varying = frozenset({"_names", "_parts", "_categories", "_places", "_sequence", "_length"})
 
     def _check_stored(self) -> None:
         names, parts, sequence = self._names, self._parts, self._sequence
+        known = [*names, *self._categories] if type(self._categories) is list else []
         listed = type(names) is list and type(parts) is list and len(names) == len(parts)
-        listed = listed and all(type(name) in (str, int) for name in names)
+        listed = listed and all(type(name) in (str, int) for name in known)
+        places = type(self._places) is Places and is_count(self._places.size, MOST + 1)
         if self.columns is None:
-            fits = listed and all(type(part) in (*KINDS, Later) for part in parts)
-            fits = fits and (self._fixed_width or not parts)
+            fits = listed and all(type(part) in KINDS for part in parts)
+            fits = fits and (self._fixed_width or not known)
+            places = places and list(self._places.levels) == [_shown(n) for n in self._categories]
         else:
             fresh = self.clone()
             fits = listed and names == fresh._names and same(parts, fresh._parts)
+            places = places and same(self._places, fresh._places) and not self._categories
         expect(
             self,
-            _names=listed and len({*names}) == len(names),
-            _parts=fits and sum(part.width for part in parts) + self._block.size <= 2 * MOST,
+            _names=listed and len({*known}) == len(known),
+            _parts=fits and sum(part.width for part in parts) <= MOST,
+            _categories=len(known) <= 2 * MOST,
+            _places=places,
             _sequence=sequence in (None, True, False) and type(sequence) is not int,
             _length=is_count(self._length)
             and (self._length > 0) == (sequence is True)
             and (self.columns is None or self._length in (0, len(names))),
         )
         if sequence and self.columns is None:
-            expect(self, _names=names == list(range(len(names))) and len(names) <= self._length)
+            expect(self, _names=all(is_count(name, self._length) for name in known))
 
     def __init__(
         self,
         columns: Mapping[str, Declared] | None = None,
-        hashed: int | None = None,
+        places: int | None = None,
         room: int = _ROOM,
     ) -> None:
         self.columns = columns
-        self.hashed = hashed
-        self.room = room
-        spare = _SPARE if columns is None else 0
-        if hashed is not None:
-            spare = check_integer(self, "hashed", hashed, 0, MOST + 1)
-        check_integer(self, "room", room, 1, MOST + 1)
+        self.places = None if places is None else check_integer(self, "places", places, 0, MOST + 1)
+        self.room = check_integer(self, "room", room, 1, MOST + 1)
         self._names: list[Name] = []
         self._parts: list[Column] = []
+        self._categories: list[Name] = []
+        self._places = Places(0)
         self._sequence: bool | None = None
         self._length = 0
         self._rows = 0
         self._fixed_width = columns is not None
         if columns is not None:
             self._names, self._parts = _declared(self, columns)
-            taken = sum(part.width for part in self._parts) + spare
+            self._places = Places(places or 0, places or 0)
+            taken = sum(part.width for part in self._parts) + self._places.size
             if taken > MOST:
                 raise refuse(self, "columns", f"columns of at most {MOST} numbers in all", taken)
-        self._block = Block(spare)
         self._restored()
 
     def _restored(self) -> None:
@@ -145,30 +149,28 @@ class Features(Parametrised):
             self._plan.append((name, part, at))
             at += part.width
         self._width = at
-        self._known = dict.fromkeys(self._names)
-        self._learning = [(name, part) for name, part, _ in self._plan if part.learns]
+        self._known = dict.fromkeys([*self._names, *self._categories])
+        self._listed = [(name, _shown(name)) for name in self._categories]
 
     # What is known of the columns ---------------------------------------------------------------
 
     @property
     def width(self) -> int:
         """How many numbers a row becomes; 0 before the columns are found."""
-        return self._width + self._block.size if self._fixed_width else 0
+        return self._width + self._places.size
 
     @property
     def names(self) -> list[str]:
-        """What each number is; a place kept for what is still to be found is "plan=?3"."""
+        """What each number is; a place that nothing has taken yet is "free 3"."""
         found = [label for name, part, _ in self._plan for label in part.labels(_shown(name))]
-        return found + self._block.labels() if self._fixed_width else []
+        return found + self._places.labels()
 
     @property
     def kinds(self) -> dict[str, str]:
-        """The kind of each column."""
-        found: dict[str, str] = {}
-        for name, part, _ in self._plan:
-            kind = part.inside if isinstance(part, Later) else part
-            found[_shown(name)] = "not known yet" if kind is None else type(kind).__name__
-        return found
+        """The kind of each column; "other" for those that came later."""
+        found = {_shown(name): type(part).__name__ for name, part, _ in self._plan}
+        found |= {_shown(name): "Category" for name in self._categories}
+        return found | {name: "other" for name in self._places.columns if name not in found}
 
     @property
     def rows(self) -> int:
@@ -203,8 +205,11 @@ class Features(Parametrised):
                     found.append(value)
         if not sequence:  # whatever the order of the keys
             values = {name: values[name] for name in sorted(values, key=_order)}
-        parts = laid_out(values, self.room, self._block.size, MOST)
-        self._names, self._parts = list(values)[: len(parts)], parts
+        layout = laid_out(values, self.room, self.places, MOST)
+        self._names, self._parts = list(layout.parts), list(layout.parts.values())
+        self._categories = layout.categories
+        levels = [_shown(name) for name in layout.categories]
+        self._places = Places(layout.places, layout.each, levels)
         self._sequence, self._length, self._fixed_width = sequence, length, True
         self._restored()
         return self
@@ -216,55 +221,64 @@ class Features(Parametrised):
         cells = row if type(row) is dict else cells_of(row)
         if not self._fixed_width:
             return self.clone().find([cells]).encode(cells)
-        others = self._check(cells)
-        out = [0.0] * (self._width + self._block.size)
-        if type(cells) is dict:
-            get = cells.get
-            for name, part, at in self._plan:
-                value = get(name)
-                if not part.write(value, out, at):
-                    self._left_over(name, part, value, out)
-        else:
-            for (name, part, at), value in zip(self._plan, cells, strict=False):
-                if not part.write(value, out, at):
-                    self._left_over(name, part, value, out)
-        for name in others:
-            self._block.write(_shown(name), cells[name], out, self._width)
+        cells = self._check(cells)
+        more = self._new(cells)
+        out = [0.0] * (self._width + self._places.size)
+        get = cells.get
+        left: list[Cell] = []
+        for name, part, at in self._plan:
+            value = get(name)
+            if not part.write(value, out, at):
+                left.append((_shown(name), value))
+                self._check_declared(name, part, value)
+        self._places.write(self._others(cells, left, more), out, self._width)
         return np.array(out)
 
     def see(self, row: Any = None) -> None:
         """Learn from a row; the first one finds the columns if they were not declared."""
-        cells = row if type(row) is dict else cells_of(row)
+        given = row if type(row) is dict else cells_of(row)
         if not self._fixed_width:
-            self.find([cells])
-        others = self._check(cells)
-        if type(cells) is dict:
-            get = cells.get
-            for name, part in self._learning:
-                part.see(get(name))
-        else:
-            for (_, part, _), value in zip(self._plan, cells, strict=False):
-                part.see(value)
-        for name in others:
-            self._block.see(_shown(name), cells[name])
-        if self._sequence is None and cells:
-            self._sequence = type(cells) is list
-            self._length = len(cells) if self._sequence else 0
+            self.find([given])
+        cells = self._check(given)
+        more = self._new(cells)
+        get = cells.get
+        left: list[Cell] = []
+        for name, part, _ in self._plan:
+            value = get(name)
+            if not part.see(value):
+                left.append((_shown(name), value))
+        self._places.see(self._others(cells, left, more))
+        if self._sequence is None and given:
+            self._sequence = type(given) is list
+            self._length = len(given) if self._sequence else 0
         self._rows += 1
 
-    def _check(self, cells: Cells) -> Iterable[Any]:
-        """Refuse a row of another form; the names of what has no column of its own."""
+    def _others(self, cells: dict[Any, Any], left: list[Cell], more: Iterable[Name]) -> list[Cell]:
+        """What is to take places: categories, what columns could not say, and what has none."""
+        found = [(shown, cells.get(name)) for name, shown in self._listed]
+        found += left
+        found += [(_shown(name), cells[name]) for name in more]
+        return found
+
+    def _new(self, cells: dict[Any, Any]) -> Iterable[Name]:
+        """The names without a column, in an order that is always the same."""
+        if not self._places.size or cells.keys() <= self._known.keys():
+            return ()
+        return sorted((_checked(name) for name in cells.keys() - self._known), key=_order)
+
+    def _check(self, cells: Cells) -> dict[Any, Any]:
+        """Refuse a row of another form; one without names is known by its places."""
         if type(cells) is dict:
             if self._sequence and cells:
                 self._check_form(cells, True, self._length)
-            if not self._block.size or cells.keys() <= self._known.keys():
-                return ()
-            return sorted((_checked(name) for name in cells.keys() - self._known), key=_order)
+            return cells
         length = len(self._names) if self._sequence is None else self._length
         listed = self._sequence is not False
         if not listed or len(cells) != length:
             self._check_form(cells, listed, length)
-        return range(len(self._names), length)
+        if self.columns is not None:
+            return dict(zip(self._names, cells, strict=True))
+        return dict(enumerate(cells))
 
     def _check_form(self, cells: Cells, sequence: bool, length: int) -> None:
         if (type(cells) is list) is not sequence:
@@ -278,11 +292,9 @@ class Features(Parametrised):
                 "value is missing."
             )
 
-    def _left_over(self, name: Name, part: Column, value: Any, out: list[float]) -> None:
-        """What a column could not say of a value."""
-        if self.columns is None:
-            self._block.write(_shown(name), value, out, self._width)
-        elif not is_missing(value):
+    def _check_declared(self, name: Name, part: Column, value: Any) -> None:
+        """Refuse a value that cannot be read as declared."""
+        if self.columns is not None and not is_missing(value):
             raise ContextError(
                 f"Column {name!r} is declared as {part!r}; got {value!r:.80}. Give None where it "
                 "is not known, or declare a column that can hold it, such as Category()."

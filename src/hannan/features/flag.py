@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from hannan.features._cells import as_flag, is_missing
-from hannan.features.column import Column
+from hannan.features.column import Column, check_flag
 
 
 class Flag(Column):
     """True or False: 1 or 0, and a second number that is 1 where it is missing.
 
     Read from booleans, 1 and 0, and the words true, false, yes, no, y, n, t, f, on and off.
+
+    Parameters
+    ----------
+    indicator
+        Whether there is the second number.
 
     Examples
     --------
@@ -21,16 +26,17 @@ class Flag(Column):
     [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
     """
 
-    learns = False
+    def __init__(self, indicator: bool = True) -> None:
+        self.indicator = check_flag(self, "indicator", indicator)
 
     @property
     def width(self) -> int:
-        """2."""
-        return 2
+        """1, and 1 that says whether it is missing."""
+        return 1 + self.indicator
 
     def labels(self, name: str) -> list[str]:
         """The name, and "name missing"."""
-        return [name, f"{name} missing"]
+        return [name, f"{name} missing"][: self.width]
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """1 or 0, or 0 and 1."""
@@ -41,10 +47,13 @@ class Flag(Column):
             return True
         flag = as_flag(value)
         if flag is None:
-            out[at + 1] = 1.0
-            return is_missing(value)
+            if self.indicator:
+                out[at + 1] = 1.0
+            return self.indicator and is_missing(value)
         out[at] = float(flag)
         return True
 
-    def see(self, value: Any) -> None:
+    def see(self, value: Any) -> bool:
         """Nothing is learned."""
+        known = value is True or value is False or as_flag(value) is not None
+        return known or (self.indicator and is_missing(value))

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from hannan.core.kept import expect, is_number
-from hannan.core.validation import check_positive, refuse
+from hannan.core.validation import check_positive
 from hannan.features._cells import HUGE, as_number, is_missing
-from hannan.features.column import Column
+from hannan.features.column import Column, check_flag
 
 _USUAL = 30.0  # deviations; further away is an accident, or the beginning of another scale
 _ENOUGH = 32  # values that tell what is usual
@@ -57,12 +57,9 @@ class Number(Column):
     def __init__(
         self, standardise: bool = True, clip: float = 10.0, indicator: bool = True
     ) -> None:
-        self.standardise = standardise
+        self.standardise = check_flag(self, "standardise", standardise)
         self.clip = clip
-        self.indicator = indicator
-        for name in ("standardise", "indicator"):
-            if not isinstance(getattr(self, name), bool):
-                raise refuse(self, name, "True or False", getattr(self, name))
+        self.indicator = check_flag(self, "indicator", indicator)
         self._most = check_positive(self, "clip", clip)
         self._count = 0
         self._mean = 0.0
@@ -73,11 +70,11 @@ class Number(Column):
     @property
     def width(self) -> int:
         """1, and 1 that says whether it is missing."""
-        return 2 if self.indicator else 1
+        return 1 + self.indicator
 
     def labels(self, name: str) -> list[str]:
         """The name, and "name missing"."""
-        return [name, f"{name} missing"] if self.indicator else [name]
+        return [name, f"{name} missing"][: self.width]
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """The number, or the mean and 1."""
@@ -100,15 +97,15 @@ class Number(Column):
                 out[at] = self._mean
             if self.indicator:
                 out[at + 1] = 1.0
-            return is_missing(value) and bool(self.indicator)
+            return self.indicator and is_missing(value)
         out[at] = self._most if x > 0.0 else -self._most
         return True
 
-    def see(self, value: Any) -> None:
+    def see(self, value: Any) -> bool:
         """Renew mean and deviation."""
         x = value if type(value) is float else as_number(value)
         if not -HUGE <= x <= HUGE:
-            return
+            return (x == x and self.standardise) or (self.indicator and is_missing(value))
         off = x - self._mean
         if self._count >= _ENOUGH:
             usual = _USUAL * math.sqrt(self._squares / self._count)
@@ -118,3 +115,4 @@ class Number(Column):
         step = off / self._count
         self._mean += step
         self._squares += off * (off - step)
+        return True

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from hannan.core.validation import check_integer
-from hannan.features._cells import is_missing, scatter, words_of
-from hannan.features.column import Column
+from hannan.features._cells import has_words, is_missing, scatter, words_of
+from hannan.features.column import Column, check_flag
 
 _MOST = 512
 _WORDS = 1000
@@ -25,6 +25,8 @@ class Text(Column):
     ----------
     buckets
         How many numbers.
+    indicator
+        Whether there is the last number.
 
     Examples
     --------
@@ -36,31 +38,33 @@ class Text(Column):
     array([0., 0., 0., 0., 0., 0., 0., 0., 1.])
     """
 
-    learns = False
-
-    def __init__(self, buckets: int = 12) -> None:
-        self.buckets = buckets
-        check_integer(self, "buckets", buckets, 1, _MOST)
+    def __init__(self, buckets: int = 12, indicator: bool = True) -> None:
+        self.buckets = check_integer(self, "buckets", buckets, 1, _MOST)
+        self.indicator = check_flag(self, "indicator", indicator)
 
     @property
     def width(self) -> int:
         """The buckets, and 1 that says whether it is missing."""
-        return self.buckets + 1
+        return self.buckets + self.indicator
 
     def labels(self, name: str) -> list[str]:
         """Such as "note words 0" and "note missing"."""
-        return [*(f"{name} words {i}" for i in range(self.buckets)), f"{name} missing"]
+        return [*(f"{name} words {i}" for i in range(self.buckets)), f"{name} missing"][
+            : self.width
+        ]
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """The bag of words."""
         words = [] if is_missing(value) else words_of(value)[:_WORDS]
         if not words:
-            out[at + self.buckets] = 1.0
-            return True
+            if self.indicator:
+                out[at + self.buckets] = 1.0
+            return self.indicator
         amount = 1.0 / math.sqrt(len(words))
         for word in words:
             scatter(word, amount, out, at, self.buckets)
         return True
 
-    def see(self, value: Any) -> None:
+    def see(self, value: Any) -> bool:
         """Nothing is learned."""
+        return self.indicator or (not is_missing(value) and has_words(value))

@@ -11,7 +11,7 @@ from hannan.bounds import Complexity, complete_information
 from hannan.core import Action, Learner, Objective, Oracle, Policy, Predictor
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_number
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -158,7 +158,7 @@ class ContextFTPL(Learner):
         noise: str = "fresh",
     ) -> None:
         super().__init__()
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.contexts = contexts
         self.separator = separator
         self.epsilon = epsilon

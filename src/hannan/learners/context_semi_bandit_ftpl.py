@@ -22,7 +22,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_array, is_count, is_number, same
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.rounds import Odds
 from hannan.core.validation import (
     FloatArray,
@@ -236,7 +236,7 @@ class ContextSemiBanditFTPL(Learner):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.contexts = contexts
         self.separator = separator
         self.epsilon = epsilon

@@ -10,7 +10,7 @@ import numpy as np
 
 from hannan.core import Action, InputTypeError, Learner, Objective, OpenRound, Oracle, Predictor
 from hannan.core.kept import expect
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.policy import Policy, loss_of
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
 from hannan.learners.certificates import Certificate, feedback_notes, realised
@@ -96,7 +96,7 @@ class FTPL(Learner):
                 "fake_outcomes must be a function of a random generator that returns (context, "
                 f"losses) pairs; got {fake_outcomes!r}."
             )
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.fake_outcomes = fake_outcomes
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range

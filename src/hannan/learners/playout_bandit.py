@@ -12,7 +12,7 @@ from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_number
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.rounds import available_in
 from hannan.core.validation import (
     FloatArray,
@@ -106,7 +106,7 @@ class PlayoutBandit(Learner):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.contexts = contexts
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)

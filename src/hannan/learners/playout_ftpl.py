@@ -11,7 +11,7 @@ import numpy as np
 from hannan.bounds import Bound, playout
 from hannan.core import Action, Learner, Objective, Oracle, Policy
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import check_policies
+from hannan.core.oracle import as_policies
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
 from hannan.learners.certificates import Certificate, feedback_notes, realised
@@ -86,7 +86,7 @@ class PlayoutFTPL(Learner):
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         super().__init__()
-        self.oracle = check_policies(self, oracle)
+        self.oracle = as_policies(self, oracle)
         self.contexts = contexts
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.epsilon = None if epsilon is None else check_positive(self, "epsilon", epsilon)

@@ -1,0 +1,187 @@
+"""Places for what has no column of its own, given out in order of appearance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hannan.core.kept import expect, is_count, same
+from hannan.core.params import Parametrised
+from hannan.features._cells import (
+    as_date,
+    as_number,
+    is_missing,
+    level_of,
+    looks_like_date,
+    looks_like_number,
+    scatter,
+    words_of,
+)
+from hannan.features.number import Number
+
+_TRACKED = 64  # columns of numbers whose means are known
+_WORDS = 20  # that are read of a text
+_MISSING, _NUMBER = "", " "  # no level reads like these
+
+Cell = tuple[str, Any]
+"""The name of a column, and a value."""
+
+
+class Places(Parametrised):
+    """Places that levels, missing values and later columns take as they appear.
+
+    All but a fifth of the places are given out one by one, up to `each` of them to one column. What
+    comes then shares the rest by a hash. A level is 1 in its place; a number or a date is
+    standardised as it comes, and has one place; of a text every word is hashed.
+
+    Parameters
+    ----------
+    size
+        How many places in all.
+    each
+        How many of them one column may take.
+    levels
+        The columns whose values are levels, whatever they look like.
+    """
+
+    _derived = frozenset({"_single", "_taken", "_levels"})
+    _varying = frozenset({"_columns", "_numbers"})
+
+    def _check_stored(self) -> None:
+        columns, numbers, new = self._columns, self._numbers, Number(indicator=False)
+        dicts = type(columns) is dict and all(type(each) is dict for each in columns.values())
+        given = [place for each in columns.values() for place in each.values()] if dicts else []
+        keys = [*columns, *(key for each in columns.values() for key in each)] if dicts else []
+        expect(
+            self,
+            _columns=dicts
+            and all(is_count(place, self._single) for place in given)
+            and sorted(given) == list(range(len(given)))
+            and all(0 < len(each) <= self.each for each in columns.values())
+            and all(type(key) is str for key in keys),
+            _numbers=type(numbers) is dict
+            and len(numbers) <= _TRACKED * (self.size > 0)
+            and all(type(name) is str for name in numbers)
+            and all(type(each) is Number and same(each, new) for each in numbers.values()),
+        )
+
+    def __init__(self, size: int, each: int = 0, levels: Sequence[str] = ()) -> None:
+        self.size = size
+        self.each = each
+        self.levels = levels
+        self._single = size - max(1, size // 5) if size else 0
+        self._levels = frozenset(levels)
+        self._columns: dict[str, dict[str, int]] = {}
+        self._numbers: dict[str, Number] = {}
+        self._restored()
+
+    def _restored(self) -> None:
+        self._taken = sum(map(len, self._columns.values()))
+
+    def labels(self) -> list[str]:
+        """What each place stands for."""
+        found = [f"free {i}" for i in range(self._taken, self._single)]
+        given: dict[int, str] = {}
+        for name, places in self._columns.items():
+            for key, place in places.items():
+                plain = {_MISSING: f"{name} missing", _NUMBER: name}
+                given[place] = plain.get(key, f"{name}={key}")
+        shared = [f"other {i}" for i in range(self.size - self._single)]
+        return [*(given[i] for i in range(self._taken)), *found, *shared]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that have places."""
+        return list(self._columns)
+
+    def write(self, cells: Iterable[Cell], out: list[float], at: int) -> None:
+        """Add what the cells of a row say to the numbers from the place `at` on."""
+        new: dict[Cell, int] = {}
+        for name, value in cells:
+            if type(value) is str:
+                places = self._columns.get(name)
+                if places is not None and value in places:
+                    out[at + places[value]] += 1.0
+                    continue
+            if self.size:
+                self._write(name, value, out, at, new)
+
+    def _write(
+        self, name: str, value: Any, out: list[float], at: int, new: dict[Cell, int]
+    ) -> None:
+        x, key = self._read(name, value)
+        amount = 1.0
+        if key == _NUMBER:
+            amount = self._standardised(name, x)
+        elif key is None:
+            words = words_of(value)[:_WORDS]
+            for word in words:
+                amount = 1.0 / math.sqrt(len(words))
+                scatter(f"{name}={word}", amount, out, at + self._single, self.size - self._single)
+            return
+        place = self._place(name, key, new)
+        if place is not None:
+            out[at + place] += amount
+        else:
+            scatter(f"{name}={key}", amount, out, at + self._single, self.size - self._single)
+
+    def see(self, cells: Iterable[Cell]) -> None:
+        """Give out places, and learn the means of numbers."""
+        new: dict[Cell, int] = {}
+        for name, value in cells:
+            if type(value) is str:
+                places = self._columns.get(name)
+                if places is not None and value in places:
+                    continue
+            if not self.size:
+                continue
+            x, key = self._read(name, value)
+            if key is not None:
+                self._place(name, key, new)
+            if key == _NUMBER:
+                if name not in self._numbers and len(self._numbers) < _TRACKED:
+                    self._numbers[name] = Number(indicator=False)
+                if name in self._numbers:
+                    self._numbers[name].see(x)
+        for (name, key), place in new.items():
+            self._columns.setdefault(name, {})[key] = place
+        self._taken += len(new)
+
+    def _read(self, name: str, value: Any) -> tuple[float, str | None]:
+        """A number and what it is known by: a level, or None for a text of many words."""
+        if value is None or is_missing(value):
+            return math.nan, _MISSING
+        if name in self._levels:
+            return math.nan, level_of(value) or _MISSING
+        if looks_like_number(value):
+            return as_number(value), _NUMBER
+        moment = as_date(value) if looks_like_date(value) else None
+        if moment is not None:
+            return float(moment.toordinal()), _NUMBER
+        if isinstance(value, list | set | frozenset | dict) or len(words_of(value)) > 3:
+            return math.nan, None
+        return math.nan, level_of(value) or _MISSING
+
+    def _place(self, name: str, key: str, new: dict[Cell, int]) -> int | None:
+        """The place of a level, one that it would be given now, or None if there is none left."""
+        places = self._columns.get(name, {})
+        if key in places:
+            return places[key]
+        if (name, key) not in new:
+            taken = self._taken + len(new)
+            ours = len(places) + sum(other == name for other, _ in new)
+            if taken >= self._single or ours >= self.each:
+                return None
+            new[name, key] = taken
+        return new[name, key]
+
+    def _standardised(self, name: str, x: float) -> float:
+        number = self._numbers.get(name)
+        if number is None:
+            if len(self._numbers) >= _TRACKED:
+                return max(-10.0, min(10.0, math.asinh(x)))
+            number = Number(indicator=False)
+        found = [0.0]
+        number.write(x, found, 0)
+        return found[0]
