@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.adapters.vw.items import FromVWItems
 from hannan.cli.replay_answer import Player
 from hannan.cli.replay_data import Stream
 from hannan.core import Feedback, ParameterError
@@ -29,7 +30,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
     """Python that builds the best choice from the file, and asks it for a decision."""
     environment = stream.environment
     kind = type(environment).__name__
-    module = "adapters" if kind == "FromVW" else "environments"
+    module = "adapters" if kind.startswith("FromVW") else "environments"
     given = {
         name: dict(map(tuple, value)) if name == "context" and stream.columns else value
         for name, value in stream.table.items()
@@ -38,7 +39,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
     arguments = "".join(f"    {name}={_written(value)},\n" for name, value in given.items())
     path = Path(environment.path)
     head = f"import hannan as hn\n\nworld = hn.{module}.{kind}(\n    {str(path)!r},\n{arguments})\n"
-    if choice is None or choice.kind == "constant":
+    if choice is None or choice.kind == "constant" or isinstance(environment, FromVWItems):
         return head
     if choice.kind == "rule":
         return (
@@ -131,7 +132,7 @@ def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
     from hannan import Decider
 
     environment, units = stream.environment, stream.units
-    if stream.columns is None:
+    if stream.columns is None or isinstance(environment, FromVWItems):
         raise ParameterError("--save needs a table of rows, not a log of Vowpal Wabbit.")
     kinds = {name: column_of(kind) for name, kind in stream.columns.kinds.items()}
     span = (units.low, units.high)
