@@ -64,7 +64,8 @@ if TYPE_CHECKING:
     from hannan._experts import experts
     from hannan._show_versions import show_versions
     from hannan.decisions import Decider
-    from hannan.experiments import Trace, play
+    from hannan.experiments.play import play
+    from hannan.experiments.trace import Trace
     from hannan.learners import (
         FTPL,
         AdaptiveDiscount,

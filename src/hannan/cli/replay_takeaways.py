@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hannan.adapters.vw.items import FromVWItems
+from hannan.baselines import __all__ as BASELINES
 from hannan.cli.replay_answer import Player
 from hannan.cli.replay_data import Stream
 from hannan.core import Feedback, ParameterError
@@ -21,6 +22,7 @@ from hannan.experiments.beside import Fitted, sample_of
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.cell import Cell
 from hannan.experiments.game import Game, world_rng
+from hannan.learners import __all__ as LEARNERS
 
 _BLOCK = 1024
 _ALREADY = {"path", "scale", "categorical", "oracle", "baseline", "max_columns", "max_unpacked"}
@@ -68,8 +70,6 @@ def _written(value: Any) -> str:
 
 def _call(table: dict[str, Any], environment: FromFile | FromLog) -> str:
     """The call that makes a learner of its table."""
-    from hannan import baselines, learners
-
     kind = str(table["type"]).removeprefix("hn.")
     K, named = environment.n_actions, {k: v for k, v in table.items() if k not in ("name", "type")}
     policies = f"hn.oracles.LinearPolicies({K})"
@@ -87,10 +87,10 @@ def _call(table: dict[str, Any], environment: FromFile | FromLog) -> str:
     if kind in RECOMMENDED:
         first = str(K) if kind == "bandit" else policies
         return f"hn.{kind}({', '.join([first, *arguments, 'seed=0'])})"
-    if kind in baselines.__all__:
+    if kind in BASELINES:
         first = policies if kind in ("FollowTheLeader", "EpochGreedy") else str(K)
         return f"hn.baselines.{kind}({', '.join([first, *arguments])})"
-    if kind in learners.__all__ and "learner" not in named:
+    if kind in LEARNERS and "learner" not in named:
         return f"hn.{kind}({', '.join([policies, *arguments, 'seed=0'])})"
     return f"hn.{kind}({', '.join(arguments)})"
 
@@ -129,7 +129,7 @@ def write_decisions(path: Path, stream: Stream, cell: Cell, choice: Player) -> N
 
 def train_decider(stream: Stream, seed: int, tick: Any) -> Any:
     """A `Decider` that has played the file, with its features and in its units."""
-    from hannan import Decider
+    from hannan.decisions import Decider
 
     environment, units = stream.environment, stream.units
     if stream.columns is None or isinstance(environment, FromVWItems):

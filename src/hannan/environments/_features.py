@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan import features
 from hannan.core import ContextError, ParameterError
 from hannan.core.validation import check_choice, refuse
 from hannan.environments._columns import Cells, Labels, Numbers, Part, column_names, is_hole
 from hannan.environments._scaling import RunningStandard
+from hannan.features import Category, Column, Date, Flag, Number, Text
+from hannan.features import Features as Encoder
 
 Categorical = Sequence[str] | Mapping[str, Sequence[Any]]
 Context = Sequence[str | Sequence[Any]] | Mapping[str, Any] | str | None
@@ -76,7 +77,7 @@ class Features:
     def entries(self) -> list[str]:
         """A name for each entry of a context."""
         if self.kinds:
-            return features.Features(self.kinds).names
+            return Encoder(self.kinds).names
         found: list[str] = []
         for name in self.names:
             if name in self.categories:
@@ -97,8 +98,8 @@ class Rows:
     end a game.
     """
 
-    def __init__(self, kinds: Mapping[str, features.Column]) -> None:
-        self.features = features.Features(kinds)
+    def __init__(self, kinds: Mapping[str, Column]) -> None:
+        self.features = Encoder(kinds)
         self._kinds = kinds
 
     def read(self, table: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
@@ -116,9 +117,9 @@ class Rows:
         return found
 
 
-def readable(kind: features.Column, cells: list[Any]) -> list[Any]:
+def readable(kind: Column, cells: list[Any]) -> list[Any]:
     """Cells of a column, None where they say nothing to it."""
-    if isinstance(kind, features.Number):
+    if isinstance(kind, Number):
         try:
             found = [float(cell) for cell in cells]
         except (TypeError, ValueError, OverflowError):
@@ -128,7 +129,7 @@ def readable(kind: features.Column, cells: list[Any]) -> list[Any]:
     known: dict[Any, Any] = {}
     for cell in cells:
         if isinstance(cell, str) and cell not in known:
-            said = not is_hole(cell) or isinstance(kind, features.Category)
+            said = not is_hole(cell) or isinstance(kind, Category)
             known[cell] = cell if said and probe.write(cell, out, 0) else None
     return [known[cell] if isinstance(cell, str) else cell for cell in cells]
 
@@ -141,7 +142,7 @@ def as_float(cell: Any) -> float:
         return math.nan
 
 
-def _kinds(owner: object, context: Context) -> dict[str, features.Column]:
+def _kinds(owner: object, context: Context) -> dict[str, Column]:
     """Kinds of columns by name, where they are declared."""
     if isinstance(context, str | None):
         return {}
@@ -158,24 +159,24 @@ def _kinds(owner: object, context: Context) -> dict[str, features.Column]:
     return named
 
 
-def column_of(kind: Any) -> features.Column:
+def column_of(kind: Any) -> Column:
     """The column that a word stands for: "category 12" has room for 12, "date %d.%m.%Y" a format.
 
     >>> column_of("category 12").room, column_of("date %d.%m.%Y").format
     (12, '%d.%m.%Y')
     """
-    if isinstance(kind, features.Column):
+    if isinstance(kind, Column):
         return kind.clone()
     word, _, rest = str(kind).partition(" ")
     if isinstance(kind, list | tuple):
-        return features.Category(kind)
+        return Category(kind)
     if (word, rest) == ("number", "only"):
-        return features.Number(indicator=False)
+        return Number(indicator=False)
     if word == "category" and rest.isdecimal():
-        return features.Category(room=int(rest))
+        return Category(room=int(rest))
     if word in ("date", "time"):
         parts = ("day", "weekday", "month", *(("hour",) if word == "time" else ()))
-        return features.Date(parts, rest or None)
+        return Date(parts, rest or None)
     if word in _COLUMNS and not rest:
         return _COLUMNS[word]()
     raise ParameterError(
@@ -184,11 +185,11 @@ def column_of(kind: Any) -> features.Column:
     )
 
 
-_COLUMNS: dict[str, type[features.Column]] = {
-    "number": features.Number,
-    "category": features.Category,
-    "flag": features.Flag,
-    "text": features.Text,
+_COLUMNS: dict[str, type[Column]] = {
+    "number": Number,
+    "category": Category,
+    "flag": Flag,
+    "text": Text,
 }
 
 
