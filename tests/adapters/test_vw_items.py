@@ -148,7 +148,7 @@ def test_hannan_replay_plays_a_log_of_items(dsjson):
     result = CliRunner().invoke(replay, [str(dsjson), "--value-range=-1,0", "--json"])
     assert result.exit_code == 0, result.output
     said = json.loads(result.stdout)
-    assert [row["learner"] for row in said["rows"]] == ["hn.bandit", "ItemLinUCB", "UniformRandom"]
+    assert [row["learner"] for row in said["rows"]] == ["hn.bandit", "ItemLinUCB", "current"]
     assert said["policies"] == "SharedLinear"
     assert said["rounds"] == 300
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hannan.adapters.vw.items import FromVWItems
+from hannan.baselines import __all__ as BASELINES
 from hannan.cli.replay_answer import Player
 from hannan.cli.replay_data import Stream
 from hannan.core import Feedback, ParameterError
@@ -21,6 +22,7 @@ from hannan.experiments.beside import Fitted, sample_of
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.cell import Cell
 from hannan.experiments.game import Game, world_rng
+from hannan.learners import __all__ as LEARNERS
 
 _BLOCK = 1024
 _ALREADY = {"path", "scale", "categorical", "oracle", "baseline", "max_columns", "max_unpacked"}
@@ -30,7 +32,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
     """Python that builds the best choice from the file, and asks it for a decision."""
     environment = stream.environment
     kind = type(environment).__name__
-    module = "adapters" if kind in ("FromVW", "FromVWItems") else "environments"
+    module = "adapters" if kind.startswith("FromVW") else "environments"
     given = {
         name: dict(map(tuple, value)) if name == "context" and stream.columns else value
         for name, value in stream.table.items()
@@ -39,7 +41,7 @@ def snippet(stream: Stream, choice: Player | None) -> str:
     arguments = "".join(f"    {name}={_written(value)},\n" for name, value in given.items())
     path = Path(environment.path)
     head = f"import hannan as hn\n\nworld = hn.{module}.{kind}(\n    {str(path)!r},\n{arguments})\n"
-    if choice is None or choice.kind == "constant":
+    if choice is None or choice.kind == "constant" or isinstance(environment, FromVWItems):
         return head
     if choice.kind == "rule":
         return (
@@ -68,9 +70,6 @@ def _written(value: Any) -> str:
 
 def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVWItems) -> str:
     """The call that makes a learner of its table."""
-    import hannan.baselines as baselines
-    import hannan.learners as learners
-
     kind = str(table["type"]).removeprefix("hn.")
     K, named = environment.n_actions, {k: v for k, v in table.items() if k not in ("name", "type")}
     policies = f"hn.oracles.LinearPolicies({K})"
@@ -89,10 +88,10 @@ def _call(table: dict[str, Any], environment: FromFile | FromLog | FromVWItems) 
         if "actions" not in named:
             arguments.insert(0, str(K) if kind == "bandit" else policies)
         return f"hn.{kind}({', '.join([*arguments, 'seed=0'])})"
-    if kind in baselines.__all__:
+    if kind in BASELINES:
         first = policies if kind in ("FollowTheLeader", "EpochGreedy") else str(K)
         return f"hn.baselines.{kind}({', '.join([first, *arguments])})"
-    if kind in learners.__all__ and "learner" not in named:
+    if kind in LEARNERS and "learner" not in named:
         return f"hn.{kind}({', '.join([policies, *arguments, 'seed=0'])})"
     return f"hn.{kind}({', '.join(arguments)})"
 

@@ -13,7 +13,7 @@ from hannan.core.validation import check_choice, refuse
 from hannan.environments._columns import Cells, Labels, Numbers, Part, column_names, is_hole
 from hannan.environments._scaling import RunningStandard
 from hannan.features import Category, Column, Date, Flag, Number, Text
-from hannan.features import Features as RowFeatures
+from hannan.features import Features as Encoder
 
 Categorical = Sequence[str] | Mapping[str, Sequence[Any]]
 Context = Sequence[str | Sequence[Any]] | Mapping[str, Any] | str | None
@@ -77,7 +77,7 @@ class Features:
     def entries(self) -> list[str]:
         """A name for each entry of a context."""
         if self.kinds:
-            return RowFeatures(self.kinds).names
+            return Encoder(self.kinds).names
         found: list[str] = []
         for name in self.names:
             if name in self.categories:
@@ -99,7 +99,7 @@ class Rows:
     """
 
     def __init__(self, kinds: Mapping[str, Column]) -> None:
-        self.features = RowFeatures(kinds)
+        self.features = Encoder(kinds)
         self._kinds = kinds
 
     def read(self, table: np.ndarray[Any, Any]) -> list[dict[str, Any]]:

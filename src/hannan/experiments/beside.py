@@ -123,6 +123,8 @@ def put_beside(
     >>> best["found"], best["mean_loss"]
     ('boosted trees', 0.0)
     """
+    if environment.n_actions is None:  # every round has actions of its own
+        return _only_current(environment, horizon, points, seed), None
     ticks = None if tick is None else lambda share: tick(int(share * horizon))
     sample = sample_of(environment, policies, horizon, seed, ticks)
     rules = [] if sample is None else [Fitted(name, sample, horizon, folds) for name in RULES]
@@ -144,6 +146,22 @@ def put_beside(
         "leaders": None,
         "curve": {"t": best.curve["t"], "loss": losses, "best": losses, "leader": None},
     }
+
+
+def _only_current(
+    environment: Environment, horizon: int, points: int, seed: int
+) -> list[dict[str, Any]]:
+    """What was done, where it is known."""
+    current, marks, done = Tally("current", "current", 0, 0), Marks(points, horizon), 0
+    for this_round in environment.rounds(horizon, world_rng(seed)):
+        if this_round.current is None:
+            return []
+        this_round.reveal(this_round.current)
+        current.add(np.ones(1), np.array([float(this_round.current_loss or 0.0)]))
+        done += 1
+        if marks.due(done):
+            current.mark(done)
+    return [current.as_dict(done, False)] if done else []
 
 
 def sample_of(

@@ -244,8 +244,8 @@ def _boosted(rows: FloatArray, losses: FloatArray) -> Callable[[FloatArray], Act
 
     def choose(some: FloatArray) -> Actions:
         with one_thread():
-            found: Actions = np.column_stack([each.predict(some) for each in models]).argmin(axis=1)
-        return found
+            found: Actions = np.column_stack([m.predict(some) for m in models]).argmin(axis=1)
+            return found
 
     return choose
 

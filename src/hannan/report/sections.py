@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan import learners
 from hannan.core.validation import refuse
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.hints import Hints
 from hannan.experiments.summary import compared, found_by
 from hannan.experiments.units import Units
+from hannan.learners import __all__ as LEARNERS
 from hannan.report.spread import FloatArray, Spread, growth
 
 Record = dict[str, Any]
@@ -43,7 +43,7 @@ class Standing:
     def ours(self) -> bool:
         """Whether it is a learner of this library, not a baseline."""
         kind = str(self.learner["type"]).removeprefix("hn.").split(".")[0]
-        return kind in (*RECOMMENDED, *learners.__all__)
+        return kind in (*RECOMMENDED, *LEARNERS)
 
     @property
     def hints(self) -> Hints | None:
