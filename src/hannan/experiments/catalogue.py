@@ -309,7 +309,9 @@ class Workshop:
             given[key] = self.made(value, f"{place}.{key}", _KINDS_OF_ARGUMENT.get(key, ()))
         owner = getattr(make, "__self__", make)
         if recommended or (inspect.isclass(owner) and issubclass(owner, Learner | Environment)):
-            given = {k: v for k, v in self.supplied.items() if k in parameters} | given
+            # `actions` are the policies of a listed class, but to hn.bandit what rounds offer.
+            wanted = [k for k in parameters if not (recommended and k == "actions")]
+            given = {k: v for k, v in self.supplied.items() if k in wanted} | given
         missing = [
             p.name
             for p in parameters.values()
