@@ -104,6 +104,29 @@ def test_a_packed_file_of_one_endless_row_is_refused(name, tmp_path):
         READERS[name](file)
 
 
+def test_a_zip_is_read_up_to_a_limit_whatever_it_says_of_itself(tmp_path):
+    file = tmp_path / "x.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.csv", b"y,z\n" + b"1,0\n" * (32 * MIB // 4))
+    with cheaply(), pytest.raises(hn.ParameterError, match="more than 16,777,216"):
+        FromFile(file, label="y", labels=[0, 1])
+    content = bytearray(file.read_bytes())
+    for mark, at in ((b"PK\x01\x02", 24), (b"PK\x03\x04", 22)):  # a size that is a lie
+        place = content.rindex(mark) + at
+        content[place : place + 4] = struct.pack("<I", 1000)
+    file.write_bytes(content)
+    with cheaply(), at_most_our_errors():
+        assert FromFile(file, label="y", labels=[0, 1]).horizon <= 250
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.csv", "y\n1\n")
+        archive.writestr("b.csv", "y\n1\n")
+    with pytest.raises(hn.ParameterError, match="must hold one file; it has 2"):
+        FromFile(file, label="y")
+    file.write_bytes(b"PK no archive")
+    with pytest.raises(hn.ParameterError, match="cannot be read"):
+        FromFile(file, label="y")
+
+
 def test_the_limit_can_be_raised_and_ordinary_files_do_not_meet_it(tmp_path):
     file = packed(tmp_path / "net.tntp.gz", b"", b"~" * 1023 + b"\n", 20 * MIB)
     with pytest.raises(hn.ParameterError, match="more than 16,777,216"):
