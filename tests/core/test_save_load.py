@@ -82,11 +82,18 @@ def assert_goes_on(learner, some, tmp_path, **loading):
 def test_every_learner_with_every_oracle(name, made, epsilon, tmp_path):
     oracle, contexts, _ = ORACLES[name]
     given = list(oracle.contexts) if contexts is None else list(contexts)
-    top = float(oracle.n_actions) if oracle.takes_functions else 1.0
-    learner = made(oracle, given, epsilon=epsilon, seed=5, loss_range=(0.0, top))
+    if oracle.described and made is hn.ContextFTPL:
+        with pytest.raises(hn.ParameterError, match="described"):
+            made(oracle)
+        return
+    K = max(map(len, given)) if oracle.described else oracle.n_actions
+    top = float(K) if oracle.takes_functions else 1.0
+    X = None if oracle.described and oracle.contexts is not None else given
+    learner = made(oracle, X, epsilon=epsilon, seed=5, loss_range=(0.0, top))
     changing = isinstance(oracle, hn.oracles.Switching)
-    some = rounds(given, oracle.n_actions, len(given) if changing else 36)
+    some = rounds(given, K, len(given) if changing else 36)
     trusted = [f for f in map(oracle.params.get, ("solve", "independent")) if f is not None]
+    trusted += oracle.params.get("rules") or []
     assert_goes_on(learner, some, tmp_path, trusted=trusted)
 
 

@@ -558,7 +558,7 @@ def test_discounts_outside_their_range_are_refused(discounts):
 def test_classes_that_change_themselves_and_loss_functions_are_refused():
     with pytest.raises(hn.ParameterError, match="play it with ContextFTPL"):
         hn.AdaptiveDiscount(hn.oracles.Switching(EXPERTS, 1, sequence=20))
-    with pytest.raises(hn.ParameterError, match="an oracle"):
+    with pytest.raises(hn.InputTypeError, match="takes policies"):
         hn.AdaptiveDiscount([[0], [1]])
     learner = hn.AdaptiveDiscount(hn.oracles.Submodular(3), loss_range=(0, 3), seed=0)
     learner.act()

@@ -13,6 +13,7 @@ ORACLES = {
     name: case
     for name, case in declared(hn.Oracle).items()
     if "SklearnPolicies" not in name and "Switching" not in name
+    if not (case[0] if isinstance(case, tuple) else case).described
 }
 
 
@@ -70,6 +71,8 @@ def test_the_smallest_step_can_be_played():
 @for_each("name", sorted(call_sequences.settings()))
 def test_foreign_objects_are_refused_by_name(name):
     setting = call_sequences.setting(name)
+    if setting is None:  # a class that this learner does not take
+        return
     learner = setting.make(call_sequences.Fuse())
     for odd in FOREIGN:
         try:

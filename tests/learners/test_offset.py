@@ -41,13 +41,13 @@ def up_to(n, m):
 def test_what_is_known_of_a_range():
     sets = hn.oracles.Subsets(5, 3, exactly=False)
     plain = Offset((0.2, 1.0), sets)
-    assert (plain.low, plain.top, plain.varies, plain.guess()) == (0.0, 1.0, False, None)
+    assert (plain.low, plain.top, plain.varies, plain.guess(5)) == (0.0, 1.0, False, None)
     assert plain.unanswered == 3.0
     rewards = Offset((-2.0, 0.0), sets)
     assert (rewards.low, rewards.top, rewards.varies) == (-2.0, 2.0, True)
     assert rewards.unanswered == 12.0
-    assert rewards.guess().tolist() == [-2.0] * 5
-    assert rewards.guess() is not rewards.guess()
+    assert rewards.guess(5).tolist() == [-2.0] * 5
+    assert rewards.guess(5) is not rewards.guess(5)
     assert Offset((-2.0, 1.0), hn.oracles.Subsets(5, 3)).unanswered == 9.0
     assert not Offset((-1.0, 1.0), hn.oracles.AllPolicies(2, 3)).varies
     assert Offset((-1.0, 1.0), hn.oracles.Paths([(0, 1), (1, 2), (0, 2)], 0, 2)).varies

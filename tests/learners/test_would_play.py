@@ -173,12 +173,18 @@ def test_asking_changes_nothing(name):
 def test_asking_changes_nothing_whatever_the_class(name, learner):
     oracle, contexts, _ = ORACLES[name]
     contexts = oracle.contexts if contexts is None else list(contexts)
+    if oracle.described and learner is hn.ContextFTPL:
+        with pytest.raises(hn.ParameterError, match="described"):
+            learner(oracle)
+        return
+    K = max(map(len, contexts)) if oracle.described else oracle.n_actions
     top = float(oracle.n_actions) if oracle.takes_functions else 1.0
     options = {"epsilon": 0.3, "seed": 0, "loss_range": (0.0, top)}
-    silent, asked = (learner(oracle, contexts, **options) for _ in range(2))
+    X = None if oracle.described and oracle.contexts is not None else contexts
+    silent, asked = (learner(oracle, X, **options) for _ in range(2))
     rng = np.random.default_rng(0)
     for t in range(8):
-        context, losses = contexts[t % len(contexts)], rng.random(oracle.n_actions)
+        context, losses = contexts[t % len(contexts)], rng.random(K)
         answers = asked.would_play(context, 4, seed=t)
         one, other = silent.act(context), asked.act(context)
         assert np.array_equal(one, other)

@@ -8,6 +8,8 @@ from hannan.core import HannanError
 from hannan.predictors import FirstGuess
 from tests.for_each import for_each
 
+CONTRACT = {"FirstGuess": FirstGuess([0.1, 0.5, 0.3], weight=2.0)}
+
 
 @for_each("seed", range(10))
 def test_the_guess_is_the_mean_with_the_first_guess_in_it(seed):

@@ -39,10 +39,10 @@ def test_every_learner_and_baseline_is_tried():
         vars(family)[name] for family in (hn.learners, hn.baselines) for name in family.__all__
     ]
     missing = {each for each in exported if issubclass(each, Learner)} - tried
-    # The suite runs without optional packages, and Vowpal Wabbit is one; the others need to know
-    # the contexts.
-    know_contexts = {hn.PlayoutFTPL, hn.PlayoutBandit, hn.TsallisINF}
-    assert missing == {hn.baselines.VowpalWabbit} | know_contexts
+    # The suite runs without optional packages, and Vowpal Wabbit is one; some need to know the
+    # contexts, and one takes described actions only.
+    others = {hn.PlayoutFTPL, hn.PlayoutBandit, hn.TsallisINF, hn.baselines.ItemLinUCB}
+    assert missing == {hn.baselines.VowpalWabbit} | others
 
 
 @pytest.mark.slow

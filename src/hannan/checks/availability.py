@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hannan.checks._require import in_turn, require
 from hannan.checks.environments import played
-from hannan.core import Environment, HannanError, Learner, ParameterError, Round
+from hannan.core import Environment, HannanError, Learner, Menu, ParameterError, Round
 
 Rounds = list[tuple[Any, NDArray[np.float64], NDArray[np.intp]]]
 
@@ -55,7 +55,7 @@ def restricted_rounds(environment: Environment, horizon: int) -> Rounds:
 
 def takes_available(learner: Learner, context: Any) -> bool:
     oracle = learner.oracle
-    if oracle is not None and oracle.chooses_sets:
+    if isinstance(context, Menu) or (oracle is not None and oracle.chooses_sets):
         return False
     try:
         learner.clone().act(context, available=[0])

@@ -46,6 +46,8 @@ class Menu(Stored):
     (2, (2, 2), 1)
     """
 
+    _is_value = True
+
     context: Any
     rows: Any
     ids: tuple[Hashable, ...] | None = None

@@ -30,6 +30,9 @@ class Stored:
     _fixed: ClassVar[frozenset[str]] = frozenset()
     _later: ClassVar[frozenset[str]] = frozenset()
     """What files of earlier versions do not have: it stays as a new object has it."""
+    _is_value: ClassVar[bool] = False
+    """Whether it never changes and equals others like it, so that no file says which are the same
+    object."""
     _trusted_package: ClassVar[str | None] = None
     """A package that reads part of the file itself, so that the caller must trust the file."""
     _unstorable: ClassVar[str | None] = None

@@ -261,7 +261,7 @@ class ContextFTPL(Learner):
             leader.total.add(opened.context, f)
         # From here on nothing can fail.
         self._account.learned(suffered, z.scale, leader.stability(high - low, z.scale), high - low)
-        if instability > 0.0:  # D_t, ε_{t+1} = G / D_t
+        if instability != 0.0:  # D_t, ε_{t+1} = G / D_t
             step.after(leader, instability)
         if leader.owed:
             opened.calls += leader.collect()

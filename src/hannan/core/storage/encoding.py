@@ -69,6 +69,13 @@ class Encoder:
         if type(value) is tuple and len(value) <= _SHORT and _PLAIN.issuperset(map(type, value)):
             # Whether equal ones are the same object depends on how often a learner was loaded.
             return {"tuple": list(value)}
+        if isinstance(value, Stored) and value._is_value:  # for the same reason
+            given = value._params_to_store().items()
+            return {
+                "class": self._name(type(value)),
+                "given": {name: self._apart(each, f"{path}.{name}") for name, each in given},
+                "learned": {},
+            }
         known = self._nodes.get(id(value))
         if known is not None:
             return {"ref": self._number(known)}
@@ -77,6 +84,10 @@ class Encoder:
         self._alive.append(value)
         node |= self._made(value, path)
         return node
+
+    def _apart(self, value: Any, path: str) -> Node:
+        """The node of a part of a value, of which no array is shared with others."""
+        return self._made(value, path) if type(value) is np.ndarray else self.encode(value, path)
 
     def _number(self, node: dict[str, Node]) -> int:
         if "id" not in node:
