@@ -1,6 +1,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hannan as hn
@@ -160,3 +161,124 @@ def test_what_is_missing_is_named():
 def test_logs_that_obp_cannot_hold_are_refused(log, options, message):
     with pytest.raises(hn.HannanError, match=message):
         log_to_obp(log, **options)
+
+
+# Items with features ----------------------------------------------------------------------
+
+ITEMS = [[0.5, 1.0], [-1.0, 0.0], [2.0, 3.0]]
+
+
+def item_context(**changes):
+    """A frame as the file item_context.csv of the Open Bandit Dataset makes it."""
+    columns = {
+        "Unnamed: 0": [0, 1, 2], "item_id": [2, 0, 1], "item_feature_0": [0.3, -0.5, 1.25],
+        "item_feature_1": ["x9", "a1", "x9"], **changes,
+    }  # fmt: skip
+    return pd.DataFrame({name: values for name, values in columns.items() if values is not None})
+
+
+def clicks(n=600, seed=0):
+    """A uniform log in which items with a large first feature are clicked, by features alone."""
+    rng = np.random.default_rng(seed)
+    action = rng.integers(K, size=n)
+    rate = np.array([0.5, 0.05, 0.9])[action]
+    return {
+        "n_rounds": n, "n_actions": K, "context": rng.normal(size=(n, 2)), "action": action,
+        "reward": (rng.random(n) < rate).astype(int), "pscore": np.full(n, 1 / K),
+        "pi_b": np.full((n, K, 1), 1 / K),
+    }  # fmt: skip
+
+
+def test_items_with_features_make_menus():
+    given = feedback()
+    plain, log = log_from_obp(given), log_from_obp(given, action_context=ITEMS)
+    assert log.described
+    for t, menu in enumerate(log.contexts):
+        assert menu == hn.Menu(given["context"][t], ITEMS, ids=[0, 1, 2])
+    for name in ("actions", "losses", "propensities", "distribution"):
+        assert np.array_equal(getattr(log, name), getattr(plain, name))
+    bare = log_from_obp({**given, "context": None}, action_context=np.array(ITEMS))
+    assert bare.contexts[3] == hn.Menu(None, ITEMS, ids=[0, 1, 2])
+    assert log_from_obp(given, action_context=given["action_context"]).contexts[
+        0
+    ].rows.tolist() == (np.eye(K).tolist())
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_the_file_of_items_is_read_by_item(kind):
+    frame = item_context()
+    if kind != "pandas":
+        package = pytest.importorskip(kind)
+        columns = frame.to_dict("list")
+        frame = package.DataFrame(columns) if kind == "polars" else package.table(columns)
+    rows = log_from_obp(feedback(), action_context=frame).contexts[0].rows
+    # item_feature_0, then whether item_feature_1 is a1, x9.
+    assert rows.tolist() == [[-0.5, 1.0, 0.0], [1.25, 0.0, 1.0], [0.3, 0.0, 1.0]]
+
+
+def test_items_in_order_need_no_ids():
+    frame = item_context(item_id=None)
+    rows = log_from_obp(feedback(), action_context=frame).contexts[0].rows
+    assert rows[:, 0].tolist() == [0.3, -0.5, 1.25]
+
+
+def test_estimates_on_items_equal_by_hand_and_those_of_numbers():
+    given = clicks()
+    plain, log = log_from_obp(given), log_from_obp(given, action_context=ITEMS)
+
+    def best(menu):
+        return int(menu.rows[:, 0].argmax())
+
+    hits = log.actions == 2
+    by_hand = (hits * log.losses * K).mean()
+    assert evaluate(log, best, "ips").value == pytest.approx(by_hand)
+    assert evaluate(plain, lambda x: 2, "ips").value == pytest.approx(by_hand)
+    model = np.random.default_rng(0).uniform(size=(600, K))
+    by_hand = (model[:, 2] + hits * K * (log.losses - model[:, 2])).mean()
+    assert evaluate(log, best, "dr", model=model).value == pytest.approx(by_hand)
+    assert policy_to_obp(best, log)[:, :, 0].tolist() == [[0.0, 0.0, 1.0]] * 600
+
+
+def test_learners_of_described_actions_learn_from_logs_of_items():
+    log = log_from_obp(clicks(), action_context=ITEMS)
+    learner = hn.bandit(actions="described", seed=0)
+    hn.play(learner, log.environment(), seed=0)
+    assert evaluate(log, learner, "dr").value < log.losses.mean() - 0.15
+
+
+def test_logs_of_items_go_there_and_back():
+    given = feedback()
+    log = log_from_obp(given, action_context=ITEMS)
+    found = log_to_obp(log)
+    assert found["action_context"].tolist() == ITEMS
+    assert np.array_equal(found["context"], given["context"])
+    assert log_from_obp(found, action_context=found["action_context"]) == log
+    menus = [hn.Menu(None, [[1.0], [2.0]]), hn.Menu(None, [[1.0], [3.0]]), hn.Menu(None, [[1.0]])]
+    for some in (menus[:2], menus[::2]):
+        with pytest.raises(hn.ParameterError, match="round 1 of the log offers others"):
+            log_to_obp(Log(some, [0, 0], [0.0, 1.0], [0.5, 0.5], 2))
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([[1.0], [2.0]], "all 3 items"),
+        ([1.0, 2.0, 3.0], "one in each row"),
+        ([[1.0], [2.0, 3.0], [4.0]], "takes numbers"),
+        ([["a"], ["b"], ["c"]], "takes numbers"),
+        ("item_context.csv", "takes numbers"),
+        ([[1.0], [np.nan], [2.0]], "feature 0 of action 1"),
+        (np.empty((3, 0)), "one feature at least"),
+        (item_context(item_id=[0, 1, 1]), "1 is there twice"),
+        (item_context(item_id=[0, 1, 3]), "3 is none of them"),
+        (item_context(item_id=["a", "b", "c"]), "'a' is none of them"),
+        (item_context()[:2], "1 is missing"),
+        (item_context(item_id=None)[:2], "all 3 items"),
+        (item_context(item_feature_1=["a", None, "b"]), "row 1 of the column 'item_feature_1'"),
+        (item_context(item_feature_0=[1.0, "b", 2.0]), "column 'item_feature_0'"),
+        (item_context(item_feature_0=None, item_feature_1=None), "no column of features"),
+    ],
+)
+def test_bad_tables_of_items_are_refused(items, message):
+    with pytest.raises(hn.HannanError, match=message):
+        log_from_obp(feedback(), action_context=items)

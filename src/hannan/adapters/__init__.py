@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from hannan.adapters.coba.environment import FromCoba
     from hannan.adapters.coba.learner import CobaLearner
     from hannan.adapters.coba.log import log_from_coba, log_to_coba
+    from hannan.adapters.coba.world import ToCoba
     from hannan.adapters.obp import log_from_obp, log_to_obp, policy_to_obp
     from hannan.adapters.river.detector import RiverDetector
     from hannan.adapters.river.policies import RiverPolicies
@@ -34,6 +35,7 @@ __all__ = [
     "RiverPolicies",
     "RiverPolicy",
     "RiverPredictor",
+    "ToCoba",
     "VWFormatError",
     "actions_from_vw",
     "log_from_coba",
@@ -52,6 +54,7 @@ _HOMES = {
     "coba.environment": ("FromCoba",),
     "coba.learner": ("CobaLearner",),
     "coba.log": ("log_from_coba", "log_to_coba"),
+    "coba.world": ("ToCoba",),
     "obp": ("log_from_obp", "log_to_obp", "policy_to_obp"),
     "river.detector": ("RiverDetector",),
     "river.policies": ("RiverPolicies",),

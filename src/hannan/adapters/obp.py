@@ -6,13 +6,14 @@ Dictionaries and arrays only: obp itself, which needs PyTorch, is not.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hannan.adapters._ranges import check_inside
-from hannan.core import InputTypeError, LossError, ParameterError
-from hannan.core.arrays import as_array, as_floats
+from hannan.core import ContextError, InputTypeError, LossError, Menu, ParameterError
+from hannan.core.arrays import as_array, as_floats, as_list, columns_of, is_frame, missing
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, check_bounded_range, check_choice, refuse
 from hannan.off_policy import Log, probabilities
@@ -20,7 +21,10 @@ from hannan.off_policy.log import IntArray
 
 
 def log_from_obp(
-    feedback: Mapping[str, Any], *, reward_range: tuple[float, float] = (0.0, 1.0)
+    feedback: Mapping[str, Any],
+    *,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+    action_context: Any = None,
 ) -> Log:
     r"""A dictionary of obp's logged feedback as a log of ours.
 
@@ -36,6 +40,12 @@ def log_from_obp(
         are several. The rest is not used.
     reward_range
         (low, high) of the rewards.
+    action_context
+        Features of the items, which make a log of described actions: each context is then a `Menu`
+        of all K items, whose ids are their numbers. Rows [K, q], such as
+        ``feedback["action_context"]``, or a frame such as the file ``item_context.csv`` of the Open
+        Bandit Dataset holds: its column item_id, if there is one, says whose row it is, a column
+        without a name is no feature, and text counts as one indicator for each value.
 
     Examples
     --------
@@ -51,6 +61,10 @@ def log_from_obp(
     ... }
     >>> hn.adapters.log_from_obp(feedback).losses
     array([0., 1.])
+    >>> items = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
+    >>> log = hn.adapters.log_from_obp(feedback, action_context=items)
+    >>> log.contexts[0]
+    <menu of 3 actions with 2 features>
     """
     if not isinstance(feedback, Mapping):
         raise InputTypeError(
@@ -68,7 +82,7 @@ def log_from_obp(
     check_inside(rewards, (low, high), accepted, "Pass the range they really have.")
     if feedback["pscore"] is None:
         raise ParameterError("log_from_obp needs pscore, the probabilities of the actions taken.")
-    return Log(
+    log = Log(
         contexts=feedback.get("context"),
         actions=feedback["action"],
         losses=(high - rewards) / (high - low),
@@ -76,6 +90,11 @@ def log_from_obp(
         n_actions=int(feedback["n_actions"]),
         distribution=_law(feedback, len(rewards)),
     )
+    if action_context is None:
+        return log
+    menu = Menu(None, _items(action_context, log.n_actions), tuple(range(log.n_actions)))
+    contexts = [np.array(x) if isinstance(x, np.ndarray) else x for x in log.contexts]
+    return replace(log, contexts=list(map(menu.with_context, contexts)))
 
 
 def log_to_obp(
@@ -94,7 +113,8 @@ def log_to_obp(
     ----------
     log
         With losses in [0, 1], and contexts that are vectors, numbers (a column) or absent (a
-        column of zeros). Sets of actions that change are refused: obp has no field for them.
+        column of zeros). Sets of actions that change are refused: obp has no field for them. Of
+        described actions the features are the action_context, so all menus must be alike.
     reward_range
         (low, high) of the rewards.
     inverse
@@ -120,6 +140,9 @@ def log_to_obp(
     check_inside(log.losses, (0.0, 1.0), accepted, "Rescale them first.")
     if inverse == "weights" and log.weights is None:
         raise ParameterError("inverse='weights' needs a log with weights=; this one has none.")
+    if log.described:
+        action_context = log.contexts[0].rows if action_context is None else action_context
+        log = _undescribed(log)
     if not log.allowed.all():
         raise ParameterError(
             "obp's feedback has no field for the actions available in a round. To leave them out, "
@@ -165,6 +188,88 @@ def policy_to_obp(policy: Any, log: Log, *, draws: int = 1000) -> FloatArray:
     (2, 2, 1)
     """
     return probabilities(policy, log, draws)[:, :, None]
+
+
+def _undescribed(log: Log) -> Log:
+    """A log whose menus are all alike, with what else is in them as contexts."""
+    first = log.contexts[0].with_context(None)
+    for t, menu in enumerate(log.contexts):
+        if menu.with_context(None) != first:
+            raise ParameterError(
+                f"obp's feedback describes the same items in all rounds, and round {t} of the log "
+                "offers others than round 0."
+            )
+    return replace(log, contexts=[menu.context for menu in log.contexts], available=None)
+
+
+def _items(given: Any, n_actions: int) -> FloatArray:
+    """The row of each item, [K, q]."""
+    frame = is_frame(given)
+    table = _item_columns(given, n_actions) if frame else given
+    try:
+        rows = np.array(as_floats(table))
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            f"action_context= takes numbers, one row for each item, or a frame; got {short(given)}."
+        ) from None
+    if rows.ndim != 2 or len(rows) != n_actions:
+        raise ParameterError(
+            f"action_context= must describe all {n_actions} items of the feedback, one in each "
+            f"row; got an array of shape {rows.shape}."
+        )
+    return rows
+
+
+def _item_columns(frame: Any, n_actions: int) -> FloatArray:
+    """The columns of a frame as numbers, in the order of the items."""
+    order: Any = None
+    found: list[FloatArray] = []
+    for name, column in columns_of(frame):
+        values = as_list(column)
+        if name == "item_id":
+            order = _order(column, n_actions)
+        elif not str(name) or str(name).startswith("Unnamed:"):  # the index that pandas wrote
+            continue
+        elif any(map(missing, values)):
+            row = next(i for i, value in enumerate(values) if missing(value))
+            raise ContextError(
+                f"Features of items must not be missing; row {row} of the column {name!r} of "
+                "action_context= has none. Fill it in first."
+            )
+        elif all(isinstance(value, str) for value in values):
+            levels = sorted(set(values))
+            found += [np.array([value == level for value in values]) for level in levels]
+        else:
+            try:
+                found.append(as_floats(values))
+            except (TypeError, ValueError):
+                raise InputTypeError(
+                    f"The column {name!r} of action_context= must hold numbers in all rows, or "
+                    "text in all."
+                ) from None
+    if not found:
+        raise ParameterError("action_context= has no column of features.")
+    table = np.column_stack(found).astype(np.float64)
+    return table if order is None else table[order]
+
+
+def _order(ids: Any, n_actions: int) -> IntArray:
+    """Where the row of each item is."""
+    given = as_array(ids)
+    if given.dtype.kind not in "iu" or sorted(given.tolist()) != list(range(n_actions)):
+        found = as_list(given)
+        wrong = [one for one in found if not isinstance(one, int) or not 0 <= one < n_actions]
+        twice = [one for i, one in enumerate(found) if one in found[:i]]
+        lost = [one for one in range(n_actions) if one not in found]
+        if wrong:
+            what = f"{wrong[0]!r:.100} is none of them"
+        else:
+            what = f"{twice[0]} is there twice" if twice else f"{lost[0]} is missing"
+        raise ParameterError(
+            f"The item_id of action_context= must be the actions 0 to {n_actions - 1}, each once; "
+            f"{what}."
+        )
+    return np.argsort(given)
 
 
 def _numbers(given: Any, name: str) -> FloatArray:

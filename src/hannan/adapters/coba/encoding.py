@@ -10,20 +10,26 @@ from typing import Any
 import numpy as np
 
 from hannan._packages import package
-from hannan.core import ContextError, LossError, ParameterError
+from hannan.core import ContextError, LossError, Menu, ParameterError
 from hannan.core.params import short
 from hannan.core.validation import FloatArray, LossRange, check_bounded_range, check_integer, refuse
 
 Encoding = None | int | Sequence[Hashable] | Callable[[Any], Any]
 Actions = str | Sequence[Any]
 
-_HOWS = ("names", "positions")
+_HOWS = ("names", "positions", "described")
 
 
 class Contexts:
-    """The encoding of contexts that `CobaLearner` and `FromCoba` document."""
+    """The encoding of contexts that `CobaLearner` and `FromCoba` document.
 
-    def __init__(self, owner: object, encoding: Encoding) -> None:
+    Described actions are encoded in the same way; `name` is then that of their parameter.
+    """
+
+    def __init__(
+        self, owner: object, encoding: Encoding, name: str = "encoding", what: str = "context"
+    ) -> None:
+        self._name, self._what = name, what
         self._own: Callable[[Any], Any] | None = None
         self._width = 0
         self._places: dict[Hashable, int] | None = None
@@ -35,9 +41,9 @@ class Contexts:
             self._places = {name: place for place, name in enumerate(encoding)}
             self._width = len(encoding)
             if not 0 < len(self._places) == self._width:
-                raise refuse(owner, "encoding", "a list of different names", encoding)
+                raise refuse(owner, name, "a list of different names", encoding)
         else:
-            self._width = check_integer(owner, "encoding", encoding, 1)
+            self._width = check_integer(owner, name, encoding, 1)
 
     def __call__(self, context: Any) -> Any:
         """The context in our form."""
@@ -51,16 +57,17 @@ class Contexts:
             return np.array(context.as_onehot, dtype=np.float64)
         if isinstance(context, str) or not hasattr(context, "__len__"):
             return context
-        return _dense(context) if len(context) else None
+        return _dense(context, self._name, self._what) if len(context) else None
 
     def _sparse(self, context: Mapping[Any, Any]) -> FloatArray:
         if not self._width:
             raise ContextError(
-                f"coba gave a context by names, {short(dict(context))}: say with encoding= which "
-                "names there are, a list, or to how many features they are to be hashed, a number."
+                f"coba gave a {self._what} by names, {short(dict(context))}: say with "
+                f"{self._name}= which names there are, a list, or to how many features they are to "
+                "be hashed, a number."
             )
         row = np.zeros(self._width)
-        for name, value in _entries(context):
+        for name, value in _entries(context, self._what):
             if self._places is None:
                 code = zlib.crc32(str(name).encode())
                 row[code % self._width] += value if code < 2**31 else -value
@@ -68,24 +75,57 @@ class Contexts:
                 row[self._places[name]] = value
             else:
                 raise ContextError(
-                    f"coba gave a context with the feature {name!r}, which encoding= does not "
-                    "list. Add it there, or hash the names with encoding=<number of features>."
+                    f"coba gave a {self._what} with the feature {name!r}, which {self._name}= does "
+                    f"not list. Add it there, or hash the names with {self._name}=<number of "
+                    "features>."
                 )
+        return row
+
+
+class Menus:
+    """What a round offers as a `Menu`, where actions are described by features of their own."""
+
+    def __init__(self, owner: object, actions: Actions, encoding: Encoding) -> None:
+        self.wanted = isinstance(actions, str) and actions == "described"
+        if encoding is not None and not self.wanted:
+            raise ParameterError(
+                "action_encoding= says how features of actions become rows, so it goes with "
+                "actions='described'."
+            )
+        self._encode = Contexts(owner, encoding, "action_encoding", "action")
+
+    def of(self, context: Any, actions: Sequence[Any]) -> Menu:
+        """The actions offered on a context of ours, each with its row."""
+        return Menu(context, [self._row(action) for action in actions])
+
+    def _row(self, action: Any) -> Any:
+        row = self._encode(action)
+        if isinstance(row, int | float | np.number):
+            return [float(row)]
+        if row is None or isinstance(row, str):
+            raise ContextError(
+                f"coba offered the action {short(action)}, which has no features. Such actions are "
+                "numbered with actions='names'; or give action_encoding= a function that makes a "
+                "row of numbers of each."
+            )
         return row
 
 
 class Numbers:
     """Numbers 0, 1, … for actions: by name in order of first appearance, or by position.
 
+    Described actions have no other numbers than their positions.
+
     `of` changes nothing; what it found new is kept by `keep`.
     """
 
     def __init__(self, owner: object, actions: Actions) -> None:
         if isinstance(actions, str) and actions not in _HOWS:
-            accepted = "'names', 'positions' or a list of the actions there are"
+            accepted = "'names', 'positions', 'described' or a list of the actions there are"
             raise refuse(owner, "actions", accepted, actions)
         self.fixed = not isinstance(actions, str)
-        self._positions = not self.fixed and actions == "positions"
+        self._described = not self.fixed and actions == "described"
+        self._positions = self._described or (not self.fixed and actions == "positions")
         self.known: dict[Hashable, int] = {}
         self.labels: list[Any] = []
         if self.fixed:
@@ -97,6 +137,8 @@ class Numbers:
         """The numbers of the actions offered in a round, of which there may be `limit`."""
         if self._positions:
             numbers = list(range(len(actions)))
+            if self._described:
+                _check_distinct(actions, list(map(action_key, actions)))
         else:
             known, fresh = self.known, dict[Hashable, int]()
             numbers = []
@@ -111,24 +153,21 @@ class Numbers:
                     f"coba offered the action {short(next(iter(fresh)))}, which is not in the list "
                     "actions=. Add it there, or let actions='names' number them as they appear."
                 )
-            if len(set(numbers)) < len(numbers):
-                twice = actions[next(i for i, n in enumerate(numbers) if numbers.count(n) > 1)]
-                raise ParameterError(
-                    f"coba offered the action {short(twice)} more than once in a round, "
-                    f"{short(actions)}: nothing tells them apart. Leave one out, or give each a "
-                    "name of its own."
-                )
+            _check_distinct(actions, numbers)
         if limit is not None and max(numbers) >= limit:
             raise ParameterError(
                 f"coba offered the action {short(actions[numbers.index(max(numbers))])}, and the "
                 f"learner has no more than {limit}, which are taken. Make the learner with as many "
                 "actions as there are in all; or, if their features change from round to round, "
-                "number them with actions='positions'."
+                "take hn.bandit(actions='described') with actions='described', or number them with "
+                "actions='positions'."
             )
         return numbers
 
     def keep(self, actions: Sequence[Any]) -> None:
         """Give new ones among these actions their numbers."""
+        if self._described:
+            return
         for position, action in enumerate(actions):
             key = position if self._positions else action_key(action)
             if key not in self.known:
@@ -172,6 +211,35 @@ def action_key(action: Any) -> Hashable:
     return action  # type: ignore[no-any-return]
 
 
+def _check_distinct(actions: Sequence[Any], keys: Sequence[Hashable]) -> None:
+    if len(set(keys)) < len(keys):
+        twice = actions[next(i for i, key in enumerate(keys) if keys.count(key) > 1)]
+        raise ParameterError(
+            f"coba offered the action {short(twice)} more than once in a round, "
+            f"{short(actions)}: nothing tells them apart. Leave one out, or give each a "
+            "name of its own."
+        )
+
+
+def as_coba(context: Any) -> Any:
+    """A context as coba's learners take it: a vector is a tuple."""
+    return tuple(context.tolist()) if isinstance(context, np.ndarray) else context
+
+
+def offer(menu: Menu) -> tuple[Any, list[Any]]:
+    """The context of a menu, and its actions as the tuples of their features."""
+    return as_coba(menu.context), [tuple(row) for row in menu.rows.tolist()]
+
+
+def check_rows_differ(menu: Menu, where: str) -> None:
+    """Refuse actions with the same features, which coba could not tell apart."""
+    if len({row.tobytes() for row in menu.rows}) < len(menu):
+        raise ParameterError(
+            f"{where} offers two actions with the same features, and coba tells actions apart by "
+            "nothing else. Give them a feature in which they differ, or leave one out."
+        )
+
+
 def interactions(environment: Any, needed: str) -> Iterator[Mapping[str, Any]]:
     """The interactions of an environment one by one, as coba's own evaluators prepare them."""
     coba = package(
@@ -194,7 +262,7 @@ def interactions(environment: Any, needed: str) -> Iterator[Mapping[str, Any]]:
     return prepared
 
 
-def _dense(context: Iterable[Any]) -> FloatArray:
+def _dense(context: Iterable[Any], parameter: str, what: str) -> FloatArray:
     """Numbers as they are, categories as indicators."""
     flat: list[Any] = []
     for value in context:
@@ -207,13 +275,13 @@ def _dense(context: Iterable[Any]) -> FloatArray:
     found = np.array(flat, dtype=None if all(map(np.isscalar, flat)) else object)
     if found.ndim != 1 or found.dtype.kind not in "biuf":
         raise ContextError(
-            f"The features of a coba context must be numbers or coba.Categorical; got "
-            f"{short(list(context))}. Encode the rest, or give encoding= a function that does."
+            f"The features of a coba {what} must be numbers or coba.Categorical; got "
+            f"{short(list(context))}. Encode the rest, or give {parameter}= a function that does."
         )
     return found.astype(np.float64)
 
 
-def _entries(context: Mapping[Any, Any]) -> Iterator[tuple[Hashable, float]]:
+def _entries(context: Mapping[Any, Any], what: str) -> Iterator[tuple[Hashable, float]]:
     """Names with numbers; text is an indicator with the name "name=text"."""
     for name, value in context.items():
         if isinstance(value, str):
@@ -223,5 +291,5 @@ def _entries(context: Mapping[Any, Any]) -> Iterator[tuple[Hashable, float]]:
             yield name, float(value)
         except (TypeError, ValueError):
             raise ContextError(
-                f"The feature {name!r} of a coba context must be a number or text; got {value!r}."
+                f"The feature {name!r} of a coba {what} must be a number or text; got {value!r}."
             ) from None

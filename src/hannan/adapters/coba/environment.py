@@ -12,6 +12,7 @@ from hannan.adapters.coba.encoding import (
     Actions,
     Contexts,
     Encoding,
+    Menus,
     Numbers,
     Rewards,
     interactions,
@@ -34,8 +35,9 @@ class FromCoba(Environment):
         `log_from_coba` makes a log.
     reward_range
         (low, high) of the rewards.
-    encoding, actions
-        How contexts and actions become ours: as in `CobaLearner`.
+    encoding, actions, action_encoding
+        How contexts and actions become ours: as in `CobaLearner`. With actions="described" the
+        context of a round is a `Menu` of what it offers.
     take
         Read so many interactions at most; needed where they have no end.
     oracle
@@ -44,7 +46,7 @@ class FromCoba(Environment):
     Attributes
     ----------
     labels
-        coba's actions in the order of our numbers.
+        coba's actions in the order of our numbers; described ones have none, and are not listed.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class FromCoba(Environment):
         reward_range: tuple[float, float] = (0.0, 1.0),
         encoding: Encoding = None,
         actions: Actions = "names",
+        action_encoding: Encoding = None,
         take: int | None = None,
         oracle: Oracle | None = None,
     ) -> None:
@@ -76,10 +79,11 @@ class FromCoba(Environment):
         self.reward_range = reward_range
         self.encoding = encoding
         self.actions = actions
+        self.action_encoding = action_encoding
         self.take = None if take is None else check_integer(self, "take", take, 1)
         self.oracle = oracle
         rewards, encode = Rewards(self, reward_range), Contexts(self, encoding)
-        numbers = Numbers(self, actions)
+        numbers, menus = Numbers(self, actions), Menus(self, actions, action_encoding)
         self._contexts: list[Any] = []
         offers: list[tuple[list[int], list[float]]] = []
         for interaction in islice(interactions(environment, "FromCoba"), take):
@@ -87,15 +91,23 @@ class FromCoba(Environment):
             losses = [rewards.loss(earn(action)) for action in offered]
             offers.append((numbers.of(offered, None), losses))
             numbers.keep(offered)
-            self._contexts.append(encode(interaction.get("context")))
+            context = encode(interaction.get("context"))
+            self._contexts.append(menus.of(context, offered) if menus.wanted else context)
         if not offers:
             raise ParameterError(
                 "FromCoba found no interactions. A source made from an iterator can be read once: "
                 "give coba a list."
             )
         self.labels = numbers.labels
-        self.n_actions = len(self.labels)
-        self._losses, self._available = _tables(offers, self.n_actions)
+        self._losses: Any
+        self._available: list[list[int] | None]
+        if menus.wanted:
+            self.n_actions = None  # type: ignore[assignment]  # those that a round offers
+            self._losses = [np.array(losses) for _, losses in offers]
+            self._available = [None] * len(offers)
+        else:
+            self.n_actions = len(self.labels)
+            self._losses, self._available = _tables(offers, self.n_actions)
         self.oblivious = all(some is None for some in self._available)  # type: ignore[misc]
 
     @property

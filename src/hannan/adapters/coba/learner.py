@@ -11,6 +11,7 @@ from hannan.adapters.coba.encoding import (
     Actions,
     Contexts,
     Encoding,
+    Menus,
     Numbers,
     Rewards,
     action_key,
@@ -69,7 +70,12 @@ class CobaLearner:
     actions
         "names" numbers actions as they first appear; "positions" by their place in the list, for
         actions whose features change all the time; a list says which there are and in what order.
-        Where fewer than the learner's actions are offered, it chooses among them.
+        Where fewer than the learner's actions are offered, it chooses among them. "described" is
+        for learners of described actions, `hn.bandit(actions="described")`: the features of each
+        action are its row in a `Menu`.
+    action_encoding
+        How described actions become rows: as `encoding` does it for contexts. A single number is a
+        row of one feature.
 
     Examples
     --------
@@ -91,21 +97,24 @@ class CobaLearner:
         draws: int | None = 100,
         encoding: Encoding = None,
         actions: Actions = "names",
+        action_encoding: Encoding = None,
     ) -> None:
         self.learner = learner
         self.reward_range = reward_range
         self.draws = None if draws is None else check_integer(self, "draws", draws, 2)
         self.encoding = encoding
         self.actions = actions
+        self.action_encoding = action_encoding
         self._rewards = Rewards(self, reward_range)
         self._encode = Contexts(self, encoding)
         self._numbers = Numbers(self, actions)
+        self._menus = Menus(self, actions, action_encoding)
         self._player: Any = None
         self._range = (0.0, 1.0)
         self._made = 0
         self._waiting: int | None = None  # the place of the round that `act` opened
         if isinstance(learner, Learner):
-            _check_bandit(learner)
+            _check_bandit(learner, self._menus.wanted)
         elif not callable(learner):
             raise refuse(self, "learner", "a learner, or a function that makes one", learner)
 
@@ -129,10 +138,14 @@ class CobaLearner:
             "reward_range": str(tuple(self.reward_range)),
             "encoding": _described(self.encoding),
             "actions": _described(self.actions),
+            "action_encoding": _described(self.action_encoding),
         }
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, ...]:
-        """One of the actions, its probability, and what `learn` needs to know of the round."""
+        """One of the actions, its probability, and what `learn` needs to know of the round.
+
+        Without draws there is no probability, and a described action is in {"action": …}.
+        """
         player, mine, numbers, some = self._read(context, actions)
         law = None if self.draws is None else player.propensities(mine, self.draws, some)
         opened = _Round(mine)
@@ -148,6 +161,8 @@ class CobaLearner:
         number = int(opened.action)
         opened.label = actions[numbers.index(number)]
         info = {"decision": opened}
+        if law is None and self._menus.wanted:  # coba may take features for something else
+            return {"action": opened.label}, info
         if law is None:
             return opened.label, info
         return opened.label, float(law.given(number)[number]), info
@@ -213,6 +228,9 @@ class CobaLearner:
         player = self._player
         if player is None:
             player = self._make(len(actions))
+        if self._menus.wanted:
+            numbers = self._numbers.of(actions, None)
+            return player, self._menus.of(self._encode(context), actions), numbers, None
         n_actions = _n_actions(player)
         numbers = self._numbers.of(actions, n_actions)
         available = sorted(set(numbers))
@@ -223,7 +241,7 @@ class CobaLearner:
         if isinstance(self.learner, Learner):
             return copy.deepcopy(self.learner)
         player = self.learner(len(self._numbers.labels) if self._numbers.fixed else offered)
-        _check_bandit(player)
+        _check_bandit(player, self._menus.wanted)
         return player
 
     def _keep(self, player: Any, actions: Sequence[Any]) -> None:
@@ -234,7 +252,7 @@ class CobaLearner:
             self._range = next(filter(None, ranges), (0.0, 1.0))
 
 
-def _check_bandit(learner: Any) -> None:
+def _check_bandit(learner: Any, described: bool) -> None:
     """Refuse what cannot learn from the reward of one action."""
     if not isinstance(learner, Learner):
         raise refuse("CobaLearner", "learner", "a function that makes a learner", learner)
@@ -247,7 +265,19 @@ def _check_bandit(learner: Any) -> None:
         raise ParameterError(
             f"coba plays single actions, and {type(learner.oracle).__name__} chooses sets."
         )
-    _n_actions(learner)
+    name = type(learner).__name__
+    if learner.described and not described:
+        raise ParameterError(
+            f"{name} is for actions described by features: pass actions='described'."
+        )
+    if described and not learner.described:
+        raise ParameterError(
+            f"actions='described' needs a learner for described actions, and {name} is for those "
+            "that are the same in every round. Take hn.bandit(actions='described'), or another "
+            "value of actions=."
+        )
+    if not described:
+        _n_actions(learner)
 
 
 def _n_actions(learner: Learner) -> int:

@@ -13,11 +13,17 @@ from hannan.adapters.coba.encoding import (
     Actions,
     Contexts,
     Encoding,
+    Menus,
     Numbers,
     Rewards,
+    action_key,
+    as_coba,
+    check_rows_differ,
     interactions,
+    offer,
 )
 from hannan.core import ParameterError
+from hannan.core.params import short
 from hannan.core.validation import check_integer
 from hannan.off_policy import Log
 
@@ -28,6 +34,7 @@ def log_from_coba(
     reward_range: tuple[float, float] = (0.0, 1.0),
     encoding: Encoding = None,
     actions: Actions = "names",
+    action_encoding: Encoding = None,
     take: int | None = None,
 ) -> Log:
     r"""The logged interactions of a coba environment as a log of ours.
@@ -40,8 +47,9 @@ def log_from_coba(
         Interactions with `action`, `reward` and `probability`, such as `logged` makes.
     reward_range
         (low, high) of the rewards.
-    encoding, actions
-        How contexts and actions become ours: as in `CobaLearner`; not by position.
+    encoding, actions, action_encoding
+        How contexts and actions become ours: as in `CobaLearner`; not by position. With
+        actions="described" each context is a `Menu` of what was offered.
     take
         Read so many interactions at most.
 
@@ -61,18 +69,24 @@ def log_from_coba(
         check_integer("log_from_coba", "take", take, 1)
     rewards = Rewards("log_from_coba", reward_range)
     encode, numbers = Contexts("log_from_coba", encoding), Numbers("log_from_coba", actions)
+    menus = Menus("log_from_coba", actions, action_encoding)
     rows: list[tuple[Any, int, float, float]] = []
     offers: list[list[int] | None] = []
     for row in islice(interactions(environment, "log_from_coba"), take):
         offered, action, reward, probability = _logged(row)
         found = numbers.of(offered, None)
+        if menus.wanted:
+            place = _place(action, offered)
+            menu = menus.of(encode(row.get("context")), offered)
+            rows.append((menu, place, rewards.loss(reward), probability))
+            continue
         numbers.keep(offered)
         (number,) = numbers.of([action], None)
         numbers.keep([action])
         rows.append((encode(row.get("context")), number, rewards.loss(reward), probability))
         offers.append(found or None)
     contexts, taken, losses, propensities = zip(*rows, strict=True) if rows else ((), (), (), ())
-    K = len(numbers.labels)
+    K = max(map(len, contexts), default=1) if menus.wanted else len(numbers.labels)
     some = any(offer is not None and len(set(offer)) < K for offer in offers)
     everything = list(range(K))
     return Log(
@@ -89,7 +103,8 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
     r"""A log of ours as a coba environment of logged interactions.
 
     The loss ℓ in [0, 1] becomes the reward :math:`high - \ell\,(high - low)`; actions are the
-    integers 0..K-1, contexts that are vectors become tuples.
+    integers 0..K-1, contexts that are vectors become tuples. Described actions are the tuples of
+    their features; coba has no place for ids.
 
     Parameters
     ----------
@@ -111,6 +126,8 @@ def log_to_coba(log: Log, *, reward_range: tuple[float, float] = (0.0, 1.0)) -> 
     rewards = Rewards("log_to_coba", reward_range)
     accepted = "log_to_coba needs losses in [0, 1]"
     check_inside(log.losses, (0.0, 1.0), accepted, "Rescale them first.")
+    for t, menu in enumerate(log.contexts if log.described else ()):
+        check_rows_differ(menu, f"Round {t} of the log")
     return LoggedEnvironment(log, rewards)
 
 
@@ -134,15 +151,31 @@ class LoggedEnvironment:
         """The interactions, with context, actions, action, reward and probability."""
         log = self._log
         for row in log:
-            context = row.context
-            offered = range(log.n_actions) if row.available is None else row.available.tolist()
+            if log.described:
+                context, offered = offer(row.context)
+                action = offered[row.action]
+            else:
+                context, action = as_coba(row.context), row.action
+                some = range(log.n_actions) if row.available is None else row.available.tolist()
+                offered = list(some)
             yield {
-                "context": tuple(context.tolist()) if isinstance(context, np.ndarray) else context,
-                "actions": list(offered),
-                "action": row.action,
+                "context": context,
+                "actions": offered,
+                "action": action,
                 "reward": self._rewards.reward(row.loss),
                 "probability": row.propensity,
             }
+
+
+def _place(action: Any, offered: list[Any]) -> int:
+    """Where in the list of those offered the action that was taken stands."""
+    keys, taken = list(map(action_key, offered)), action_key(action)
+    if taken not in keys:
+        raise ParameterError(
+            f"log_from_coba found the action {short(action)}, which is not among those offered, "
+            f"{short(offered)}: what described actions were compared with must be known."
+        )
+    return keys.index(taken)
 
 
 def _logged(row: Mapping[str, Any]) -> tuple[list[Any], Any, Any, float]:
