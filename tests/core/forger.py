@@ -110,13 +110,22 @@ def cases() -> list[Case]:
         found[name] = made, [r.context for r in drawn], [r.losses for r in drawn]
     for name, (oracle, contexts, _) in contracts.ORACLES.items():
         given = list(oracle.contexts) if contexts is None else list(contexts)
-        top = float(oracle.n_actions) if oracle.takes_functions else 1.0
+        X, K = given, oracle.n_actions
+        if oracle.described:
+            X, K = None if oracle.contexts is not None else given, max(map(len, contexts))
+        top = float(K) if oracle.takes_functions else 1.0
         ways = [(hn.ContextFTPL, "adaptive"), (hn.ContextSemiBanditFTPL, 0.4)]
-        for kind, epsilon in ways:
-            made = kind(oracle, given, epsilon=epsilon, seed=5, loss_range=(0.0, top))
+        for kind, epsilon in ways[oracle.described :]:
+            made = kind(oracle, X, epsilon=epsilon, seed=5, loss_range=(0.0, top))
             changing = isinstance(oracle, hn.oracles.Switching)
             count = len(given) if changing else 36
-            put(f"{kind.__name__}, {name}", made, given, oracle.n_actions, count)
+            put(
+                f"{kind.__name__}, {name}",
+                made,
+                list(contexts) if oracle.described else given,
+                K,
+                count,
+            )
     for name, make in (saving.SETTINGS | saving.BASELINES).items():
         if not name.startswith("VowpalWabbit"):
             put(f"setting, {name}", make(), range(6), 3)

@@ -19,6 +19,7 @@ from hannan.learners import (
     certificates,
 )
 from hannan.learners import resampling as weighing
+from hannan.learners import weighing as part_of_algorithm_3
 from hannan.learners.certificates import Evidence
 from hannan.learners.future import Future
 from hannan.learners.master import Master
@@ -68,7 +69,7 @@ def shrink_self_tuned_noise(patch, factor=0.9):
 def move_the_cap(patch, by):
     """One draw more or less than L, wherever L comes from."""
     limit = ContextSemiBanditFTPL._limit
-    patch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, n: limit(learner, n) + by)
+    patch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, *of: limit(learner, *of) + by)
 
 
 def move_the_cap_of_draws(patch, by):
@@ -89,18 +90,20 @@ def move_the_cap_of_exact_weights(patch, by):
 
 def weigh_with_the_present_round(patch):
     """Draw weights from totals in which the loss of the round is already."""
-    weigh = ContextSemiBanditFTPL._weigh
+    weigh = algorithm_3.weigh
 
-    def late(learner, opened, needed=None):
+    def late(leader, resampling, opened, needed=None):
         loss = np.zeros(2)
         loss[opened.action] = needed
-        learner.leader.total.add(opened.context, loss)
+        leader.total.add(opened.context, loss)
         try:
-            return weigh(learner, opened, needed)
+            return weigh(leader, resampling, opened, needed)
         finally:
-            learner.leader.total.add(opened.context, -loss)
+            leader.total.add(opened.context, -loss)
 
-    patch.setattr(ContextSemiBanditFTPL, "_weigh", late)
+    patch.setattr(algorithm_3, "weigh", late)
+    # Else a loss is weighed where instability is measured.
+    patch.setattr(algorithm_3, "weigh_and_measure", lambda *given: None)
 
 
 def turn_the_noise_round(patch):
@@ -173,7 +176,7 @@ def forget_the_share_of_hints(patch):
     def alone(law, opened, limit):
         return weighing.mean_weight(float(law[opened.action]), limit)
 
-    patch.setattr(algorithm_3, "mean_weights", alone)
+    patch.setattr(part_of_algorithm_3, "mean_weights", alone)
 
 
 def forget_what_noise_costs(patch):

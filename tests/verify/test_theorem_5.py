@@ -46,7 +46,7 @@ def test_errors_are_those_the_certificate_counts():
 
 @pytest.mark.slow
 def test_guesses_that_are_ignored(monkeypatch):
-    monkeypatch.setattr(hn.ContextFTPL, "_past", lambda learner, opened: learner.leader.total)
+    monkeypatch.setattr(hn.ContextFTPL, "_guessed", lambda learner, opened: learner.leader.total)
     few_games(monkeypatch, theorem_5, 10)
     assert failed("theorem-5") == [
         "slowly varying losses: regret, sharp bound at the same ε",

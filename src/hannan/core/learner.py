@@ -9,7 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -97,6 +97,12 @@ class Learner(Parametrised, ABC):
 
     # The round ------------------------------------------------------------------------------
 
+    @overload
+    def act(self, context: Any = None, available: Any = None) -> Action: ...
+    @overload
+    def act(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Any: ...
     @interrupts.whole
     def act(
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None

@@ -186,7 +186,7 @@ class ContextFTPL(Learner):
         self.step.start(self.leader)
         self._prediction = prediction(predictor, self._range, oracle, trust)
         # Whether rounds are as in the paper: all known but the loss, one number for each action.
-        self._plain = linear and oracle.max_chosen == 1 and not X.open_world
+        self._plain = linear and not oracle.chooses_sets and not X.open_world
         self._plain = self._plain and oracle.n_actions is not None
         self._account = Account()
 
@@ -207,9 +207,7 @@ class ContextFTPL(Learner):
 
     def _act(self, opened: Round) -> None:
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
-        past = self.leader.total
-        if opened.guess is not None:
-            past = past.tilted(opened.context, opened.guess)
+        past = self.leader.total if opened.guess is None else self._guessed(opened)
         if opened.plays is None:
             opened.chosen = opened.action = past.action(opened.context, *opened.draw)
         elif past.scored:
@@ -234,11 +232,13 @@ class ContextFTPL(Learner):
             opened.calls += leader.collect()
 
     def _past(self, opened: Round) -> Objective:
-        """y_1..t-1, and Q_t as one more round (Theorem 5), among what is available."""
-        past = self.leader.total
-        if opened.guess is not None:
-            past = past.tilted(opened.context, opened.guess)
+        """y_1..t-1 and the guess, among what is available."""
+        past = self.leader.total if opened.guess is None else self._guessed(opened)
         return past if opened.plays is None or not past.scored else restricted(past, opened)
+
+    def _guessed(self, opened: Round) -> Objective:
+        """y_1..t-1, and Q_t as one more round (Theorem 5)."""
+        return self.leader.total.tilted(opened.context, opened.guess)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""

@@ -164,13 +164,14 @@ class SelfTuned(StepSize):
             self.after_late(leader, instability)
 
     def after_late(self, leader: PerturbedLeader, instability: float) -> None:
-        self.D += instability
-        if self.D > self.M:
+        D = self.D + instability
+        if D > self.M:
             G = leader.G
             if leader.noise is None:
                 leader.put_noise()
-            self.M = self.D
-            self.scale = self.M / (self.factor * G) if G > 0.0 else 0.0
+            self.M = D  # first, so that no other thread can see D above it
+            self.scale = D / (self.factor * G) if G > 0.0 else 0.0
+        self.D = D
 
     def prepare(self, leader: PerturbedLeader, instability: float) -> None:
         if max(self.M, self.D + instability) > 0.0:
