@@ -243,7 +243,7 @@ class Answer:
         if self.stream.dropped:
             wanting = [name for name in found.missing if name not in found.kinds]
             lines.append(
-                f"left out: {self.stream.dropped:,} of {found.rows:,} rows, for they lack "
+                f"left out: {self.stream.dropped:,} of {found.rows:,} rows, because they lack "
                 f"{_few(wanting)}"
             )
         return lines
