@@ -325,7 +325,7 @@ def test_margins_are_scores_over_the_noise():
         ({"draws": 0}, hn.ParameterError, "'draws'"),
         ({"costs": np.eye(2)}, hn.ParameterError, "3 rows of 3 finite"),
         ({"costs": [[0, np.nan, 1]] * 3}, hn.ParameterError, "finite"),
-        ({"costs": "dear"}, hn.ParameterError, "'costs'"),
+        ({"costs": "high"}, hn.ParameterError, "'costs'"),
         ({"epsilon": -1}, hn.ParameterError, "'epsilon'"),
         ({"random_state": -1}, hn.ParameterError, "'random_state'"),
     ],

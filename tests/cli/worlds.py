@@ -111,7 +111,7 @@ def suppliers(path, n=3000, seed=0):
 
 
 def revenue(path, n=4000, seed=0):
-    """A log of prices shown at random; revenue in euros. The dear one is better for companies."""
+    """A log of prices shown at random; revenue in euros. The highest is best for companies."""
     rng = np.random.default_rng(seed)
     rows, best = [], 0.0
     for _ in range(n):

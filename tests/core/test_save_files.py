@@ -73,7 +73,7 @@ def test_longer_files_and_every_changed_byte_are_refused():
 
 def test_files_of_something_else(tmp_path):
     for content in (b"", b"PK\x03\x04", b"\x80\x04\x95", b"\x93NUMPY\x01\x00" + bytes(99)):
-        with pytest.raises(hn.DamagedFileError, match="does not begin like one"):
+        with pytest.raises(hn.DamagedFileError, match="not a file of Hannan"):
             read(content)
     with pytest.raises(hn.StorageError, match="cannot be read"):
         hn.load(tmp_path / "nothing")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Action, Oracle, ParameterError
+from hannan.core import Action, InputTypeError, Oracle, OrderError, ParameterError
 from hannan.core.arrays import Contexts, as_rows
 from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed
 from hannan.environments._planted import DrawnContexts
@@ -108,3 +108,36 @@ class Tally:
         count = self._counts[key]
         if count > self._most or (count == self._most and key < self.favourite):
             self.favourite, self._most = key, count
+
+
+class Copies:
+    """So many copies of the learner that the adversary `whose` plays against."""
+
+    def __init__(self, whose: object, number: int) -> None:
+        self._whose = type(whose).__name__
+        self._number = number
+        self._learner: Any = None
+
+    def meet(self, learner: Any) -> None:
+        """Ask copies of this learner from now on."""
+        if not callable(getattr(learner, "would_play", None)):
+            raise InputTypeError(
+                f"{self._whose} asks a learner what copies of it would play; "
+                f"{type(learner).__name__} has no would_play(context, copies, seed)."
+            )
+        self._learner = learner
+
+    def check_met(self) -> None:
+        """Refuse to begin without a learner."""
+        if self._learner is None:
+            raise OrderError(
+                f"{self._whose} must know the learner before the first round: let hannan.play run "
+                "the game, or call meet(learner) first."
+            )
+
+    def favourite(self, context: Any, seed: int) -> Any:
+        """What most of them would play."""
+        answers = Tally()
+        for action in self._learner.would_play(context, self._number, seed):
+            answers.add(action)
+        return answers.favourite

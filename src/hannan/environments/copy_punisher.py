@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import InputTypeError, Oracle, OrderError, Round
+from hannan.core import Oracle, Round
 from hannan.core.arrays import Contexts
 from hannan.core.validation import check_integer
-from hannan.environments._punisher import Punisher, Tally
+from hannan.environments._punisher import Copies, Punisher
 
 
 class CopyPunisher(Punisher):
@@ -77,27 +77,15 @@ class CopyPunisher(Punisher):
             seed=seed,
         )
         self.copies = check_integer(self, "copies", copies, 1)
-        self._learner: Any = None
+        self._asked = Copies(self, self.copies)
 
     def meet(self, learner: Any) -> None:
-        if not callable(getattr(learner, "would_play", None)):
-            raise InputTypeError(
-                "CopyPunisher asks a learner what copies of it would play; "
-                f"{type(learner).__name__} has no would_play(context, copies, seed)."
-            )
-        self._learner = learner
+        self._asked.meet(learner)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Rounds against the last learner given to `meet`."""
-        learner = self._learner
-        if learner is None:
-            raise OrderError(
-                "CopyPunisher must know the learner before the first round: let hannan.play run "
-                "the game, or call meet(learner) first."
-            )
+        self._asked.check_met()
         seed = int(rng.integers(2**62))
         for t, (i, u) in enumerate(self._draws(horizon, rng)):
-            answers = Tally()
-            for action in learner.would_play(self._contexts[i], self.copies, seed + t):
-                answers.add(action)
-            yield Round(self._contexts[i], self._losses(u, answers.favourite))
+            x = self._contexts[i]
+            yield Round(x, self._losses(u, self._asked.favourite(x, seed + t)))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core import Environment, InputTypeError, OrderError, Round
+from hannan.core import Environment, Round
 from hannan.core.validation import check_integer, check_positive, check_probability
 from hannan.environments._pool import Pool
-from hannan.environments._punisher import Tally
+from hannan.environments._punisher import Copies
 
 
 class ItemPunisher(Environment):
@@ -58,33 +58,21 @@ class ItemPunisher(Environment):
         self.lifetime = check_positive(self, "lifetime", lifetime)
         self.copies = check_integer(self, "copies", copies, 1)
         self.low = check_probability(self, "low", low)
-        self._learner: Any = None
+        self._asked = Copies(self, self.copies)
 
     def meet(self, learner: Any) -> None:
-        if not callable(getattr(learner, "would_play", None)):
-            raise InputTypeError(
-                "ItemPunisher asks a learner what copies of it would play; "
-                f"{type(learner).__name__} has no would_play(context, copies, seed)."
-            )
-        self._learner = learner
+        self._asked.meet(learner)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
         """Rounds against the last learner given to `meet`."""
-        learner = self._learner
-        if learner is None:
-            raise OrderError(
-                "ItemPunisher must know the learner before the first round: let hannan.play run "
-                "the game, or call meet(learner) first."
-            )
+        self._asked.check_met()
         seed = int(rng.integers(2**62))
         rng = rng.spawn(1)[0]  # a learner with the same seed may draw from the other
         pool = Pool(self.pool, self.features, self.lifetime, rng)
         for t in range(horizon):
             pool.turn()
             menu, _ = pool.offer(self.offered, rng.standard_normal(self.features))
-            answers = Tally()
-            for action in learner.would_play(menu, self.copies, seed + t):
-                answers.add(action)
+            favourite = self._asked.favourite(menu, seed + t)
             losses = (rng.random(self.offered) < self.low).astype(np.float64)
-            losses[answers.favourite] = 1.0
+            losses[favourite] = 1.0
             yield Round(menu, losses)
