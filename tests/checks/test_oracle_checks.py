@@ -74,6 +74,12 @@ class AddsWhatItForesees(BrokenObjective):
         return found
 
 
+class ChargesTwice(BrokenObjective):
+    def charge(self, context, action, loss):
+        super().charge(context, action, loss)
+        super().charge(context, action, loss)
+
+
 class SharesItsTotals(BrokenObjective):
     def copy(self):
         return self
@@ -125,6 +131,7 @@ BROKEN_OBJECTIVES = {
     ForeseesThePast: "check_foreseeing_is_settling_a_copy",
     ForeseesOtherNoise: "check_foreseeing_is_settling_a_copy",
     AddsWhatItForesees: "check_foreseeing_is_settling_a_copy",
+    ChargesTwice: "check_charging_is_adding_one_loss",
     CountsRounds: "check_zero_losses_change_nothing",
     MovesItsTies: "check_ties_break_the_same_way",
     SharesItsTotals: "check_copies_are_independent",

@@ -246,6 +246,22 @@ def check_foreseeing_is_settling_a_copy(case: Case) -> None:
         require(same, f"{case}: foresee() changes the total.")
 
 
+def check_charging_is_adding_one_loss(case: Case) -> None:
+    """`charge` leaves the total that `add` leaves, where all other losses are zero."""
+    if case.oracle.chooses_sets or case.oracle.takes_functions:
+        return
+    noise, total = case.noise(), case.total(case.rounds())
+    other = total.copy()
+    for i, (context, _) in enumerate(case.rounds(salt=3)):
+        K = case.size(context)
+        total.charge(context, i % K, 0.7)
+        other.add(context, 0.7 * (np.arange(K) == i % K))
+        drawn = noise, i, 1, _SCALE
+        same = np.array_equal(total.minima(*drawn), other.minima(*drawn), equal_nan=True)
+        require(same, f"{case}: charge() adds something else than a round of one loss.")
+        _require_same(case, *(each.action(context, noise, i, _SCALE) for each in (total, other)))
+
+
 def check_zero_losses_change_nothing(case: Case) -> None:
     """A round without loss leaves the leader as it was, where the oracle is exact."""
     if not case.oracle.exact:
@@ -397,6 +413,7 @@ ORACLE_CHECKS: tuple[OracleCheck, ...] = (
     check_minima_are_the_leaders_values,
     check_fast_paths_agree,
     check_foreseeing_is_settling_a_copy,
+    check_charging_is_adding_one_loss,
     check_zero_losses_change_nothing,
     check_rescaling_keeps_the_leader,
     check_ties_break_the_same_way,

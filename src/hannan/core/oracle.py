@@ -76,6 +76,12 @@ class Objective(Stored, ABC):
     def add(self, context: Any, losses: FloatArray) -> None:
         """Add one round."""
 
+    def charge(self, context: Any, action: int, loss: float) -> None:
+        """Add one round in which all other losses were zero."""
+        losses = np.zeros(len(context) if self.oracle.described else self.n_actions)
+        losses[action] = loss
+        self.add(context, losses)
+
     def observe(self, context: Any) -> None:
         """Add one round in which every loss was zero; most totals do not change."""
 

@@ -163,7 +163,7 @@ class ContextSemiBanditFTPL(Learner):
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
-    _derived = frozenset({"_theorem", "_K", "_offset"})
+    _derived = frozenset({"_theorem", "_K", "_offset", "_plain"})
     _varying = frozenset({"_resampling"})
 
     class Round(NoisyRound):
@@ -271,6 +271,10 @@ class ContextSemiBanditFTPL(Learner):
         self._account = Account()
         self._decided = 0
         self._hint = NoHint()
+        # Whether rounds are as in the paper: all known but the loss, which is one number.
+        self._plain = predictor is None and self._step.measures and not exploration
+        self._plain = self._plain and not oracle.chooses_sets and not X.open_world
+        self._plain = self._plain and self._K > 0 and self._offset.low == 0.0
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
             self._check_predictor(predictor)
@@ -292,6 +296,8 @@ class ContextSemiBanditFTPL(Learner):
             scale = step.before(leader, opened.variance)
         opened.draw = leader.draw(scale)
         opened.limit = self._limit(n, self._K or len(opened.context))
+        if self._plain:
+            return
         if self.exploration:
             self._floor.raise_to(opened)
         if self._offset.low < 0.0:
@@ -313,18 +319,14 @@ class ContextSemiBanditFTPL(Learner):
     def _act(self, opened: Round) -> None:
         """Draw {z}; play what the leader of {z} and the estimates ℓ̂_1..t-1 does on x_t."""
         opened.draws = 1
-        chosen = None
+        chosen: Action | None = None
         if opened.share or opened.explores:
             K = self._K or len(opened.context)
             chosen = opened.without_base(self._leader.uniform(opened.draw.number), K)
-        if chosen is not None:
-            opened.action = chosen
-        else:
-            noise, number, scale = opened.draw
-            opened.action = past_of(self._leader, opened).action(
-                opened.context, noise, number, scale
-            )
+        if chosen is None:
+            chosen = past_of(self._leader, opened).action(opened.context, *opened.draw)
             opened.calls += 1
+        opened.action = chosen
         if opened.number is not None:
             # Of this state, whenever the loss may come.
             opened.weights = weigh(self._leader, self._resampling, opened)
@@ -351,9 +353,34 @@ class ContextSemiBanditFTPL(Learner):
         self._hint.release(opened)
 
     def _update(self, opened: Round, loss: Any) -> None:
-        """ℓ̂_t(j) = J_t(j) ℓ_t(j) for j in a_t, 0 otherwise; then ε_{t+1}."""
+        """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
+        leader, step, found = self._leader, self._step, None
+        cost = self._check_loss(opened.action, loss)
+        if self._plain and opened.weights is None and opened.plays is None and not opened.late:
+            opened.draws, opened.exact = 0, None  # an earlier call may have failed
+            # J_t by fresh draws, or its mean; and what it cost not to have known ℓ̂_t.
+            found = weigh_and_measure(leader, self._resampling, step, opened, cost)
+        if found is None:
+            self._update_any(opened, cost)
+            return
+        weight, instability = found
+        if cost:
+            leader.total.charge(opened.context, int(opened.action), weight * cost)
+            self._resampling.note(opened.exact)
+        else:
+            leader.total.observe(opened.context)
+        # From here on nothing can fail.
+        leader.advance(opened.draws)
+        if instability > 0.0:  # D_t, ε_{t+1} = G / D_t
+            step.after(leader, instability)
+        scale = opened.draw.scale
+        moved = self._resampling.moment(opened.exact) * leader.kappa * (weight * cost * cost)
+        self._account.learned(cost, scale, moved / scale, 0.0)
+
+    def _update_any(self, opened: Round, losses: Any) -> None:
+        """The same for sets, hints and baselines, for contexts and actions that are not known
+        beforehand or not available, and for losses that come late."""
         leader, hint, step = self._leader, self._hint, self._step
-        losses = self._check_loss(opened.action, loss)
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
@@ -411,7 +438,7 @@ class ContextSemiBanditFTPL(Learner):
         if weights is None and surprised and baseline is None and opened.plays is None:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
-                weights, measured = found
+                weights, measured = found[0], Measured(found[1])
         if weights is None and (surprised or self._hint.mixes):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
@@ -651,6 +678,8 @@ class ContextSemiBanditFTPL(Learner):
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context, checked, if it may arrive."""
         X = self._leader.X
+        if type(context) is int and context in X.numbers:
+            return context
         return X.admit(context, self.clock + ahead if X.timed else 0)
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
@@ -668,7 +697,7 @@ class ContextSemiBanditFTPL(Learner):
             return check_losses(loss, len(action), self._range, "one for each chosen element")[0]
         low, high = self._range
         if isinstance(loss, float) and low <= loss <= high:
-            return loss
+            return float(loss)
         return check_chosen_loss(loss, self._range)
 
     def _check_range(self) -> tuple[float, float]:

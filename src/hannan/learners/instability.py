@@ -87,40 +87,40 @@ def weigh_and_measure(
     step: StepSize,
     opened: Any,
     loss: float,
-) -> tuple[float, Measured] | None:
+) -> tuple[float, float] | None:
     """The weight of a loss and what `measure` finds, in one compiled call, where there is one.
 
     For single actions that the leader alone has chosen, without a baseline, if the law of its
     choice is that of a smallest number under noise, or weights are drawn in pairs. None elsewhere.
+    What it takes is counted in the round; no loss takes nothing.
     """
     (_, _, scale), action, total = opened.draw, opened.action, leader.total
-    if not step.measures or scale != step.scale or type(action) is not int:
+    if not scale or scale != step.scale or not step.measures or type(action) is not int:
         return None
-    if scale == 0.0 or opened.advice is not None or opened.explores:
+    if opened.advice is not None or opened.explores:
         return None
-    draw = noise, first, _ = leader.draw(scale, opened.draws)
+    if not loss:
+        return 0.0, 0.0
+    noise, first, _ = leader.draw(scale, opened.draws)
     standing = None if resampling.exact is False else total.standing(opened.context, noise, scale)
     if standing is not None:
-        law = np.empty(len(standing))
+        law = opened.law = np.empty(len(standing))
         weight, lost = lesson(standing, scale, action, loss, opened.limit, law)
-        opened.law, opened.exact = law, True
-        measured = Measured(lost, 2)
-    elif (
-        resampling.in_pairs(total)
-        and not resampling.exact
-        and resampling.law(total, opened.context, draw) is None
-    ):
+        opened.exact = True
+        opened.calls += 2
+    elif resampling.in_pairs(total) and not resampling.exact:
+        if not total.paired and resampling.law(total, opened.context, opened.draw) is not None:
+            return None
         given = noise, first, opened.limit, resampling.enough, scale, leader.stop_key
         weight, used, lost = total.lesson(opened.context, action, loss, *given)
         opened.exact = False
-        opened.draws += used
-        opened.calls += 2 * used
-        measured = Measured(lost, 4, 1)
+        opened.draws += used + 1
+        opened.calls += 2 * used + 4
     else:
         return None
     if lost > 0.0:
         leader.get_ready()
-    return weight, measured
+    return weight, lost
 
 
 def measure_late(

@@ -130,6 +130,9 @@ class TableObjective(Objective):
     def add(self, context: int, losses: FloatArray) -> None:
         self.totals[context] += losses
 
+    def charge(self, context: int, action: int, loss: float) -> None:
+        self.totals[context, action] += loss
+
     def perturbed(self, contexts: Sequence[int], losses: FloatArray) -> TableObjective:
         twin = self.copy()
         np.add.at(twin.totals, np.asarray(contexts, dtype=np.intp), losses)

@@ -262,6 +262,14 @@ class FiniteObjective(BlockObjective):
         self._note[self._losses_in] = losses
         self._waiting, self._seen = self._views[context], _NOTHING
 
+    def charge(self, context: int, action: int, loss: float) -> None:
+        if self._waiting is not None:
+            _ = self.scores
+        losses = self._losses
+        losses.fill(0.0)
+        losses[action] = loss
+        self._waiting, self._seen = self._views[context], _NOTHING
+
     def tilted(self, context: int, losses: FloatArray) -> Self:
         """The scores with one more round, in a buffer that is reused; made when they are needed."""
         twin = self._tilted
@@ -484,6 +492,7 @@ class FiniteSetObjective(FiniteObjective):
     """The total loss of every policy whose actions are sets of elements."""
 
     paired = False
+    charge = Objective.charge
     resample_one = Objective.resample_one
     chances = Objective.chances
     weigh = Objective.weigh

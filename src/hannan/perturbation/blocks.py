@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 LANES = 16
 """Draws are made this many at a time."""
 
-_IN_CACHE = 2**20
-"""Bytes of a block that fits into the second-level cache."""
+_IN_CACHE = 2**22
+"""Bytes of a block: larger ones leave the caches, and smaller ones are handed over too often."""
 
 Block = NDArray[np.float32]
 
