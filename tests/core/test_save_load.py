@@ -468,6 +468,34 @@ def test_a_learner_that_plays_on_meanwhile_is_not_saved(tmp_path):
     assert refused > 0
 
 
+class Waiting(hn.predictors.Mean):
+    """In the middle of a call until it is told to go on."""
+
+    def learn(self, context, action, loss):
+        super().learn(context, action, loss)
+        REACHED.set()
+        assert GO_ON.wait(60)
+
+
+REACHED, GO_ON = threading.Event(), threading.Event()
+
+
+def test_a_learner_in_the_middle_of_a_call_of_another_thread_is_not_saved(tmp_path):
+    learner = BANDIT(LISTED, predictor=Waiting(), seed=0)
+    other = BANDIT(LISTED, seed=0)
+    player = threading.Thread(target=lambda: (learner.act(0), learner.update(0.5)))
+    player.start()
+    try:
+        assert REACHED.wait(60)
+        with pytest.raises(hn.StorageError, match="in another thread"):
+            learner.save(tmp_path / "x")
+        other.save(tmp_path / "x")
+    finally:
+        GO_ON.set()
+        player.join()
+    learner.save(tmp_path / "y")
+
+
 SAVING = """
 import sys
 import numpy as np, hannan as hn

@@ -11,6 +11,7 @@ is left alone.
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 
 # `signal` translates numbers to names and back, which takes longer than all else here.
@@ -59,6 +60,16 @@ class Interrupts:
         if not self._under_way(frame):
             self.waiting = False
             raise KeyboardInterrupt
+
+    def elsewhere(self, owner: object) -> bool:
+        """Whether another thread is in the middle of such a call of this object."""
+        here = threading.get_ident()
+        for thread, frame in sys._current_frames().items():
+            while frame is not None and thread != here:
+                if frame.f_code in self._calls and frame.f_locals.get("self") is owner:
+                    return True
+                frame = frame.f_back
+        return False
 
     def _pressed(self, number: int, frame: FrameType | None) -> None:
         if not self.waiting and self._under_way(frame):
