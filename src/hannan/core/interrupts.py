@@ -64,7 +64,8 @@ class Interrupts:
     def elsewhere(self, owner: object) -> bool:
         """Whether another thread is in the middle of such a call of this object."""
         here = threading.get_ident()
-        for thread, frame in sys._current_frames().items():
+        for thread, inmost in sys._current_frames().items():
+            frame: FrameType | None = inmost
             while frame is not None and thread != here:
                 if frame.f_code in self._calls and frame.f_locals.get("self") is owner:
                     return True
