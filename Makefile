@@ -35,10 +35,12 @@ bench: $(READY)
 golden: $(READY)
 	$(BIN)/python -m tests.golden
 
-# constraints.txt pins the whole tree, the build backend included, to files of known hashes.
+# constraints.txt pins the whole tree, the build backend included, to files of known hashes. pip would
+# make bytecode of all of it on one core, the tests of other packages included: half of its time.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r constraints.txt
+	-$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 

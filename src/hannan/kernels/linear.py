@@ -7,7 +7,7 @@ row by row, and updated in place.
 import math
 
 import numpy as np
-from numba import uint64
+from numba import int64, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
@@ -127,11 +127,13 @@ def smooth(X, ridge, Z, out):
     False where the penalty is lost in rounding. Sizes are too small for the threads of a BLAS.
     """
     n, p = X.shape
-    A, W = ridge * np.eye(p), np.zeros((p, Z.shape[1]))
+    A, W = np.zeros((p, p)), np.zeros((p, Z.shape[1]))
+    for i in range(p):
+        A[i, i] = ridge
     for t in range(n):
         for i in range(p):
             subtract(A[i], -X[t, i], X[t], i)
-            subtract(W[i], -X[t, i], Z[t], 0)
+            subtract(W[i], -X[t, i], Z[t], int64(0))
     for i in range(p):  # A = U'U and W = U^-T X'Z
         square = A[i, i]
         for j in range(i):
@@ -139,20 +141,27 @@ def smooth(X, ridge, Z, out):
         if not A[i, i] > _LOST * square:
             return False
         pivot = math.sqrt(A[i, i])
-        A[i, i:] /= pivot
-        W[i] /= pivot
+        divide(A[i], pivot, i)
+        divide(W[i], pivot, int64(0))
         for j in range(i + 1, p):
             subtract(A[j], A[i, j], A[i], j)
-            subtract(W[j], A[i, j], W[i], 0)
+            subtract(W[j], A[i, j], W[i], int64(0))
     for i in range(p - 1, -1, -1):
         for j in range(i + 1, p):
-            subtract(W[i], A[i, j], W[j], 0)
-        W[i] /= A[i, i]
+            subtract(W[i], A[i, j], W[j], int64(0))
+        divide(W[i], A[i, i], int64(0))
     out[:] = 0.0
     for t in range(n):
         for i in range(p):
-            subtract(out[t], -X[t, i], W[i], 0)
+            subtract(out[t], -X[t, i], W[i], int64(0))
     return True
+
+
+@fast
+def divide(row, number, start):
+    """row /= number, from an entry on; of slices it would take the compiler seconds."""
+    for j in range(start, row.size):
+        row[j] /= number
 
 
 @njit

@@ -9,6 +9,7 @@ costs L + D at most can differ only where |d_j| <= D, and these points are gone 
 import numpy as np
 
 from hannan.kernels.compiling import njit
+from hannan.kernels.copying import copy
 
 
 @njit
@@ -80,7 +81,7 @@ def search(
                 if cost < best:
                     second = best
                     best = cost
-                    found[:] = x
+                    copy(x, found)
                 elif cost < second:
                     second = cost
                 fits = False

@@ -66,17 +66,17 @@ def philox(key, c0, c1, c2, c3):
 
 
 @njit
-def _words(key, stream, first, quad, out):
-    """out[q, i, b] = random word of cell 4 (quad + q) + i in draw first + b, b = 0..15."""
-    for q in range(out.shape[0]):
-        four = out[q]
+def _words(key, stream, first, quad, count, out):
+    """Random words of the cells of `count` quadruples, for sixteen draws from `first` on."""
+    for q in range(count):
+        at = q * 4 * WIDTH
         for b in range(WIDTH):
             n = uint64(first) + uint64(b)
             w0, w1, w2, w3 = philox(key, uint64(quad + q), stream, n & _LOW, n >> _32)
-            four[0, b] = uint32(w0)
-            four[1, b] = uint32(w1)
-            four[2, b] = uint32(w2)
-            four[3, b] = uint32(w3)
+            out[at + b] = uint32(w0)
+            out[at + WIDTH + b] = uint32(w1)
+            out[at + 2 * WIDTH + b] = uint32(w2)
+            out[at + 3 * WIDTH + b] = uint32(w3)
 
 
 @njit
@@ -104,16 +104,17 @@ def fill_laplace(key, stream, first, out):
     The number of cells must be a multiple of four.
     """
     chunk = 16  # quadruples of cells whose intermediate results stay in the first-level cache
-    words = lanes.aligned(chunk * 4 * WIDTH).view(np.uint32).reshape(chunk, 4, WIDTH)
-    exponent = lanes.aligned(chunk * 4 * WIDTH)
+    # Flat arrays of their own: views and shapes of others take the compiler half a second.
+    size = chunk * 4 * WIDTH
+    words, exponent = np.empty(size, np.uint32), np.empty(size, np.float32)
     flat = out.reshape(out.size)
     as_bits = flat.view(np.int32)
     quads = out.shape[0] // 4
     for quad in range(0, quads, chunk):
-        here = words[: min(chunk, quads - quad)]
-        _words(key, stream, first, quad, here)
-        a, b = quad * 4 * WIDTH, quad * 4 * WIDTH + here.size
-        _laplace_in_place(here.reshape(here.size), flat[a:b], as_bits[a:b], exponent)
+        count = min(chunk, quads - quad)
+        _words(key, stream, first, quad, count, words)
+        a, b = quad * 4 * WIDTH, (quad + count) * 4 * WIDTH
+        _laplace_in_place(words[: b - a], flat[a:b], as_bits[a:b], exponent)
 
 
 @njit

@@ -95,7 +95,8 @@ def learn(totals, x, tops, scale, baseline, covered, decided, action, weight, lo
     if surprise != 0.0:
         law(seen, eta, now)
         cost += surprise * (decided[action] - now[action])
-    row[:] = seen
+    for k in range(K):
+        row[k] = seen[k]
     return cost
 
 
