@@ -190,11 +190,30 @@ class SetObjective(Objective):
         draw: int,
         scale: float,
     ) -> Action:
-        """One pass over the costs, whatever is added to them, and one leader."""
+        given = _NO_LOSSES if losses is None else losses
+        return self.settle_among(context, available, given, noise, draw, scale, False)
+
+    def settle_among(
+        self,
+        context: None,
+        available: Elements,
+        losses: FloatArray,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+        keep: bool = True,
+    ) -> Action:
+        """One pass over the costs, whatever is added to them, and one leader.
+
+        The losses are not added to the totals unless they are to be kept.
+        """
         z = _SILENCE if scale == 0.0 else _ready(noise).row(draw)
         costs = np.empty(self.oracle.n_actions)
-        perturb(self.totals, _NO_LOSSES if losses is None else losses, available, z, scale, costs)
-        return self._open(self._best(costs), costs)
+        perturb(self.totals, losses, available, z, scale, costs)
+        action = self._open(self._best(costs), costs)
+        if keep:
+            self.totals += losses
+        return action
 
     def copy(self) -> SetObjective:
         twin = type(self)(self.oracle)
@@ -213,7 +232,7 @@ class SetObjective(Objective):
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
         chosen = self._best(self._costs(noise, draw, scale))
-        return self._open(chosen, self.totals) if self._closed else self.oracle.action(chosen)
+        return self._open(chosen) if self._closed else self.oracle.action(chosen)
 
     def settle(
         self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
@@ -252,11 +271,11 @@ class SetObjective(Objective):
             done += len(rows)
         return inclusion
 
-    def _open(self, chosen: Elements, costs: FloatArray) -> Action:
+    def _open(self, chosen: Elements, costs: FloatArray | None = None) -> Action:
         """The action, if enough is open for one."""
         oracle = self.oracle
         if oracle.antichain and len(chosen) < oracle.rank:
-            raise oracle.infeasible(costs)
+            raise oracle.infeasible(self.totals if costs is None else costs)
         return oracle.action(chosen)
 
     def resample(
