@@ -16,6 +16,7 @@ from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close, perturb
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_rows
+from hannan.kernels.weights import after_trials
 from hannan.perturbation import Blocks, LaplaceNoise
 
 Elements = NDArray[np.intp]
@@ -293,8 +294,7 @@ class SetObjective(Objective):
         if scale == 0.0 or resample_rows is None:
             return super().resample(context, elements, noise, first, limit, successes, scale)
         blocks = _ready(noise).blocks
-        hits = np.zeros(len(elements), np.intp)
-        reached = np.zeros(len(elements), np.intp)
+        hits, reached = np.zeros((2, len(elements)), np.intp)
         used, short = 0, len(elements)
         while used < limit - 1 and short > 0:
             start = blocks.locate(first + used)
@@ -304,7 +304,9 @@ class SetObjective(Objective):
                 elements, successes, hits, reached, used,
             )  # fmt: skip
             used += more
-        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+        weights = np.empty(len(elements))
+        after_trials(hits, reached, successes, limit, weights)
+        return weights, used
 
     def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
         return _perturbed(self.totals, noise, draw, scale)
