@@ -2,9 +2,10 @@
 
 The bottleneck of two nodes is the smallest c such that edges that cost up to c connect them. An
 edge is in the cheapest tree if it costs no more than the bottleneck of its ends. Bottlenecks come
-from steps b[i] = min(b[i], max(b[j], b[k])) on pairs of nodes, and which steps there are is a matter
-of the graph alone: nodes are taken out one after another, each leaving its neighbours connected as
-they were through it, and are then put back in the opposite order.
+from steps b[i] = min(b[i], max(b[j], b[k])) on pairs of nodes, and which steps there are depends on
+the graph alone: nodes are taken out one after another, each leaving its neighbours connected as
+they were through it, and are then put back in the opposite order. Where edges cost the same, or
+the open ones do not connect all nodes, Kruskal's rule decides.
 
 `pair[e]` is the pair that edge e connects, -1 for a loop. The steps of targets[n] = i are the pairs
 (j, k) in ways[starts[n] : starts[n + 1]].
@@ -58,13 +59,16 @@ def _sixteen(costs, pair, targets, starts, ways, value):
 def _inside(costs, pair, value, inside):
     """Mark the edges that cost as much as their bottleneck; how many there are.
 
-    More than a tree has where edges cost the same, or fewer are open than it needs.
+    These are more than a tree has where edges cost the same. Where too few are open: -1.
     """
     count = 0
+    connected = True
     for e in range(costs.size):
-        inside[e] = pair[e] >= 0 and costs[e] == value[pair[e]]
+        bottleneck = value[max(pair[e], 0)]
+        inside[e] = pair[e] >= 0 and costs[e] == bottleneck
+        connected &= pair[e] < 0 or bottleneck < np.inf
         count += inside[e]
-    return count
+    return count if connected else -1
 
 
 @njit(nogil=True)
@@ -73,7 +77,7 @@ def tree_rows(costs, pair, targets, starts, ways, n_pairs, tail, head, n_nodes, 
     value = np.empty(n_pairs)
     for i in range(costs.shape[0]):
         _one(costs[i], pair, targets, starts, ways, value)
-        if _inside(costs[i], pair, value, out[i]) != n_nodes - 1:  # ties
+        if _inside(costs[i], pair, value, out[i]) != n_nodes - 1:
             kruskal_rows(costs[i : i + 1], tail, head, n_nodes, out[i : i + 1])
 
 

@@ -144,7 +144,8 @@ class SetNoise(LaplaceNoise):
         self, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int, memory: int
     ) -> None:
         super().__init__(contexts, n_actions, key, stream)
-        self.blocks = Blocks(self._fill, max(WIDTH, padded(self.n_cells)), memory)
+        self._width = self.n_cells
+        self.blocks = Blocks(self._fill, max(WIDTH, padded(self._width)), memory)
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         fill_rows(self.key, self.stream, first, block)
@@ -152,12 +153,12 @@ class SetNoise(LaplaceNoise):
     def row(self, draw: int) -> NDArray[np.float32]:
         """One draw; valid until the next call."""
         at = self.blocks.locate(draw)
-        return self.blocks.block[at, : self.n_cells]
+        return self.blocks.block[at, : self._width]
 
     def rows(self, first: int, most: int) -> NDArray[np.float32]:
         """Draws first, first + 1, …: as many as the block holds, at most `most`."""
         at = self.blocks.locate(first)
-        return self.blocks.block[at : at + most, : self.n_cells]
+        return self.blocks.block[at : at + most, : self._width]
 
 
 class SetObjective(Objective):

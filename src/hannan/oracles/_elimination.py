@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Elimination(NamedTuple):
-    """Which pair of nodes an edge connects, and the steps of the pairs, one target after another."""
+    """Which pair of nodes an edge connects, and the steps, one target after another."""
 
     pair: NDArray[np.int32]
     targets: NDArray[np.uint32]
@@ -59,4 +59,6 @@ def elimination(tail: NDArray[np.intp], head: NDArray[np.intp], n_nodes: int) ->
     listed = [(i, ways) for i, ways in [*there, *reversed(back)] if ways]
     starts = np.cumsum([0, *(len(ways) for _, ways in listed)]).astype(np.uint32)
     ways = np.array([way for _, ways in listed for way in ways], np.uint32).reshape(-1, 2)
-    return Elimination(pairs, np.array([i for i, _ in listed], np.uint32), starts, ways, len(number))
+    return Elimination(
+        pairs, np.array([i for i, _ in listed], np.uint32), starts, ways, len(number)
+    )
