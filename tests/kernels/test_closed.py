@@ -21,7 +21,8 @@ def test_closed_elements_get_the_least_open_loss(case):
     out = np.full(len(plays), np.nan)
     hidden = np.where(plays < 0, np.nan, losses)
     nothing = np.empty((2, 0))
-    assert closed.complete(plays, hidden, nothing, 0.25, 1.0, out) == -1
+    found = closed.complete(plays, hidden, nothing, 0.25, 1.0, out)
+    assert found == (-1, out.min(), out.max())
     shown = losses[plays >= 0]
     least = shown.min() if shown.size else 0.25
     assert np.array_equal(out, np.where(plays < 0, least, losses))
@@ -31,7 +32,8 @@ def test_what_was_seen_of_closed_elements_is_charged_when_losses_are_completed(c
     plays, losses, sums, counts = case
     known = np.array([sums, counts])
     out = np.empty(len(plays))
-    assert closed.complete(plays, losses, known, -0.5, 0.5, out) == -1
+    found = closed.complete(plays, losses, known, -0.5, 0.5, out)
+    assert found == (-1, out.min(), out.max())
     shown = losses[plays >= 0]
     expected = np.where(plays < 0, shown.min() if shown.size else 0.0, losses)
     closed.charge(plays, known, -0.5, 0.5, expected)
@@ -44,7 +46,7 @@ def test_a_missing_loss_of_an_open_element_is_found(case):
         wrong = losses.copy()
         wrong[k] = np.inf
         nothing = np.empty((2, 0))
-        assert closed.complete(plays, wrong, nothing, 0.0, 1.0, np.empty(len(plays))) == k
+        assert closed.complete(plays, wrong, nothing, 0.0, 1.0, np.empty(len(plays)))[0] == k
 
 
 def test_closed_elements_are_charged_their_mean_with_one_more_at_the_best(case):

@@ -86,6 +86,8 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
                 for more in (None, np.ones(K)):
                     with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
                         total.pick(None, np.flatnonzero(mask), more, noise, draw, scale)
+                with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
+                    total.settle_among(None, np.flatnonzero(mask), more, noise, draw, scale)
                 continue
             costs = totals + scale * noise.unit(draw)[0]
             found = naive.as_set(few.action(None, noise, draw, scale))
@@ -107,6 +109,10 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
             assert abs(sum((costs + more)[list(picked)]) - best) < 1e-5
             after = total.tilted(None, more).among(None, np.flatnonzero(mask))
             assert naive.as_set(after.action(None, noise, draw, scale)) == picked
+            twin = total.copy()
+            settled = twin.settle_among(None, np.flatnonzero(mask), more, noise, draw, scale)
+            assert naive.as_set(settled) == picked
+            assert np.array_equal(known_totals(twin, oracle), after_adding(total, more, oracle))
         assert np.array_equal(known_totals(total, oracle), before)
     assert seen[True]
     assert seen[False] or set() in sets
@@ -119,6 +125,13 @@ def known_totals(total, oracle):
     found = np.zeros(oracle.n_actions)
     found[total._ids] = total.totals
     return found
+
+
+def after_adding(total, losses, oracle):
+    """The totals of a copy to which a round has been added."""
+    twin = total.copy()
+    twin.add(None, losses)
+    return known_totals(twin, oracle)
 
 
 @ORACLES

@@ -137,11 +137,14 @@ def test_a_solver_that_is_warm_answers_as_one_that_is_not(seed):
         sets = naive_combinatorial.points(K, *given)
         for trial in range(12):
             costs = rng.integers(-2, 3, size=K) if trial % 3 == 0 else rng.normal(size=K)
+            if trial % 3 == 1:  # nearly tied: closer than HiGHS looks
+                costs = rng.integers(-2, 3, size=K) + 1e-7 * rng.normal(size=K)
             costs = costs.astype(float) * 10.0 ** rng.integers(-3, 4)
             chosen = warm.solve(costs).chosen
             best = naive_combinatorial.best_value(sets, costs)
             assert set(chosen.tolist()) in sets
-            assert abs(costs[chosen].sum() - best) <= 1e-9 * max(1.0, np.abs(costs).max())
+            near = 1e-6 if trial % 3 == 1 else 1e-9
+            assert abs(costs[chosen].sum() - best) <= near * max(1.0, np.abs(costs).max())
             again = hn.oracles.LinearProgram(*given).solve(costs).chosen
             assert chosen.tolist() == again.tolist()
 

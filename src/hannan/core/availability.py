@@ -20,12 +20,14 @@ from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Objective
 from hannan.core.rounds import IntArray, OpenRound, available_in, context_key
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray, LossRange, refuse
+from hannan.core.validation import CheckedLosses, FloatArray, LossRange, refuse
 from hannan.kernels import closed
 from hannan.kernels import ridge as kernel
+from hannan.kernels.losses import LARGEST
 
 # More than any total, in units of the largest loss; the second where rounds weigh more than 1.
 _WALLS = (1e9, 1e15)
+_BOOL, _FLOAT64 = np.dtype(bool), np.dtype(np.float64)
 _NOTHING = np.empty((2, 0))  # sums and counts where nothing was seen
 _MEMORY = 2**26  # the most bytes that inverses of regressions may take
 
@@ -192,10 +194,7 @@ class AvailableCosts(Stored):
                 self._learn_diagonal(x, seen, losses)
             self._seen[seen] = True
         else:
-            row = self.sums(context)
-            if row is None:
-                row = self._means[context_key(context)] = np.zeros((2, self.n_actions))
-            closed.observe(seen, losses, row)
+            closed.observe(seen, losses, self.own(context))
 
     def guess(self, context: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
         """What each action would cost on a context, and where that is known."""
@@ -217,12 +216,19 @@ class AvailableCosts(Stored):
         best = (sums / np.maximum(counts, 1.0))[known].min()
         return np.asarray((sums + best) / (counts + 1.0)), known
 
-    def sums(self, context: Any) -> FloatArray | None:
-        """Sums and counts of losses on a context, [2, K], where there are some."""
+    def sums(self, context: Any) -> FloatArray:
+        """Sums and counts of losses on a context, [2, K]; no columns where nothing was seen."""
         try:
-            return self._means.get(context)
+            return self._means.get(context, _NOTHING)
         except TypeError:  # not hashable
-            return self._means.get(context_key(context))
+            return self._means.get(context_key(context), _NOTHING)
+
+    def own(self, context: Any) -> FloatArray:
+        """The same, to be added to."""
+        row = self.sums(context)
+        if row is _NOTHING:
+            row = self._means[context_key(context)] = np.zeros((2, self.n_actions))
+        return row
 
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
         inverse = self._inverse[seen, 0]
@@ -246,12 +252,15 @@ class Availability(Stored):
         self.costs: AvailableCosts | None = None  # from the first restricted round on
         self.restricted = 0  # rounds learned in which not all actions were available
         self.by_score = 0  # those of them in which the best-scored available action was played
+        self.elements = 0  # K, once a round in which elements of sets were closed has been checked
 
     _varying = frozenset({"costs"})
+    _derived = frozenset({"elements"})
 
     def extended(self, n_actions: int) -> Self:
         """With more actions."""
         twin = copy.copy(self)
+        twin.elements = 0
         twin.costs = None if self.costs is None else self.costs.extended(n_actions)
         return twin
 
@@ -262,6 +271,22 @@ class Availability(Stored):
 
     def _check_stored(self) -> None:
         expect(self, costs=self.costs is None or type(self.costs) is AvailableCosts)
+
+    def close(self, opened: OpenRound, available: Any) -> bool:
+        """Restrict a round to a mask of elements of sets, if that is what was given.
+
+        False where it was not, or no such round has been checked before: see `restrict`.
+        """
+        K = self.elements
+        if not K or type(available) is not np.ndarray or available.dtype is not _BOOL:
+            return False
+        if available.shape != (K,):
+            return False
+        some = available.nonzero()[0]
+        if some.size < K:
+            opened.plays, opened.some = np.empty(K, np.intp), some
+            closed.places(some, opened.plays)
+        return True
 
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
@@ -275,6 +300,7 @@ class Availability(Stored):
         if past is not None and past.oracle.chooses_sets:
             opened.plays, opened.some = np.empty(n_actions, np.intp), some
             closed.places(some, opened.plays)
+            self.elements = n_actions
             return
         found, known = int(some[0]), False
         if self.costs is not None:
@@ -295,7 +321,7 @@ class Availability(Stored):
         charged what it costs when it is available, if that is known.
         """
         assert opened.plays is not None
-        if not isinstance(opened.action, int) and span is not None:
+        if span is not None and not isinstance(opened.action, int):
             return self._complete_set(opened, losses, span)
         losses = complete(losses, opened.plays)
         if span is None or np.shape(losses) != opened.plays.shape:
@@ -305,27 +331,27 @@ class Availability(Stored):
 
     def _complete_set(self, opened: OpenRound, losses: Any, span: LossRange) -> Any:
         """A closed element that was never seen is charged the least loss of those there are."""
-        plays, found = opened.plays, losses
+        plays, found, (low, high) = opened.plays, losses, span
         assert plays is not None
-        if type(losses) is not np.ndarray or losses.dtype != np.float64:
+        if type(losses) is not np.ndarray or losses.dtype is not _FLOAT64:
             try:
                 found = as_array(losses).astype(np.float64)
             except (TypeError, ValueError):
                 return losses
         if found.shape != plays.shape:
             return losses
-        out = np.empty(len(plays))
-        if (bad := closed.complete(plays, found, self._known(opened), *span, out)) >= 0:
+        known = _NOTHING if self.costs is None else self.costs.sums(opened.context)
+        out = np.empty(found.size)
+        bad, least, most = closed.complete(plays, found, known, low, high, out)
+        if bad >= 0:
             raise LossError(
                 f"losses must be finite; that of action {bad}, which was available, is "
                 f"{found[bad]}. Leave out or mend the row."
             )
-        return out
-
-    def _known(self, opened: OpenRound) -> FloatArray:
-        """Sums and counts of what elements cost when they are open; no columns if nothing was."""
-        known = None if self.costs is None else self.costs.sums(opened.context)
-        return _NOTHING if known is None else known
+        if not (low <= least and most <= high and least >= -LARGEST and most <= LARGEST):
+            return out
+        # `tuple.__new__` spares half the time of `CheckedLosses(…)`.
+        return tuple.__new__(CheckedLosses, (out, least, most))
 
     def charges(
         self, opened: OpenRound, span: LossRange
@@ -353,7 +379,7 @@ class Availability(Stored):
             if self.costs is None or span is None:
                 return baseline, opened.action
             base = np.zeros(len(plays)) if baseline is None else baseline.copy()
-            closed.charge(plays, self._known(opened), *span, base)
+            closed.charge(plays, self.costs.sums(opened.context), *span, base)
             return base, opened.action
         if span is not None:
             charged, guesses = self.charges(opened, span)
@@ -374,12 +400,10 @@ class Availability(Stored):
             if opened.plays is None:
                 return
             self.costs = AvailableCosts(len(opened.plays))
+        if type(losses) is CheckedLosses:  # of sets
+            closed.note(opened.plays, losses[0], self.costs.own(opened.context))
+            return
         shown = as_array(losses)
-        if full and opened.plays is not None and not isinstance(opened.action, int):
-            known = self.costs.sums(opened.context)
-            if known is not None:
-                closed.note(opened.plays, shown, known)
-                return
         if not full:
             seen = np.atleast_1d(opened.action)
             if seen.size:

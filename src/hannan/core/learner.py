@@ -145,7 +145,7 @@ class Learner(Parametrised, ABC):
             opened = self.Round(self.check_context(context))
             if ledger.waiting:
                 opened.late, opened.arrived_before = True, ledger.closed
-            if available is not None:
+            if available is not None and not self._availability.close(opened, available):
                 self._restrict(opened, self._some(available))
             self._prepare(opened)
             self._act(opened)
@@ -230,16 +230,18 @@ class Learner(Parametrised, ABC):
             opened = ledger.current
             if decision is not None or opened is None:
                 opened = ledger.find(decision, self._context_key)
-            restricted = opened.plays is not None
-            if restricted and self.feedback is Feedback.FULL:
-                loss = sets.complete(opened, loss, self._span() if self._scores_actions else None)
+            restricted, by_score = opened.plays is not None, False
+            if restricted:
+                by_score = self._scores_actions
+                if self.feedback is Feedback.FULL:
+                    loss = sets.complete(opened, loss, self._span() if by_score else None)
             changing = opened
             opened.calls = 0
             self._update(opened, loss)
             self.rounds += 1
             self.oracle_calls += opened.calls
             if restricted:
-                sets.count(self._scores_actions)
+                sets.count(by_score)
             if (restricted or sets.costs is not None) and self.learns:
                 sets.note(opened, loss, self.feedback is Feedback.FULL)
             if opened.late or ledger.waiting:

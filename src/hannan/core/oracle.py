@@ -156,6 +156,20 @@ class Objective(Stored, ABC):
         past = self if losses is None else self.tilted(context, losses)
         return past.among(context, available).action(context, noise, draw, scale)
 
+    def settle_among(
+        self,
+        context: Any,
+        available: NDArray[np.intp],
+        losses: FloatArray,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+    ) -> Action:
+        """As `settle` where only some actions are available; nothing is added if none can be."""
+        action = self.pick(context, available, losses, noise, draw, scale)
+        self.add(context, losses)
+        return action
+
     def perturbed(self, contexts: Sequence[Any], losses: FloatArray) -> Objective:
         """This total with fake losses on several contexts, [d, K], until either is changed."""
         twin = self.copy()

@@ -27,7 +27,7 @@ def loss_of(losses: Any, action: Action) -> float:
         return float(losses(action))
     if isinstance(action, int):
         return losses.item(action)  # type: ignore[no-any-return]
-    return float(losses[action].sum())
+    return float(np.add.reduce(losses[action]))
 
 
 def same_action(a: Action, b: Action) -> bool:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,14 @@ def check_bounded_range(owner: object, value: Any, name: str = "loss_range") -> 
     if value is None:
         raise refuse(owner, name, "a pair (low, high)", value)
     return check_loss_range(owner, value, name)
+
+
+class CheckedLosses(NamedTuple):
+    """Losses of a round that have been checked, as `check_losses` returns them."""
+
+    losses: FloatArray
+    low: float
+    high: float
 
 
 def check_losses(

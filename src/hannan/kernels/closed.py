@@ -63,13 +63,13 @@ def complete(plays, losses, known, low, high, out):
 
     That is the least loss of open ones (zero, within the range, if none is open), and where `known`
     has been seen of the closed ones, their mean. Returns the first open element whose loss is not
-    a finite number, or -1.
+    a finite number, or -1, and the smallest and the largest of all.
     """
     found = np.inf
     for k in range(plays.size):
         if plays[k] >= 0:
             if not np.isfinite(losses[k]):
-                return k
+                return k, np.nan, np.nan
             found = min(found, losses[k])
             out[k] = losses[k]
     value = found if found < np.inf else min(max(low, 0.0), high)
@@ -77,7 +77,10 @@ def complete(plays, losses, known, low, high, out):
         if plays[k] < 0:
             out[k] = value
     charge(plays, known, low, high, out)
-    return -1
+    least, most = np.inf, -np.inf
+    for k in range(plays.size):
+        least, most = min(least, out[k]), max(most, out[k])
+    return -1, least, most
 
 
 @njit

@@ -6,10 +6,16 @@ feasible x costs L + sum of |d_j| over the elements where x differs from the sig
 costs L + D at most can differ only where |d_j| <= D, and these points are gone through.
 """
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
 from hannan.kernels.copying import copy
+from hannan.kernels.simplex import improve, judge
+
+FAILED, OPEN, FOUND, SEARCHED = range(4)  # what `best` says
+_TIES = 32  # points that cost the same, after which no more are looked at
 
 
 @njit
@@ -47,7 +53,7 @@ def search(
     Element i of those still open adds columns[i] to the rows and costs[i] to the `spent`; where it
     differs from usual[i] the bound `base` rises by prices[i], and by pull[r] for each unit that row
     r stays below `high`. Points that cost more than `ceiling`, or more than `apart` above the best,
-    are left out. Gives up, with more than `most` steps, after that many.
+    are left out. Gives up, with more than `most` steps, after that many, or after many ties.
     """
     n, m = columns.shape
     reach_low, reach_high = _reach(columns)
@@ -60,6 +66,7 @@ def search(
     best = np.inf
     second = np.inf
     steps = 0
+    ties = 0
     i = 0
     entered = True
     while True:
@@ -78,6 +85,10 @@ def search(
                     here += pull[r] * (high[r] - greatest)
             fits = fits and here <= min(ceiling, best + apart)
             if fits and i == n:
+                ties = ties + 1 if abs(cost - best) <= apart else 0
+                if ties > _TIES:
+                    steps = most + 1
+                    break
                 if cost < best:
                     second = best
                     best = cost
@@ -114,3 +125,144 @@ def search(
         i += 1
         entered = True
     return found, best, second, steps
+
+
+@njit
+def in_units(costs, out):
+    """Costs of about 1, in units of a power of two.
+
+    Elements that are closed, at infinite costs, cost more than all others together.
+    """
+    size = 0.0
+    for j in range(costs.size):
+        if abs(costs[j]) < np.inf:
+            size = max(size, abs(costs[j]))
+    unit = math.ldexp(1.0, math.frexp(size)[1]) if size > 0.0 else 1.0
+    wall = 1.0
+    for j in range(costs.size):
+        out[j] = costs[j] / unit
+        if abs(out[j]) < np.inf:
+            wall += abs(out[j])
+    for j in range(costs.size):
+        if abs(out[j]) == np.inf:
+            out[j] = wall
+
+
+@njit
+def prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, steps, out):
+    """Write the best 0/1 point and say FOUND, if it is in the pool, or SEARCHED.
+
+    OPEN where it is not the only one, or takes too long to find. `duals` are multipliers of the
+    rows, and `pool` has points that are feasible. Points that cost no more than `tied` more count
+    as equal; prices up to `strict` count as none.
+    """
+    K, m = columns.shape
+    reduced = np.empty(K)
+    y = np.empty(m)
+    bound = 0.0
+    for r in range(m):
+        y[r] = duals[r] if equal[r] else min(duals[r], 0.0)
+        bound += y[r] * high[r]
+    nothing = 0
+    total = 0.0
+    for j in range(K):
+        price = costs[j]
+        for r in range(m):
+            price -= columns[j, r] * y[r]
+        reduced[j] = price
+        bound += min(price, 0.0)
+        nothing += abs(price) <= strict
+        total += abs(price)
+    order = np.argsort(-np.abs(reduced), kind="mergesort")
+    known = np.inf
+    for i in range(pool.shape[0]):
+        cost = 0.0
+        for j in range(K):
+            if pool[i, j]:
+                cost += costs[j]
+        known = min(known, cost)
+    apart = 2.0 * tied
+    depth = abs(reduced[order[K - 1 - min(K - 1, nothing + 5)]]) + 2.0 * apart
+    pull = np.empty(m)
+    for r in range(m):
+        pull[r] = 0.0 if equal[r] else -y[r]
+    most = steps // m
+    while True:
+        depth = min(depth, known - bound + 2.0 * apart)
+        sure = 0  # of the order, the most expensive first
+        activity = np.zeros(m)
+        spent = 0.0
+        while sure < K and abs(reduced[order[sure]]) > depth:
+            j = order[sure]
+            out[j] = reduced[j] < 0.0
+            if out[j]:
+                spent += costs[j]
+                for r in range(m):
+                    activity[r] += columns[j, r]
+            sure += 1
+        unsure = order[sure:]
+        some = np.empty((unsure.size, m))
+        theirs, prices = np.empty(unsure.size), np.empty(unsure.size)
+        usual = np.empty(unsure.size, np.bool_)
+        for i in range(unsure.size):
+            j = unsure[i]
+            some[i] = columns[j]
+            theirs[i] = costs[j]
+            prices[i] = abs(reduced[j])
+            usual[i] = reduced[j] < 0.0
+        part, best, second, taken = search(
+            some, theirs, prices, usual, activity, spent, low, high, room, pull, bound,
+            bound + depth, apart, most,
+        )  # fmt: skip
+        if taken > most:
+            return OPEN
+        if best + apart <= bound + depth:
+            for i in range(unsure.size):
+                out[unsure[i]] = part[i]
+            if second - best <= tied:
+                return OPEN
+            return FOUND if best >= known - tied else SEARCHED
+        if depth > total and known == np.inf:
+            return OPEN
+        depth *= 2.0
+
+
+@njit(nogil=True)
+def best(
+    columns, given, low, high, equal, room, basis, basic, upper, inverse, values, pool,
+    strict, tied, steps, out,
+):  # fmt: skip
+    """The best 0/1 point of a program, from the basis that was the best for other costs on.
+
+    Says whether the basis FAILED, the best point is not known to be the only one (OPEN), or it was
+    FOUND as a vertex, or SEARCHED near it; and how many pivots there were. The best point has
+    closed elements, whose costs are infinite, only if all points have.
+    """
+    K, m = columns.shape
+    costs, duals, reduced, point = np.empty(K), np.empty(m), np.empty(K), np.empty(K)
+    in_units(given, costs)
+    pivots = improve(
+        columns, costs, equal, basis, basic, upper, inverse, values, 10 * (K + m), duals, reduced
+    )
+    if pivots < 0:
+        return FAILED, 0
+    right, integral, only = judge(
+        columns, low, high, equal, room, basis, basic, upper, values, duals, reduced, strict, point
+    )
+    if not right:
+        return FAILED, 0
+    if integral and only:
+        for j in range(K):
+            out[j] = point[j] > 0.0
+        return FOUND, pivots
+    found = prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, steps, out)
+    return found, pivots
+
+
+@njit
+def shut(costs, point):
+    """Whether a point has a closed element."""
+    found = False
+    for j in range(costs.size):
+        found |= point[j] and abs(costs[j]) == np.inf
+    return found

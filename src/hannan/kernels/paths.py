@@ -134,12 +134,18 @@ def close(costs, losses, available, place, out):
 
 @njit(nogil=True)
 def pick(
-    costs, losses, available, place, block, row, scale, start, head, cell, ends, ids, longest
+    costs, losses, available, place, block, row, scale, start, head, cell, ends, ids, longest, keep
 ):  # fmt: skip
-    """The best path along these edges, with one more round of losses; none if all are closed."""
+    """The best path along these edges, with one more round of losses; none if all are closed.
+
+    Where there is one the losses are added to the costs, if they are to be kept.
+    """
     some = np.empty(costs.size)
     close(costs, losses, available, place, some)
-    return act(some, block, row, scale, start, head, cell, ends, ids, longest)
+    path = act(some, block, row, scale, start, head, cell, ends, ids, longest)
+    if keep and path.size > 0:
+        add(costs, losses, ids, costs)
+    return path
 
 
 @njit(nogil=True)

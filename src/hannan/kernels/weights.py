@@ -91,3 +91,16 @@ def chance(gap, smooth):
     if not smooth:
         return 1.0 if gap > 0.0 else 0.0
     return 0.5 * math.exp(gap) if gap < 0.0 else 1.0 - 0.5 * math.exp(-gap)
+
+
+@njit
+def after_trials(hits, reached, successes, limit, out):
+    """Weights of elements that were drawn until they had so many successes, or `limit` was met.
+
+    N / r, where success number r was draw number N; else L / (S + 1), after S successes.
+    """
+    for e in range(hits.size):
+        if hits[e] >= successes:
+            out[e] = reached[e] / successes
+        else:
+            out[e] = limit / (hits[e] + 1.0)

@@ -392,7 +392,7 @@ class ContextSemiBanditFTPL(Learner):
         later = leader.seeing(opened.context) if X.open_world and X.due else None  # renewed X
         last = later is not None or hint.predictor is not None  # something may fail after this
         estimate, measured, weights = baseline, NOTHING, opened.weights
-        surprised = surprise != 0.0 if type(surprise) is float else bool(np.any(surprise))
+        surprised = surprise != 0.0 if type(surprise) is float else bool(np.count_nonzero(surprise))
         # Hints need weights in every round, and a guess may have moved a leader.
         if surprised or hint.mixes or (opened.late and self._offset.varies):
             given = surprise, surprised, baseline, alike
@@ -765,4 +765,4 @@ class ContextSemiBanditFTPL(Learner):
 
 def _sum(values: Any) -> float:
     """The sum of an array, or a number itself."""
-    return float(values) if isinstance(values, float) else float(values.sum())
+    return values if type(values) is float else float(np.add.reduce(values))

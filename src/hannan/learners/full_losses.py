@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import LossError, LossFunction, Oracle
-from hannan.core.validation import LossRange, check_losses, too_large
+from hannan.core.validation import CheckedLosses, LossRange, check_losses, too_large
 from hannan.kernels.losses import LARGEST
 
 
@@ -15,6 +15,8 @@ def check_full_losses(
     oracle: Oracle, loss: Any, n_actions: int | None, loss_range: LossRange
 ) -> tuple[Any, float, float]:
     """The loss in the form the oracle takes, and a range that holds the loss of every action."""
+    if type(loss) is CheckedLosses and not oracle.takes_functions:
+        return loss[0], *_of_sets(oracle.max_chosen, loss[1], loss[2])
     if oracle.max_chosen == 1 and type(loss) is np.ndarray and not oracle.takes_functions:
         return check_losses(loss, n_actions, loss_range)
     if not isinstance(loss, np.ndarray) and isinstance(loss, LossFunction):
@@ -33,9 +35,7 @@ def check_full_losses(
             raise too_large("The losses of sets", (low, high))
     else:
         losses, low, high = check_losses(loss, n_actions, loss_range)
-        m = oracle.max_chosen
-        if m > 1:
-            low, high = m * min(low, 0.0), m * max(high, 0.0)
+        low, high = _of_sets(oracle.max_chosen, low, high)
     if oracle.takes_functions:
         slack = 1e-9 * max(1.0, abs(low), abs(high))
         if low < loss_range[0] - slack or high > loss_range[1] + slack:
@@ -45,3 +45,10 @@ def check_full_losses(
                 "loss_range=(low, high)."
             )
     return losses, low, high
+
+
+def _of_sets(m: int, low: float, high: float) -> tuple[float, float]:
+    """What sets of up to m elements may cost, where these cost from `low` to `high`."""
+    if m == 1:
+        return low, high
+    return (m * low if low < 0.0 else 0.0), (m * high if high > 0.0 else 0.0)

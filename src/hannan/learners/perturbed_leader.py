@@ -213,9 +213,7 @@ class PerturbedLeader(Stored):
         total, context = self.total, opened.context
         if opened.plays is None or not total.scored:
             return total.settle(context, losses, *draw)
-        action = self.foresee(opened, losses, draw)
-        total.add(context, losses)
-        return action
+        return total.settle_among(context, opened.there, losses, *draw)
 
     def foresee(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
         """What `settle` would return; nothing is added."""

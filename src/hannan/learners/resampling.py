@@ -125,7 +125,7 @@ class Resampling(Parametrised):
                     context, action, noise, first, limit, self.enough, scale, 0.0, stop_key
                 )
             return total.resample_one(context, action, noise, first, limit, r, scale)
-        some = np.arange(len(action)) if needed is None else np.flatnonzero(needed)
+        some = np.arange(len(action)) if needed is None else needed.nonzero()[0]
         weights = np.zeros(len(action))
         weights[some], used = total.resample(context, action[some], noise, first, limit, r, scale)
         return weights, used

@@ -16,6 +16,7 @@ from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close, perturb
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_rows
+from hannan.kernels.weights import after_trials
 from hannan.perturbation import Blocks, LaplaceNoise
 
 Elements = NDArray[np.intp]
@@ -143,7 +144,8 @@ class SetNoise(LaplaceNoise):
         self, contexts: Sequence[Any], n_actions: int, key: np.uint64, stream: int, memory: int
     ) -> None:
         super().__init__(contexts, n_actions, key, stream)
-        self.blocks = Blocks(self._fill, max(WIDTH, padded(self.n_cells)), memory)
+        self._width = self.n_cells
+        self.blocks = Blocks(self._fill, max(WIDTH, padded(self._width)), memory)
 
     def _fill(self, first: int, block: NDArray[np.float32]) -> None:
         fill_rows(self.key, self.stream, first, block)
@@ -151,12 +153,12 @@ class SetNoise(LaplaceNoise):
     def row(self, draw: int) -> NDArray[np.float32]:
         """One draw; valid until the next call."""
         at = self.blocks.locate(draw)
-        return self.blocks.block[at, : self.n_cells]
+        return self.blocks.block[at, : self._width]
 
     def rows(self, first: int, most: int) -> NDArray[np.float32]:
         """Draws first, first + 1, …: as many as the block holds, at most `most`."""
         at = self.blocks.locate(first)
-        return self.blocks.block[at : at + most, : self.n_cells]
+        return self.blocks.block[at : at + most, : self._width]
 
 
 class SetObjective(Objective):
@@ -190,11 +192,30 @@ class SetObjective(Objective):
         draw: int,
         scale: float,
     ) -> Action:
-        """One pass over the costs, whatever is added to them, and one leader."""
+        given = _NO_LOSSES if losses is None else losses
+        return self.settle_among(context, available, given, noise, draw, scale, False)
+
+    def settle_among(
+        self,
+        context: None,
+        available: Elements,
+        losses: FloatArray,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+        keep: bool = True,
+    ) -> Action:
+        """One pass over the costs, whatever is added to them, and one leader.
+
+        The losses are not added to the totals unless they are to be kept.
+        """
         z = _SILENCE if scale == 0.0 else _ready(noise).row(draw)
         costs = np.empty(self.oracle.n_actions)
-        perturb(self.totals, _NO_LOSSES if losses is None else losses, available, z, scale, costs)
-        return self._open(self._best(costs), costs)
+        perturb(self.totals, losses, available, z, scale, costs)
+        action = self._open(self._best(costs), costs)
+        if keep:
+            self.totals += losses
+        return action
 
     def copy(self) -> SetObjective:
         twin = type(self)(self.oracle)
@@ -213,7 +234,7 @@ class SetObjective(Objective):
 
     def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
         chosen = self._best(self._costs(noise, draw, scale))
-        return self._open(chosen, self.totals) if self._closed else self.oracle.action(chosen)
+        return self._open(chosen) if self._closed else self.oracle.action(chosen)
 
     def settle(
         self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
@@ -252,11 +273,11 @@ class SetObjective(Objective):
             done += len(rows)
         return inclusion
 
-    def _open(self, chosen: Elements, costs: FloatArray) -> Action:
+    def _open(self, chosen: Elements, costs: FloatArray | None = None) -> Action:
         """The action, if enough is open for one."""
         oracle = self.oracle
         if oracle.antichain and len(chosen) < oracle.rank:
-            raise oracle.infeasible(costs)
+            raise oracle.infeasible(self.totals if costs is None else costs)
         return oracle.action(chosen)
 
     def resample(
@@ -274,8 +295,7 @@ class SetObjective(Objective):
         if scale == 0.0 or resample_rows is None:
             return super().resample(context, elements, noise, first, limit, successes, scale)
         blocks = _ready(noise).blocks
-        hits = np.zeros(len(elements), np.intp)
-        reached = np.zeros(len(elements), np.intp)
+        hits, reached = np.zeros((2, len(elements)), np.intp)
         used, short = 0, len(elements)
         while used < limit - 1 and short > 0:
             start = blocks.locate(first + used)
@@ -285,7 +305,9 @@ class SetObjective(Objective):
                 elements, successes, hits, reached, used,
             )  # fmt: skip
             used += more
-        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+        weights = np.empty(len(elements))
+        after_trials(hits, reached, successes, limit, weights)
+        return weights, used
 
     def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
         return _perturbed(self.totals, noise, draw, scale)

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.validation import FloatArray
-from hannan.kernels.near_relaxation import search
-from hannan.kernels.simplex import improve, judge
+from hannan.kernels import near_relaxation as kernel
 
 Mask = NDArray[np.bool_]
 
 _STRICT = 1e-6  # what a reduced cost must differ from zero by, for costs of about 1
-_APART = 2e-6  # HiGHS stops branch and bound within 1e-6: points closer together count as tied
+_TIED = 1e-9  # points whose costs differ by no more are left to HiGHS
 _EXACT = 1e-9  # rounding of sums, relative to the size of their terms
 INTEGRAL = 1e-7  # tolerance within which a vertex counts as a 0/1 point
 _POOL = 32  # past points that are kept
@@ -93,7 +92,7 @@ class Relaxation:
         if m * K <= _CELLS:
             self._columns = np.ascontiguousarray(self.matrix.T.toarray())
         self._small = m <= _SMALL[0] and m * K <= _SMALL[1]
-        self._pool = np.zeros((0, K))
+        self._pool = np.zeros((0, K), dtype=bool)
         self._oldest = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -104,50 +103,48 @@ class Relaxation:
         self.__dict__.update(state)
         self._forget()
 
-    def vertex(self, costs: FloatArray) -> Vertex | None:
-        """A solution of the relaxation; None if it was not found."""
-        with self._lock:
-            if self._small:
-                return self._by_pivots(costs)
-            return self._by_highs(costs) if self.matrix.nnz else None
+    def best(self, costs: FloatArray) -> Mask | None:
+        """The best 0/1 point; None where it is not the only one, or takes too long to find.
 
-    def start_at(self, point: FloatArray) -> None:
-        """Go on from a vertex, if there was none to go on from."""
+        It has closed elements, whose costs are infinite, only if all points have.
+        """
         with self._lock:
-            if self._small and self._basis is None:
-                self._basis = self._basis_at(point)
+            return self._by_pivots(costs) if self._small else self._near_vertex(costs)
 
-    def proven(self, costs: FloatArray, vertex: Vertex) -> Mask | None:
-        """The best 0/1 point; None where it is not the only one, or takes too long to find."""
+    def _near_vertex(self, costs: FloatArray) -> Mask | None:
+        given, costs = costs, np.empty(len(costs))
+        kernel.in_units(given, costs)
+        vertex = self._by_highs(costs) if self.matrix.nnz else None
+        if vertex is None:
+            return None
+        if vertex.integral:
+            return vertex.point > 0.0 if vertex.unique else None
         if self._columns is None:
             return None
-        duals = np.where(self._equal, vertex.duals, np.minimum(vertex.duals, 0.0))
-        reduced = costs - self._columns @ duals
-        bound = float(duals @ self.high + np.minimum(reduced, 0.0).sum())
-        prices = np.abs(reduced)
-        order = np.argsort(-prices, kind="stable")
-        known = float((self._pool @ costs).min()) if len(self._pool) else np.inf
-        sure = len(costs) - 1 - min(len(costs) - 1, int((prices <= _STRICT).sum()) + 5)
-        depth = float(prices[order[sure]]) + 2.0 * _APART
-        while True:
-            depth = min(depth, known - bound + 2.0 * _APART)
-            point, best, second, done = self._within(costs, duals, reduced, order, bound, depth)
-            if not done:
-                return None
-            if best + _APART <= bound + depth:
-                return point if second - best > _APART else None
-            if depth > prices.sum() and known == np.inf:
-                return None
-            depth *= 2.0
+        point = np.empty(len(costs), dtype=bool)
+        found = kernel.prove(
+            self._columns, costs, self.low, self.high, self._equal, self._room, vertex.duals,
+            self._pool, _STRICT, _TIED, _STEPS, point,
+        )  # fmt: skip
+        return self._kept(point, found)
 
-    def remember(self, point: Mask) -> None:
-        """Keep a feasible point: its cost bounds that of the best one under the next costs."""
+    def start_at(self, point: FloatArray) -> bool:
+        """Go on from a vertex, if there was none to go on from; whether there is one now."""
         with self._lock:
+            if not self._small or self._basis is not None:
+                return False
+            self._basis = self._basis_at(point)
+            return self._basis is not None
+
+    def _kept(self, point: Mask, found: int) -> Mask | None:
+        """A point, if it was found; its cost bounds that of the best one under the next costs."""
+        if found == kernel.SEARCHED:
             if len(self._pool) < _POOL:
-                self._pool = np.concatenate([self._pool, point[None, :].astype(np.float64)])
+                self._pool = np.concatenate([self._pool, point[None, :]])
             else:
                 self._pool[self._oldest] = point
                 self._oldest = (self._oldest + 1) % _POOL
+        return None if found == kernel.OPEN else point
 
     def meets(self, point: FloatArray) -> bool:
         """Whether a rounded point still meets the constraints, up to rounding."""
@@ -155,52 +152,24 @@ class Relaxation:
         room = 1e-6 * (1.0 + np.abs(values))
         return bool((values >= self.low - room).all() and (values <= self.high + room).all())
 
-    def _within(
-        self,
-        costs: FloatArray,
-        duals: FloatArray,
-        reduced: FloatArray,
-        order: NDArray[np.intp],
-        bound: float,
-        depth: float,
-    ) -> tuple[Mask, float, float, bool]:
-        """The best point among those that cost at most `depth` more than the bound."""
-        assert self._columns is not None
-        usual = reduced < 0.0
-        unsure = order[np.abs(reduced[order]) <= depth]
-        point = usual.copy()
-        point[unsure] = False
-        most = _STEPS // len(duals)
-        part, best, second, steps = search(
-            self._columns[unsure], costs[unsure], np.abs(reduced[unsure]), usual[unsure],
-            point @ self._columns, float(costs[point].sum()), self.low, self.high, self._room,
-            np.where(self._equal, 0.0, -duals), bound, bound + depth, _APART, most,
-        )  # fmt: skip
-        point[unsure] = part
-        return point, best, second, steps <= most
-
-    def _by_pivots(self, costs: FloatArray) -> Vertex | None:
-        """From the last basis on, in compiled code; None where that fails, or there is none."""
+    def _by_pivots(self, costs: FloatArray) -> Mask | None:
+        """From the last basis on, in one compiled call; None where that fails, too."""
         at, self._basis = self._basis, None  # it is not trusted until it has proved right again
         columns = self._columns
         assert columns is not None
-        K, m = columns.shape
         if at is None or (at.pivots > _FRESH and not at.refresh(columns, self.high)):
             return None
-        duals, reduced, point = np.empty(m), np.empty(K), np.empty(K)
-        state = at.basis, at.basic, at.upper, at.inverse, at.values
-        pivots = improve(columns, costs, self._equal, *state, 10 * (K + m), duals, reduced)
-        if pivots < 0:
+        point = np.empty(len(costs), dtype=bool)
+        found, pivots = kernel.best(
+            columns, costs, self.low, self.high, self._equal, self._room,
+            at.basis, at.basic, at.upper, at.inverse, at.values, self._pool,
+            _STRICT, _TIED, _STEPS, point,
+        )  # fmt: skip
+        if found == kernel.FAILED:
             return None
         at.pivots += pivots
-        right, integral, unique = judge(
-            columns, self.low, self.high, self._equal, self._room,
-            at.basis, at.basic, at.upper, at.values, duals, reduced, _STRICT, point,
-        )  # fmt: skip
-        if not right:
-            return None
         self._basis = at
-        return Vertex(point, duals, integral, unique)
+        return self._kept(point, found)
 
     def _by_highs(self, costs: FloatArray) -> Vertex | None:
         try:

@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_floats
 from hannan.core.validation import FloatArray, check_not_negative, check_positive
+from hannan.kernels.near_relaxation import in_units, shut
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
 from hannan.oracles._relaxation import INTEGRAL, Relaxation
 
@@ -116,44 +117,29 @@ class LinearProgram(SetOracle):
 
     def solve(self, costs: FloatArray) -> Solution:
         """The best point for these costs; infinite ones are closed."""
-        closed = np.isinf(costs)
-        size = float(np.abs(np.where(closed, 0.0, costs)).max())
-        scaled = costs / 2.0 ** math.frexp(size)[1] if size > 0.0 else costs
-        return self._around(scaled, closed) if closed.any() else self._search(scaled)
-
-    def _around(self, scaled: FloatArray, closed: NDArray[np.bool_]) -> Solution:
-        """The best point without closed elements: each costs more than all others together."""
-        wall = 1.0 + np.abs(scaled[~closed]).sum()
-        found = self._search(np.where(closed, wall, scaled))
-        if not closed[found.chosen].any():
+        point = self._relaxation.best(costs)  # from the last solution on, if that is enough
+        if point is None:
+            found = self._cold(costs)
+            point = np.zeros(len(costs), dtype=bool)
+            point[found.chosen] = True
+        else:
+            found = Solution(point.nonzero()[0], 0.0)
+        if not shut(costs, point):
             return found
-        if found.gap > 0.0 and not closed[self._known].any():  # perhaps there are better ones
+        if found.gap > 0.0 and not np.isinf(costs[self._known]).any():  # perhaps there are better
             return Solution(self._known, math.inf)
-        raise self.infeasible(scaled)
+        raise self.infeasible(costs)
 
-    def _search(self, scaled: FloatArray) -> Solution:
-        """The best point, from the last solution on if that is enough to know it."""
-        point = self._warm(scaled)
-        return self._cold(scaled) if point is None else Solution(np.flatnonzero(point), 0.0)
-
-    def _warm(self, scaled: FloatArray) -> NDArray[np.bool_] | None:
-        """The best point, from the last solution on; None where it is not the only one."""
-        relaxation = self._relaxation
-        vertex = relaxation.vertex(scaled)
-        if vertex is None:
-            return None
-        if vertex.integral:
-            return vertex.point > 0.0 if vertex.unique else None
-        point = relaxation.proven(scaled, vertex)
-        if point is not None:
-            relaxation.remember(point)
-        return point
-
-    def _cold(self, scaled: FloatArray) -> Solution:
+    def _cold(self, costs: FloatArray) -> Solution:
         """One of the best points, whatever was solved before."""
+        scaled = np.empty(len(costs))
+        in_units(costs, scaled)
         relaxed = self._highs(scaled, integral=False)
         if relaxed.x is not None and relaxed.status == 0:
-            self._relaxation.start_at(relaxed.x)
+            if self._relaxation.start_at(relaxed.x):
+                point = self._relaxation.best(costs)
+                if point is not None:  # as it would be found later, when there is a basis
+                    return Solution(point.nonzero()[0], 0.0)
             rounded = np.round(relaxed.x)
             if np.abs(relaxed.x - rounded).max() <= INTEGRAL and self._relaxation.meets(rounded):
                 return Solution(np.flatnonzero(rounded), 0.0)

@@ -328,14 +328,28 @@ class PathObjective(Objective):
         scale: float,
     ) -> Action:
         """One compiled call."""
-        oracle, given = self.oracle, _NO_LOSSES if losses is None else losses
+        given = _NO_LOSSES if losses is None else losses
+        return self.settle_among(context, available, given, noise, draw, scale, False)
+
+    def settle_among(
+        self,
+        context: None,
+        available: NDArray[np.intp],
+        losses: FloatArray,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+        keep: bool = True,
+    ) -> Action:
+        """One compiled call; the losses are not added unless they are to be kept."""
+        oracle = self.oracle
         block, row = _rows(noise, draw, scale)
         path = kernel.pick(
-            self.totals, given, available, oracle._place, block, row, scale, *self._graph,
-            oracle.max_chosen,
+            self.totals, losses, available, oracle._place, block, row, scale, *self._graph,
+            oracle.max_chosen, keep,
         )  # fmt: skip
         if path.size == 0:
-            return self.among(context, available)._open(path)
+            return self.among(None, available)._open(path)
         return _as_action(oracle, path)
 
     def _open(self, path: NDArray[np.int64]) -> Action:

@@ -361,6 +361,19 @@ class PerContextObjective(Objective):
         part, address = self._part(context), _address(noise, context, draw, scale)
         return self.oracle._action(part.pick(self._alone, available, losses, *address))
 
+    def settle_among(
+        self,
+        context: Hashable,
+        available: NDArray[np.intp],
+        losses: FloatArray,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+    ) -> Action:
+        address = _address(noise, context, draw, scale)
+        part = self._own(context)
+        return self.oracle._action(part.settle_among(self._alone, available, losses, *address))
+
     def chosen(
         self, context: Hashable, noise: Noise | None, first: int, count: int, scale: float
     ) -> NDArray[np.bool_]:

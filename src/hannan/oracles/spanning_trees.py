@@ -11,11 +11,17 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, InfeasibleError
 from hannan.core.validation import FloatArray
+from hannan.kernels import bottlenecks
 from hannan.kernels.matroids import kruskal, kruskal_rows, tree_resample
 from hannan.oracles._combinatorial import Elements, SetOracle
 from hannan.oracles._edges import Graph, read_graph
+from hannan.oracles._elimination import elimination
 
 _DENSE = 2000  # nodes up to which trees are counted by a determinant
+_FEW, _STEPS = (
+    1000,
+    50,
+)  # nodes, and steps for each edge, up to which bottlenecks are the faster way
 
 
 class SpanningTrees(SetOracle):
@@ -80,6 +86,10 @@ class SpanningTrees(SetOracle):
     def _resample_rows(  # type: ignore[override]
         self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
     ) -> tuple[int, int]:
+        if self._steps is not None:
+            return bottlenecks.tree_resample(  # type: ignore[no-any-return]
+                totals, block, start, stop, scale, *self._steps, *wanted
+            )
         graph = self._tail, self._head, len(self.nodes), *self._incident
         return tree_resample(totals, block, start, stop, scale, *graph, *wanted)  # type: ignore[no-any-return]
 
@@ -92,12 +102,26 @@ class SpanningTrees(SetOracle):
         others = np.concatenate([self._head, self._tail])[order]
         return starts.astype(np.intp), order % len(self.edges), others
 
+    @cached_property
+    def _steps(self) -> tuple[Any, ...] | None:
+        """The graph as `kernels.bottlenecks` takes it; None where it would take too many steps."""
+        n = len(self.nodes)
+        found = elimination(self._tail, self._head, n) if n <= _FEW else None
+        if found is None or len(found.ways) > _STEPS * len(self.edges):
+            return None
+        return *found, self._tail, self._head, n
+
     def _solve(self, costs: FloatArray) -> Elements:
+        if self._steps is not None:
+            return bottlenecks.tree(costs, *self._steps)  # type: ignore[no-any-return]
         return kruskal(costs, self._tail, self._head, len(self.nodes))  # type: ignore[no-any-return]
 
     def _solve_many(self, costs: FloatArray) -> NDArray[np.bool_]:
         inclusion = np.empty(costs.shape, dtype=bool)
-        kruskal_rows(costs, self._tail, self._head, len(self.nodes), inclusion)
+        if self._steps is not None:
+            bottlenecks.tree_rows(costs, *self._steps, inclusion)
+        else:
+            kruskal_rows(costs, self._tail, self._head, len(self.nodes), inclusion)
         return inclusion
 
 

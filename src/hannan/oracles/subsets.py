@@ -126,7 +126,26 @@ class SubsetObjective(SetObjective):
         oracle = self.oracle
         z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
         chosen = kernel.select(self.totals, z, scale, oracle.m, oracle._below)
-        return self._open(chosen, self.totals) if self._closed else oracle.action(chosen)
+        return self._open(chosen) if self._closed else oracle.action(chosen)
+
+    def settle_among(
+        self,
+        context: None,
+        available: Elements,
+        losses: FloatArray,
+        noise: Noise | None,
+        draw: int,
+        scale: float,
+        keep: bool = True,
+    ) -> Action:
+        """One compiled call."""
+        oracle, totals = self.oracle, self.totals
+        z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
+        m, least = oracle.m, oracle.m if oracle.exactly else 0
+        found = kernel.pick(totals, losses, available, z, scale, m, oracle._below, least, keep)
+        if found.size < least:
+            return self.among(None, available)._open(found)
+        return int(found[0]) if oracle._single else found
 
     def chosen(
         self, context: None, noise: Noise | None, first: int, count: int, scale: float
