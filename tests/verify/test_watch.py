@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from hannan.kernels import watch as kernel
 from hannan.off_policy import Watch
 from hannan.off_policy import supermartingales as evidence
 from hannan.verify import watch
@@ -47,12 +48,14 @@ def test_open_rounds_without_a_reserve_are_wrong(monkeypatch):
 
 
 def test_weights_capped_from_the_wrong_side_are_wrong(monkeypatch):
-    add = evidence.add
+    settle = kernel.settle
 
-    def raised(sums, ratios, loss):
-        add(sums, np.where(ratios > 1.0, np.maximum(ratios, 2.5), ratios), loss)
+    def raised(sums, kinds, held, played, copied, weight, loss, columns):
+        ratios = played * weight + copied
+        higher = np.where(ratios > 1.0, np.maximum(ratios, 2.5), ratios)
+        settle(sums, kinds, held, np.zeros_like(played), higher, weight, loss, columns)
 
-    monkeypatch.setattr(evidence, "add", raised)
+    monkeypatch.setattr(kernel, "settle", raised)
     few_games(monkeypatch, watch, 8)
     refuted(watch, NAME, "losses at once, exact weights: share")
 

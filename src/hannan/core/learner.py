@@ -165,6 +165,7 @@ class Learner(Parametrised, ABC):
             interrupts.deliver()
         return opened.action if actions is None else opened.answer
 
+    @interrupts.whole
     def decide(
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
     ) -> Decision:
@@ -181,9 +182,21 @@ class Learner(Parametrised, ABC):
         >>> learner.open_decisions, first.propensity
         ([0], 0.5)
         """
-        if actions is not None or ids is not None:
-            context = self._offer(context, actions, ids)
-        return self._decide_all([context], [available], actions is not None)[0]
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
+        try:
+            if actions is not None or ids is not None:
+                context = self._offer(context, actions, ids)
+            self._check_room(1)
+            checked = self.check_context(context, int(self._ledger.current is not None))
+            some = None if available is None else self._some(available)
+            made = self._decide(checked, some, actions is not None)
+        except BaseException as error:
+            self._broken_off(error)
+            raise
+        if interrupts.waiting:
+            interrupts.deliver()
+        return made
 
     def decide_many(
         self,
@@ -653,9 +666,7 @@ class Learner(Parametrised, ABC):
         interrupts.expect()
         before: list[tuple[Learner, dict[str, Any]]] = []
         try:
-            if self.late is not None:
-                raise ParameterError(self.late)
-            self._ledger.check_room(len(contexts))
+            self._check_room(len(contexts))
             ahead = int(self._ledger.current is not None)
             checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
             some = [self._some(each) for each in available]
@@ -668,6 +679,12 @@ class Learner(Parametrised, ABC):
             raise
         interrupts.deliver()
         return made
+
+    def _check_room(self, decisions: int) -> None:
+        """Refuse decisions whose losses could not come late, and too many of them."""
+        if self.late is not None:
+            raise ParameterError(self.late)
+        self._ledger.check_room(decisions)
 
     def _marked(self) -> list[tuple[Learner, dict[str, Any]]]:
         """What decisions change, copied, of this learner and those it plays through.
@@ -689,7 +706,8 @@ class Learner(Parametrised, ABC):
             opened.named = context.ids is not None
         opened.number = self._ledger.made
         opened.late, opened.arrived_before = True, self._ledger.closed
-        self._restrict(opened, some)
+        if some is not None:
+            self._restrict(opened, some)
         self._prepare(opened)
         self._act(opened)
         opened.odds = self._odds(opened)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -166,7 +166,7 @@ class OpenDecisions(Stored):
     def new_id(self, given: Any) -> Id:
         """An id for a decision: the caller's, unless it is in use, or one that nobody has."""
         if given is None:
-            return secrets.token_hex(8)
+            return os.urandom(8).hex()
         found = as_id(given)
         if found in self._waiting:
             raise DecisionError(

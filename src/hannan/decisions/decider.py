@@ -25,7 +25,7 @@ from hannan.core import (
     StorageError,
     load,
 )
-from hannan.core.interrupts import interrupts
+from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect, is_count, is_number, same
 from hannan.core.params import Parametrised
 from hannan.core.rounds import MOST_OPEN
@@ -57,12 +57,14 @@ def _whole(method: _Call) -> _Call:
     @interrupts.whole
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        interrupts.expect()
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
         try:
             with self._lock:
                 return method(self, *args, **kwargs)
         finally:
-            interrupts.deliver()
+            if interrupts.waiting:
+                interrupts.deliver()
 
     return call  # type: ignore[return-value]
 

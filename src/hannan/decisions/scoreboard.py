@@ -124,8 +124,7 @@ class Scoreboard(Stored):
             if len(self._cache) >= _KEPT:
                 self._cache.clear()
             held = self._cache[action, aim] = shares(self.watch.aims(aim), action, None)
-        # No two rounds share one: what a file holds shall not depend on when it was loaded.
-        return held.copy()
+        return held
 
     def _lot(self, action: int, aim: int | None, items: int) -> Shares:
         """Of one item among several: any of them, and what the baseline would have taken."""

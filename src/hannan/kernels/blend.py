@@ -23,6 +23,7 @@ from hannan.kernels.lanes import WIDTH
 
 LARGEST = 1e150  # sums of squares of larger features overflow
 _LIMIT = 5.0  # standardised entries are clipped here
+_SLACK = 1e-8  # of a square, more than rounding can make of it
 _LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
 
 
@@ -130,6 +131,21 @@ def project(inverse, n, x, out):
         start += i + 1
 
 
+@njit(fastmath=True)
+def form(inverse, n, x):
+    """About x'R x, in a third of the time that `project` takes."""
+    found = 0.0
+    start = 0
+    for i in range(n):
+        row = inverse[start : start + i]
+        across = 0.0
+        for j in range(i):
+            across += row[j] * x[j]
+        found += x[i] * (2.0 * across + inverse[start + i] * x[i])
+        start += i + 1
+    return found
+
+
 @njit
 def shrink(inverse, n, product, bottom):
     """R -= (R x)(R x)' / bottom."""
@@ -202,6 +218,24 @@ def width(k, v, K, sizes, inverse, triangular, share, widest, products, at):
 
 
 @njit
+def reach(k, v, K, sizes, inverse, share, widest):
+    """A little more than `width`, whatever the rounding; of triangles."""
+    many = copies(K, inverse, sizes, True)
+    which = k if many == K else 0
+    found = 0.0
+    start = 0
+    for i in range(sizes.size):
+        n = sizes[i]
+        each = length(i, sizes, True)
+        if share[i] >= _LIGHT:
+            begin = start + which * each
+            square = form(inverse[begin : begin + each], n, v) + _SLACK * widest[i] * widest[i]
+            found += share[i] * min(math.sqrt(max(square, 0.0)), widest[i])
+        start += many * each
+    return found * (1.0 + _SLACK)
+
+
+@njit
 def limits(v, sizes, ridge, out):
     """out[i] = |v|/√λ, the width of part i where nothing was seen."""
     for i in range(sizes.size):
@@ -251,11 +285,14 @@ def advise(
         if k < 0 or (best >= 0 and values[k] - factor * most > least):
             break
         open_[k] = False
+        if triangular and best >= 0 and factor > 0.0:  # which most often is the best already
+            if values[k] - factor * reach(k, v, K, sizes, inverse, share, widest) > least:
+                continue
         at[:] = -1
-        reach = 0.0
+        value = values[k]
         if factor > 0.0:
-            reach = width(k, v, K, sizes, inverse, triangular, share, widest, spare, at)
-        value = values[k] - factor * reach
+            found = width(k, v, K, sizes, inverse, triangular, share, widest, spare, at)
+            value = values[k] - factor * found
         if value < least or (value == least and k < best):
             best, least = k, value
             copy(at, mark[1:])

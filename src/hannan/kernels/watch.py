@@ -6,20 +6,43 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def add(sums, ratios, loss, columns):
+def add(sums, played, copied, weight, loss, columns):
     """Add the terms of a round with this loss to sums[policy, f, column].
 
-    f = 0 stands for the loss, f = 1 for one minus it. The rows of `columns` are rates λ, ψ(λ), θ
-    and guesses g: a term is ψ(x - g)² - λx with x = f (min(v, 1/λ) - θ), v the policy's ratio.
+    f = 0 stands for the loss, f = 1 for one minus it. The rows of `columns` are rates λ, ψ(λ), θ,
+    guesses g and 1/λ: a term is ψ(x - g)² - λx with x = f (min(v, 1/λ) - θ), v the policy's ratio:
+    what of it is `played`, times a weight, and what is `copied`.
     """
-    for i in range(ratios.size):
-        for j in range(columns.shape[1]):
-            rate, psi, theta, guess = columns[0, j], columns[1, j], columns[2, j], columns[3, j]
-            reach = min(ratios[i], 1.0 / rate) - theta
-            x = loss * reach
-            sums[i, 0, j] += psi * (x - guess) ** 2 - rate * x
-            x = (1.0 - loss) * reach
-            sums[i, 1, j] += psi * (x - guess) ** 2 - rate * x
+    rates, psi, theta, guess, most = columns[0], columns[1], columns[2], columns[3], columns[4]
+    for i in range(played.size):
+        ratio = played[i] * weight + copied[i]
+        for f in range(2):
+            share = loss if f == 0 else 1.0 - loss
+            row = sums[i, f]
+            for j in range(row.size):
+                x = share * (min(ratio, most[j]) - theta[j])
+                row[j] += psi[j] * (x - guess[j]) ** 2 - rates[j] * x
+
+
+@njit
+def count(kinds, absent, held, copied, times):
+    """Count a round without an answer, or not any more, by what each policy does in it.
+
+    `absent` counts those in which what a policy chooses was not available.
+    """
+    for i in range(held.size):
+        kinds[i, held[i]] += times
+    for i in range(absent.size):
+        if copied[i] > 0.0:
+            absent[i] += times
+
+
+@njit
+def settle(sums, kinds, held, played, copied, weight, loss, columns):
+    """The answer of a round that was counted has come."""
+    add(sums, played, copied, weight, loss, columns)
+    for i in range(held.size):
+        kinds[i, held[i]] -= 1
 
 
 @njit

@@ -195,7 +195,7 @@ class ContextSemiBanditFTPL(Learner):
         @property
         def inverse(self) -> FloatArray:
             """The weights."""
-            return np.atleast_1d(np.array(self.weights, dtype=np.float64))
+            return np.array(self.weights, dtype=np.float64, ndmin=1)
 
     def _check_stored(self) -> None:
         super()._check_stored()

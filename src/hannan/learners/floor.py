@@ -48,7 +48,7 @@ class Floor(Stored):
     def raise_to(self, opened: AdvisedRound) -> None:
         """Give a round its share of exploration."""
         if self._least and self._n_actions:
-            opened.explores = len(opened.choices(self._n_actions)) * self._least
+            opened.explores = opened.count(self._n_actions) * self._least
         elif self._least:
             n = len(opened.context)
             if n * self._least >= 1.0:

@@ -163,6 +163,16 @@ class AdvisedRound(OpenRound):
             law[some] += self.explores / len(some)
         return law
 
+    def likely(self, action: int, q: float, n_actions: int) -> float:
+        """The same for one action that can be played, of which the base's choice has law q."""
+        if self.share > 0.0:
+            q = (1.0 - self.share) * q
+            if action == self.advice:
+                q += self.share
+        if self.explores > 0.0:
+            q = (1.0 - self.explores) * q + self.explores / self.count(n_actions)
+        return q
+
     def odds_of_all(self) -> FloatArray | None:
         return self.mixed(self.law) if self.exact and self.law is not None else None
 
@@ -186,14 +196,17 @@ class AdvisedRound(OpenRound):
         if self.explores == 0.0:
             return own, 1.0 if own else base
         kept = 1.0 - self.explores
-        certain = self.explores / len(self.choices(n_actions)) + kept * own
+        certain = self.explores / self.count(n_actions) + kept * own
         s = certain + kept * base
         return certain / s, s
 
     def choices(self, n_actions: int) -> IntArray:
         """The actions that are available."""
-        some = self.available
-        return np.arange(n_actions) if some is None else some
+        return np.arange(n_actions) if self.plays is None else self.there
+
+    def count(self, n_actions: int) -> int:
+        """How many they are."""
+        return n_actions if self.plays is None else len(self.there)
 
 
 class NoHint(Stored):

@@ -205,6 +205,33 @@ class Restarting(Learner):
         return action if actions is None else opened.answer
 
     @interrupts.whole
+    def decide(
+        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
+    ) -> Decision:
+        """What the learner at work decides; its own round waits for the same loss as this one."""
+        if available is not None or self._unfinished or self._timed:
+            return super().decide(context, available, actions=actions, ids=ids)
+        ledger, player, changing = self._ledger, self.player, None
+        try:
+            ledger.check_room(1)
+            if actions is not None or ids is not None:
+                context = self._offer(context, actions, ids)
+            inner = player.decide(context)
+            opened = changing = self.Round(inner.context)
+            opened.named = actions is not None and inner.context.ids is not None
+            opened.action, opened.inner, opened.odds = inner.action, inner.id, inner.odds
+            opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
+            opened.segment = len(self.restarts)
+            self.oracle_calls = self._past_calls + player.oracle_calls
+            made = ledger.hand_out(opened)
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        if interrupts.waiting:
+            interrupts.deliver()
+        return made
+
+    @interrupts.whole
     def update(
         self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
     ) -> None:

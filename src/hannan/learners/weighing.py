@@ -113,15 +113,18 @@ def overtaken(
 
 def odds_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> Odds:
     """Weights and propensity of a decision."""
-    exact = None
+    action, law, exact = opened.action, opened.law, None
+    if opened.exact and type(action) is int:
+        q = opened.likely(action, law.item(action), len(law))
+        return Odds(opened.inverse, q, 0.0)
     if opened.exact:
-        exact = opened.mixed(opened.law)[opened.action]
+        exact = law[action]  # nobody else chooses sets
     elif opened.exact is False and J.exact is False:
         law = law_of(past_of(leader, opened), opened)  # which was not asked for the weights
-        exact = None if law is None else law[opened.action]
+        exact = None if law is None else law[action]
     drawn = exact is None and opened.exact is False
     q = 1.0 / np.asarray(opened.weights, np.float64) if exact is None else exact
-    if isinstance(opened.action, int):
+    if isinstance(action, int):
         q = float(q)
         error: Any = q * math.sqrt((1.0 - q) / J.successes) if drawn else 0.0
     else:  # of one over a mean of r geometric numbers

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core import Decision, InputTypeError, Learner, ParameterError
 from hannan.core.kept import expect, is_array
@@ -42,22 +43,13 @@ class Shares(Stored):
     played: FloatArray
     copied: FloatArray
     _derived = frozenset({"kinds"})
+    _is_value = True
 
     @cached_property
-    def kinds(self) -> list[int]:
+    def kinds(self) -> NDArray[np.int64]:
         """For each policy what it does with the action played; see `supermartingales`."""
         pairs = zip(self.played.tolist(), self.copied.tolist(), strict=True)
-        return [_KINDS.get(pair, evidence.IN_PART) for pair in pairs]
-
-    def copy(self) -> Shares:
-        """Another one with the same numbers."""
-        twin = Shares(self.played.copy(), self.copied.copy())
-        vars(twin)["kinds"] = self.kinds
-        return twin
-
-    def ratios(self, weight: float) -> FloatArray:
-        """By a weight with mean 1/q(a)."""
-        return self.played * weight + self.copied
+        return np.array([_KINDS.get(pair, evidence.IN_PART) for pair in pairs], dtype=np.int64)
 
     def check(self, policies: int) -> None:
         """Refuse what rules cannot have left in a file."""

@@ -9,8 +9,8 @@ one minus it, each column has a rate λ, θ (1 for regret, 0 for losses) and a g
           \tau = f(\pi) - \theta \langle q, f \rangle, \quad
           \psi(\lambda) = -\log(1-\lambda) - \lambda,
 
-is a supermartingale in the order of decisions: docs/paper-notes.md, 3.13. `add` adds up the terms
-:math:`\psi (x-g)^2 - \lambda x` of rounds that were answered, `RESERVES` are their largest values
+is a supermartingale in the order of decisions: docs/paper-notes.md, 3.13. `kernels.watch` adds up the
+terms :math:`\psi (x-g)^2 - \lambda x` of rounds that were answered, `RESERVES` are their largest values
 in all others, and `lowest` is what Ville's inequality then leaves for :math:`\sum_s \tau_s`.
 """
 
@@ -35,7 +35,9 @@ GUESS: FloatArray = np.repeat([0.0, *_GUESSES], len(_RATES))
 REGRET, LOSS = (0, len(_RATES)), (len(_RATES), len(RATE))
 """From which column to which statements are about regret, and about a policy's loss."""
 
-_COLUMNS = np.array([RATE, PSI, THETA, GUESS])
+COLUMNS: FloatArray = np.array([RATE, PSI, THETA, GUESS, 1.0 / RATE])
+"""As `kernels.watch` takes them."""
+
 _LOG_PRIOR = np.log(np.tile(_PRIOR / _PRIOR.sum(), 1 + len(_GUESSES)))
 _LOG_PRIOR[slice(*LOSS)] -= np.log(len(_GUESSES))
 _STEPS = 3  # of Newton's method: each gives a bound, and the third one's is exact to 1e-8
@@ -60,11 +62,6 @@ RESERVES: FloatArray = _reserves()
 
 LEAST: FloatArray = -RATE * GUESS - RATE**2 / (4.0 * PSI)
 """The smallest term of any round."""
-
-
-def add(sums: FloatArray, ratios: FloatArray, loss: float) -> None:
-    """Add the terms of a round to sums [policies, 2, columns]: for the loss, and one minus it."""
-    kernel.add(sums, ratios, loss, _COLUMNS)
 
 
 def lowest(

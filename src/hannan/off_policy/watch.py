@@ -25,6 +25,7 @@ from hannan.core.validation import (
     check_loss_range,
     refuse,
 )
+from hannan.kernels import watch as kernel
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.log import IntArray, Log
 from hannan.off_policy.rules import Aim, Shares, aim, check_policies, inverse, shares
@@ -271,7 +272,8 @@ class Watch(Parametrised):
             aims = self.aims(log.contexts[t], some, log.n_actions)
             held = shares(aims, int(log.actions[t]), some)
             absent += held.copied[:-1] > 0.0
-            evidence.add(sums, held.ratios(max(1.0, float(weights[t]))), float(unit[t]))
+            given = held.played, held.copied, max(1.0, float(weights[t])), float(unit[t])
+            kernel.add(sums, *given, evidence.COLUMNS)
         self._sums, self._absent = sums, absent
         self._answered += len(log)
         self._forgotten += unanswered
@@ -457,7 +459,8 @@ class Watch(Parametrised):
         interrupts.expect()
         self._open[key] = Waiting(held, weight)
         self._count(held, 1)
-        interrupts.deliver()
+        if interrupts.waiting:
+            interrupts.deliver()
 
     @interrupts.whole
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
@@ -466,11 +469,11 @@ class Watch(Parametrised):
         waiting = self._open.pop(key)
         held, known = waiting.shares, waiting.weight if weight is None else weight
         assert known is not None
-        evidence.add(self._sums, held.ratios(known), loss)
-        for i, kind in enumerate(held.kinds):
-            self._kinds[i, kind] -= 1
+        parts = held.kinds, held.played, held.copied
+        kernel.settle(self._sums, self._kinds, *parts, known, loss, evidence.COLUMNS)
         self._answered += 1
-        interrupts.deliver()
+        if interrupts.waiting:
+            interrupts.deliver()
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
         """A watch that goes on from here with more policies, and more actions.
@@ -546,10 +549,7 @@ class Watch(Parametrised):
     # Parts ------------------------------------------------------------------------------------
 
     def _count(self, held: Shares, times: int) -> None:
-        for i, kind in enumerate(held.kinds):
-            self._kinds[i, kind] += times
-        if evidence.IN_PART in held.kinds[:-1] or evidence.AS_PLAYED in held.kinds[:-1]:
-            self._absent[held.copied[:-1] > 0.0] += times
+        kernel.count(self._kinds, self._absent, held.kinds, held.copied, times)
 
     def _find(self, key: Hashable) -> Waiting:
         if key not in self._open:
