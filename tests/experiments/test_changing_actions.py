@@ -147,7 +147,58 @@ def test_hindsight_that_is_shared_by_all_learners_is_refused():
         look_back(world, ALL, 2, 5, 0)
 
 
-def test_sets_are_refused_by_learners_that_choose_sets():
-    world = hn.environments.FromArrays(None, [[0.1, 0.2, 0.3]], available=[[0, 1]])
-    with pytest.raises(hn.ParameterError, match="is for single actions"):
-        hn.play(hn.ContextFTPL(hn.oracles.Subsets(3, 2), seed=0), world)
+CLOSING = np.random.default_rng(3).random((300, 6)) < 0.8
+CLOSING[CLOSING.sum(axis=1) < 2] = True
+SLATES = hn.environments.FromArrays(
+    None, np.where(CLOSING, np.linspace(0.1, 0.6, 6), np.nan), available=CLOSING
+)
+
+
+@pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])
+def test_sets_with_closed_elements_are_played_and_have_no_regret(kind):
+    trace = hn.play(kind(hn.oracles.Subsets(6, 2), seed=0), SLATES)
+    by_hand = kind(hn.oracles.Subsets(6, 2), seed=0)
+    suffered = []
+    for there, losses, played in zip(CLOSING, SLATES.losses, trace.actions, strict=True):
+        action = by_hand.act(available=there)
+        assert np.array_equal(action, played)
+        assert there[action].all()
+        by_hand.update(losses if kind is hn.ContextFTPL else losses[action])
+        suffered.append(losses[action].sum())
+    assert np.allclose(trace.losses, suffered)
+    assert trace.mean_loss == pytest.approx(np.mean(suffered))
+    assert np.array_equal(np.isnan(trace.outcomes), ~CLOSING)
+    best = np.array(
+        [np.sort(row[there])[:2].sum() for there, row in zip(CLOSING, SLATES.losses, strict=True)]
+    )
+    assert trace.losses[150:].mean() < 1.2 * best[150:].mean()
+    assert np.isnan(trace.regret())
+    assert np.isnan(trace.regret(switches=1))
+    points, regrets = trace.regret_curve(every=100)
+    assert points.tolist() == [100, 200, 300]
+    assert np.isnan(regrets).all()
+    for ask in (lambda: trace.best_policy, lambda: trace.best_sequence(1)):
+        with pytest.raises(hn.ParameterError, match="no best policy"):
+            ask()
+
+
+def test_sets_are_compared_while_nothing_is_closed():
+    world = hn.environments.FromArrays(None, np.tile(np.linspace(0.1, 0.6, 6), (50, 1)))
+    trace = hn.play(hn.ContextFTPL(hn.oracles.Subsets(6, 2), seed=0), world)
+    assert trace.regret() >= 0.0
+    assert trace.best_policy(None).tolist() == [0, 1]
+
+
+def test_a_set_with_a_closed_element_was_not_there():
+    this_round = hn.Round(None, np.array([0.1, 0.2, 0.3]), available=[0, 2])
+    with pytest.raises(hn.ParameterError, match="were available"):
+        this_round.reveal(np.array([0, 1]))
+    assert this_round.reveal(np.array([0, 2]), hn.Feedback.SEMI).tolist() == [0.1, 0.3]
+    assert this_round.loss == pytest.approx(0.4)
+    assert np.array_equal(this_round.losses, [0.1, np.nan, 0.3], equal_nan=True)
+
+
+def test_the_runner_has_nothing_to_compare_sets_with_closed_elements_with():
+    learner = hn.ContextFTPL(hn.oracles.Subsets(6, 2), seed=0)
+    with pytest.raises(hn.ParameterError, match=r"hn\.play"):
+        play_game(learner, SLATES, 100, world_rng(0), 10, learner.oracle)

@@ -46,8 +46,8 @@ class Round:
     current
         The action that was really taken, where data tell what a present system did.
     available
-        The actions that are there, sorted; None where all are. What the losses say of others does
-        not matter.
+        The actions that are there, sorted, or the elements that sets may be made of; None where all
+        are. What the losses say of others does not matter.
 
     Examples
     --------
@@ -86,14 +86,9 @@ class Round:
         """Tell the round what was played; returns the feedback the rule allows.
 
         None means that nothing can be told: the learner does not learn from the round. The loss
-        of an action that was not there is NaN.
+        of an action or element that was not there is NaN.
         """
-        if self.available is not None and not isinstance(action, int | np.integer):
-            raise ParameterError(
-                "A round that says what is available is for single actions: what a set with closed "
-                "elements would have lost is not known. Call act(available=...) and update alone."
-            )
-        if self.available is not None and not (self.available == action).any():
+        if self.available is not None and not np.isin(action, self.available).all():
             raise ParameterError(
                 f"Action {action!r} was played, and only {self.available.tolist()} were available: "
                 "pass round.available to act(context, available=...)."
@@ -110,11 +105,20 @@ class Round:
         """All losses; only once the learner has acted.
 
         An action that was not there counts with the loss of the one played: so a policy is
-        compared with the learner in those rounds alone in which its action was there.
+        compared with the learner in those rounds alone in which its action was there. Elements of
+        sets that were not there are NaN: what a set with one of them lost is not known, and no
+        losses of elements would make it that of the set played.
         """
         if self.action is None:
             raise OrderError("The losses of a round are hidden until an action is revealed to it.")
-        return self._losses if self.available is None else self._completed(self.loss)
+        if self.available is None:
+            return self._losses
+        return self._completed(self.loss if self.comparable else np.nan)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether `losses` say what every policy is charged: not for sets with closed elements."""
+        return self.available is None or isinstance(self.action, int | np.integer)
 
     @property
     def loss(self) -> float:

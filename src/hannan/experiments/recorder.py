@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from hannan.core import Learner, Objective, Oracle, Policy, Round
+from hannan.core import Learner, Objective, Oracle, ParameterError, Policy, Round
 from hannan.experiments.hints import HintWatch
 
 _PROBES = 32  # contexts on which two policies are told apart
@@ -195,6 +195,11 @@ class Hindsight:
 
     def add(self, this_round: Round) -> None:
         """Count the losses of one more round."""
+        if not this_round.comparable:
+            raise ParameterError(
+                "The runner compares learners with the best policy in hindsight, and there is none "
+                "where elements of sets are closed: use hn.play, whose trace has all but regret."
+            )
         context = self.oracle.at(self._rounds, this_round.context)
         self._total.add(context, this_round.losses)
         self._rounds += 1

@@ -57,6 +57,7 @@ class Trace:
         self._suffered: list[float] = []
         self._current: list[float | None] = []
         self._weights: list[float] = []
+        self._comparable = True
 
     def record(self, this_round: Round) -> None:
         """Take down a round that has been played."""
@@ -67,6 +68,7 @@ class Trace:
         self._suffered.append(this_round.loss)
         self._current.append(this_round.current_loss)
         self._weights.append(this_round.weight)
+        self._comparable = self._comparable and this_round.comparable
 
     def __len__(self) -> int:
         return len(self._actions)
@@ -93,7 +95,10 @@ class Trace:
 
     @cached_property
     def outcomes(self) -> FloatArray:
-        """The losses of all elements, [T, K]; on a log, estimates of them."""
+        """The losses of all elements, [T, K]; on a log, estimates of them.
+
+        NaN for elements of sets in rounds in which they were not available.
+        """
         return np.array(self._losses, dtype=np.float64)
 
     @cached_property
@@ -169,7 +174,8 @@ class Trace:
         """Loss suffered minus the best policy's loss (the oracle's best, if it is inexact).
 
         On a log the loss suffered is T times `mean_loss`, and the policy's loss is that on
-        `outcomes`, which it was chosen for: estimates both.
+        `outcomes`, which it was chosen for: estimates both. NaN where sets were played while
+        elements were closed: what others would have lost is not known.
 
         Parameters
         ----------
@@ -190,6 +196,8 @@ class Trace:
         >>> trace.best_sequence(1).switches
         (50,)
         """
+        if not self._comparable:
+            return math.nan
         if switches is None:
             best, rounds = self.best_policy, self._totals() if self._linear else self._rounds()
         else:
@@ -206,8 +214,10 @@ class Trace:
         Returns the numbers of rounds and the regrets. Costs one oracle call for each point.
         """
         check_integer(self, "every", every, 1)
-        oracle = self._need_oracle()
         at = np.unique(np.append(np.arange(every, len(self) + 1, every), len(self)))
+        if not self._comparable:
+            return at, np.full(len(at), np.nan)
+        oracle = self._need_oracle()
         total = oracle.objective()
         best = np.empty(len(at))
         done = 0
@@ -256,5 +266,10 @@ class Trace:
         if self.oracle is None:
             raise ParameterError(
                 "Regret needs a policy class to compare with: pass oracle= to play()."
+            )
+        if not self._comparable:
+            raise ParameterError(
+                "There is no best policy where elements of sets were closed: what a fixed set "
+                "would have lost while one of its elements was closed is not known."
             )
         return self.oracle

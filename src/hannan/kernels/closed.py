@@ -50,7 +50,7 @@ def charge(plays, known, low, high, losses):
     sums, counts = known[0], known[1]
     best = np.inf
     for k in range(plays.size):
-        if sums[k] < best * counts[k]:  # never where nothing was seen; spares most divisions
+        if counts[k] > 0.0 and sums[k] < best * counts[k]:  # spares most divisions
             best = sums[k] / counts[k]
     for k in range(plays.size):
         if plays[k] < 0 and counts[k] > 0.0:

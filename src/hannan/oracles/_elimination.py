@@ -59,6 +59,5 @@ def elimination(tail: NDArray[np.intp], head: NDArray[np.intp], n_nodes: int) ->
     listed = [(i, ways) for i, ways in [*there, *reversed(back)] if ways]
     starts = np.cumsum([0, *(len(ways) for _, ways in listed)]).astype(np.uint32)
     ways = np.array([way for _, ways in listed for way in ways], np.uint32).reshape(-1, 2)
-    return Elimination(
-        pairs, np.array([i for i, _ in listed], np.uint32), starts, ways, len(number)
-    )
+    targets = np.array([i for i, _ in listed], np.uint32)
+    return Elimination(pairs, targets, starts, ways, max(1, len(number)))
