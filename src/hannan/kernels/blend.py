@@ -147,6 +147,13 @@ def form(inverse, n, x):
 
 
 @njit
+def limit(inverse, n, x, widest):
+    """A little more than √(x'R x), but not more than the width where nothing was seen."""
+    square = form(inverse, n, x) + _SLACK * widest * widest
+    return min((1.0 + _SLACK) * math.sqrt(max(square, 0.0)), widest)
+
+
+@njit
 def shrink(inverse, n, product, bottom):
     """R -= (R x)(R x)' / bottom."""
     if inverse.size == n:
@@ -229,10 +236,9 @@ def reach(k, v, K, sizes, inverse, share, widest):
         each = length(i, sizes, True)
         if share[i] >= _LIGHT:
             begin = start + which * each
-            square = form(inverse[begin : begin + each], n, v) + _SLACK * widest[i] * widest[i]
-            found += share[i] * min(math.sqrt(max(square, 0.0)), widest[i])
+            found += share[i] * limit(inverse[begin : begin + each], n, v, widest[i])
         start += many * each
-    return found * (1.0 + _SLACK)
+    return found
 
 
 @njit
@@ -285,9 +291,10 @@ def advise(
         if k < 0 or (best >= 0 and values[k] - factor * most > least):
             break
         open_[k] = False
-        if triangular and best >= 0 and factor > 0.0:  # which most often is the best already
-            if values[k] - factor * reach(k, v, K, sizes, inverse, share, widest) > least:
-                continue
+        # The first that was looked at most often is the best already.
+        rough = triangular and best >= 0 and factor > 0.0
+        if rough and values[k] - factor * reach(k, v, K, sizes, inverse, share, widest) > least:
+            continue
         at[:] = -1
         value = values[k]
         if factor > 0.0:

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hannan.kernels.blend import LARGEST, dot, project, shrink, standardise
+from hannan.kernels.blend import LARGEST, dot, limit, project, shrink, standardise
 from hannan.kernels.compiling import njit
 
 
@@ -84,6 +84,10 @@ def advise(row, center, scale, weights, inverse, seen, ridge, alpha, some, estim
         if k < 0 or (best >= 0 and estimates[k] - alpha * widest > least):
             break
         open_[k] = False
+        if best >= 0 and alpha > 0.0:  # the first that was looked at most often is
+            own = inverse[k if inverse.shape[0] > 1 else 0]
+            if estimates[k] - alpha * limit(own, n, x, widest) > least:
+                continue
         value = estimates[k]
         if alpha > 0.0:
             value -= alpha * width(k, x, inverse, seen, widest, product)

@@ -324,7 +324,10 @@ class ContextSemiBanditFTPL(Learner):
             K = self._K or len(opened.context)
             chosen = opened.without_base(self._leader.uniform(opened.draw.number), K)
         if chosen is None:
-            chosen = past_of(self._leader, opened).action(opened.context, *opened.draw)
+            past = self._leader.total
+            if opened.baseline is not None or opened.plays is not None:
+                past = past_of(self._leader, opened)
+            chosen = past.action(opened.context, *opened.draw)
             opened.calls += 1
         opened.action = chosen
         if opened.number is not None:
@@ -388,15 +391,14 @@ class ContextSemiBanditFTPL(Learner):
         surprise, baseline, alike = losses, opened.baseline, opened.action
         if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
             surprise, baseline, alike = self._beyond_the_baseline(opened, losses)
-        X = leader.X
-        later = leader.seeing(opened.context) if X.open_world and X.due else None  # renewed X
-        last = later is not None or hint.predictor is not None  # something may fail after this
+        seen = leader.X.seen  # of the contexts in an open world
+        later = leader.seeing(opened.context) if seen is not None and seen.due else None
         estimate, measured, weights = baseline, NOTHING, opened.weights
         surprised = surprise != 0.0 if type(surprise) is float else bool(np.count_nonzero(surprise))
         # Hints need weights in every round, and a guess may have moved a leader.
         if surprised or hint.mixes or (opened.late and self._offset.varies):
-            given = surprise, surprised, baseline, alike
-            weights, estimate, measured = self._estimate(opened, *given, add=not last)
+            given = surprise, surprised, baseline, alike, later is None and hint.predictor is None
+            weights, estimate, measured = self._estimate(opened, *given)
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
@@ -406,20 +408,22 @@ class ContextSemiBanditFTPL(Learner):
         elif not measured.added:
             leader.total.add(opened.context, estimate)
         # From here on nothing can fail.
-        for other, seen in others:
-            other.overtaken(seen)
+        for other, found in others:
+            other.overtaken(found)
             leader.advance_shadow()
-        (later or leader).advance(opened.draws + measured.draws)
-        opened.calls += measured.calls
         if hint.mixes:
             hint.charge(opened, losses, weights)
         if opened.explores:
             self._floor.charge(opened, losses)
-        if step.measures:  # D_t, ε_{t+1} = G / D_t
+        (later or leader).advance(opened.draws + measured.draws)
+        if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
+            opened.calls += measured.calls
             (step.after_late if measured.late else step.after)(leader, measured.instability)
         self._note(opened, losses, surprise if surprised else None, weights)
-        if X.open_world:
-            self._see(opened.context, later)
+        if later is not None:
+            self._follow(later)
+        elif seen is not None:
+            seen.offer(opened.context)
         if leader.owed:
             opened.calls += leader.collect()
 
@@ -430,10 +434,12 @@ class ContextSemiBanditFTPL(Learner):
         surprised: bool,
         baseline: FloatArray | None,
         alike: Any,
-        *,
         add: bool,
     ) -> tuple[Any, FloatArray | None, Measured]:
-        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost."""
+        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost.
+
+        With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
+        """
         weights, measured = opened.weights, None
         if weights is None and surprised and baseline is None and opened.plays is None:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
@@ -466,14 +472,11 @@ class ContextSemiBanditFTPL(Learner):
         given = measures, self._offset.varies
         return overtaken(self._leader, self._resampling, opened, others, *given)
 
-    def _see(self, context: Any, later: PerturbedLeader | None) -> None:
-        """Let X follow the contexts that arrive; follow the leader on a renewed X, if it is."""
-        if later is None:
-            self._leader.X.see(context)
-        else:
-            self._leader.owed += later.collect()
-            self._leader = later
-            self._step.start(later)
+    def _follow(self, later: PerturbedLeader) -> None:
+        """Follow the leader on a renewed X."""
+        self._leader.owed += later.collect()
+        self._leader = later
+        self._step.start(later)
 
     def _measure(
         self, opened: Round, baseline: FloatArray | None, residual: FloatArray, *, add: bool
@@ -604,8 +607,10 @@ class ContextSemiBanditFTPL(Learner):
             self._hint.predictor.learn(context, action, one)
         leader.total.add(context, estimate)
         # From here on nothing can fail.
-        if leader.X.open_world:
-            self._see(context, later)
+        if later is not None:
+            self._follow(later)
+        else:
+            leader.X.see(context)
 
     # Parts ------------------------------------------------------------------------------------
 

@@ -236,22 +236,26 @@ class Restarting(Learner):
         self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
     ) -> None:
         """What the learner at work learns; a detector is shown how wrong its prediction was."""
-        ledger = self._ledger
-        opened: Any = ledger.current
-        usual = decision is None and opened is not None and not ledger.waiting and reward is None
-        if not usual or self._unfinished or opened.late or opened.plays is not None:
+        ledger, player, changing = self._ledger, self.player, None
+        opened: Any = ledger.current if decision is None else None
+        if type(decision) is int:
+            opened = ledger.waiting.get(decision)
+        unusual = opened is None or reward is not None or self._unfinished
+        if unusual or opened.plays is not None or opened.segment < len(self.restarts):
             super().update(loss, decision, reward=reward)
             return
-        changing = None
+        inner = opened.inner
         try:
-            player = self.player
-            expected = self._monitor.expect(opened.context, opened.action, player.expected())
+            expected = self._monitor.expect(opened.context, opened.action, player.expected(inner))
             changing = opened
-            player.update(loss)
+            player.update(loss, inner)
             self._learned(opened, loss, expected)
             self.rounds += 1
-            ledger.current = None
-            ledger.closed += 1
+            if opened.late or ledger.waiting:
+                ledger.close(opened)
+            else:  # as that would
+                ledger.current = None
+                ledger.closed += 1
         except BaseException as error:
             self._broken_off(error, changing)
             raise
