@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from numba import config
 
 from hannan.kernels import compiling
 
@@ -29,25 +30,55 @@ print([learner.act(x) for x in range(3)], len(seen), str(seen[0].message)[:37])
 """
 
 
+def double(x):
+    return 2 * x
+
+
+def triple(x):
+    return 3 * x
+
+
 def test_a_function_that_cannot_be_cached_is_compiled_all_the_same(monkeypatch):
+    tried = []
+
     def refusing(*, cache=False, **options):
-        def decorated(function):
-            if cache:
-                raise RuntimeError("cannot cache function: no locator available")
-            return "compiled", function, options
+        tried.append((cache, options))
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return compiled(**options)
 
-        return decorated
-
-    monkeypatch.setattr(numba, "njit", refusing)
+    compiled = numba.njit
     compiling._warn.cache_clear()
     try:
-        with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR") as seen:
-            made = [compiling.njit(nogil=True)(f) for f in (min, max)]
+        with monkeypatch.context() as patch:
+            patch.setattr(numba, "njit", refusing)
+            with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR") as seen:
+                made = [compiling.njit(nogil=True)(f) for f in (double, triple)]
     finally:
         compiling._warn.cache_clear()
+    assert [kernel(7) for kernel in made] == [14, 21]
     options = {"no_cfunc_wrapper": True, "nogil": True}
-    assert made == [("compiled", min, options), ("compiled", max, options)]
+    assert tried == 2 * [(True, options), (False, options)]
     assert len(seen) == 1
+
+
+def test_a_kernel_is_compiled_for_those_who_call_it(tmp_path, monkeypatch):
+    """Within others without what Python needs, and for Python when Python calls it."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    inner = compiling.njit(double)
+
+    @compiling.njit
+    def outer(x):
+        return inner(x) + 1
+
+    assert outer(3) == 7
+    assert not inner.signatures
+    assert inner(3) == 6
+    assert inner.signatures == outer.signatures
+    assert outer(3.5) == 8.0
+    assert inner(3.5) == 7.0
+    held = {path.name.partition("-")[0] for path in tmp_path.rglob("*.nbi")}
+    assert {"test_compiling.double", "test_compiling.double, inside"} <= held
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """How all kernels are compiled."""
 
 from functools import cache, partial
+from types import FunctionType
 from warnings import warn
 
 import numba
@@ -12,10 +13,28 @@ _OPTIONS = {"no_cfunc_wrapper": True}
 def njit(function=None, **options):
     """`numba.njit` with what is on the disk used again; `options` are added.
 
-    Where neither the package's folder nor the user's can be written, nothing is kept.
+    Where neither the package's folder nor the user's can be written, nothing is kept. A kernel that
+    another one calls is compiled without the wrapper that is for calls from Python.
     """
     if function is None:
         return partial(njit, **options)
+    kernel = _compiled(function, options)
+    if isinstance(kernel, FunctionType):  # NUMBA_DISABLE_JIT
+        return kernel
+
+    @cache
+    def inside():
+        parts = function.__name__, function.__defaults__, function.__closure__
+        twin = FunctionType(function.__code__, function.__globals__, *parts)
+        twin.__qualname__ = f"{function.__qualname__}, inside"  # a place of its own on the disk
+        return _compiled(twin, {**options, "no_cpython_wrapper": True})
+
+    kernel.get_call_template = lambda *given: inside().get_call_template(*given)
+    kernel.get_overload = lambda signature: inside().get_overload(signature)
+    return kernel
+
+
+def _compiled(function, options):
     options = {**_OPTIONS, **options}
     try:
         return numba.njit(cache=True, **options)(function)
@@ -31,5 +50,5 @@ def _warn():
         "written: kernels are compiled again in every process. Set NUMBA_CACHE_DIR to a folder "
         "that can be.",
         RuntimeWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
