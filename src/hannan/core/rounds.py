@@ -331,7 +331,9 @@ class Ledger(Stored):
 
         What depends on the state of their decision must be known before this one is learned.
         """
-        found = []
+        found: list[OpenRound] = []
+        if self.current is None and len(self.waiting) == (opened.number is not None):
+            return found
         for number in reversed(self.waiting):
             other = self.waiting[number]
             if other.arrived_before < self.closed:
@@ -362,8 +364,9 @@ class Ledger(Stored):
         self.waiting[number] = opened
         if self.current is not None and not self.current.late:
             self.current.late, self.current.arrived_before = True, self.closed
-        seen = opened.context, opened.answer, opened.odds, opened.available
-        return Decision(number, *seen, self.maker)
+        answer = opened.answer if opened.named else opened.action
+        some = None if opened.plays is None else opened.available
+        return Decision(number, opened.context, answer, opened.odds, some, self.maker)
 
     def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
         """The round that a loss belongs to, or an error that says why there is none."""

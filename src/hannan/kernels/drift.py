@@ -13,8 +13,9 @@ def has_risen(sums, spread, n, value, minimum, delta):
     the mean of all values, and the sum of their squared distances from it.
     """
     size = sums.size
-    total = sums[(n - 1) % size] + value
-    sums[n % size] = total
+    here = n % size
+    total = sums[here - 1 if here else size - 1] + value
+    sums[here] = total
     step = value - spread[0]
     spread[0] += step / n
     spread[1] += step * (value - spread[0])
@@ -24,7 +25,8 @@ def has_risen(sums, spread, n, value, minimum, delta):
     confidence = 0.0
     width = 8
     while 2 * width <= n and width < size:
-        recent = total - sums[(n - width) % size]
+        past = here - width  # below 0 where the ring has closed since; a division takes longer
+        recent = total - sums[past if past >= 0 else past + size]
         older = n - width
         per_value = 1.0 / width + 1.0 / older
         gap = recent / width - (total - recent) / older
