@@ -226,4 +226,4 @@ def test_every_test_is_run_before_a_change_is_green():
     chosen = [line.partition(" -m pytest ")[2] for line in commands if " -m pytest " in line]
     assert {line.partition("-m ")[2] for line in chosen} >= {'"not slow"', "slow"}
     called = (root / ".ci" / "run").read_text(encoding="utf-8").split("\n")
-    assert called[-4:] == ["make check", "make test", "make test-slow", ""]
+    assert called[-3:] == ["make -j 2 --output-sync check test", "make test-slow", ""]

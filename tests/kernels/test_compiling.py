@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import numba
 import pytest
 from numba import config
+from numba.core.dispatcher import Dispatcher
 
 from hannan.kernels import compiling
 
@@ -79,6 +81,30 @@ def test_a_kernel_is_compiled_for_those_who_call_it(tmp_path, monkeypatch):
     assert inner(3.5) == 7.0
     held = {path.name.partition("-")[0] for path in tmp_path.rglob("*.nbi")}
     assert {"test_compiling.double", "test_compiling.double, inside"} <= held
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_after_compiling_as_before(collects, monkeypatch):
+    seen = []
+    compiled = Dispatcher.compile
+
+    def watched(kernel, signature):
+        seen.append(gc.isenabled())
+        return compiled(kernel, signature)
+
+    monkeypatch.setattr(Dispatcher, "compile", watched)
+    kernel = compiling.njit(triple)
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        assert kernel(2) == 6
+        assert gc.isenabled() is collects
+        with pytest.raises(numba.TypingError):
+            kernel(None)
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert seen == [False, False]
 
 
 @pytest.mark.slow
