@@ -17,6 +17,9 @@ _RESTARTS = 10
 # to come close to uniform play where that is best. It costs next to nothing elsewhere, as the base
 # has a small share there.
 _CAUTIOUS = SelfTuned(0.25)
+# What features tell of rare clicks is little beside their variance. Where it is more, a penalty
+# that is too large holds back all weights alike, which hardly changes what is recommended.
+_PENALTY = 30.0
 
 
 def bandit(
@@ -89,7 +92,7 @@ def bandit(
     if oracle.max_chosen == 1 and "predictor" not in options and not oracle.stand_ins:
         guess: Any = Blend(seed=seed or 0) if oracle.open_world else Mean()
         if oracle.described:
-            guess = Hybrid(seed=seed or 0)
+            guess = Hybrid(ridge=_PENALTY, seed=seed or 0)
         settings["predictor"] = guess if span == (0.0, 1.0) else Scaled(guess, span)
     table = oracle.every_map and set(options) <= set(arguments_of(TsallisINF))
     base = TsallisINF(oracle, **settings) if table else ContextSemiBanditFTPL(oracle, **settings)

@@ -21,7 +21,7 @@ from hannan.kernels.compiling import njit
 PARTS = 3
 STEADY, FADING, COSINES = 0, 1, 2
 _LIMIT = 5.0  # standardised features are clipped here
-_BEHIND = 6.0  # log-likelihood by which the steady part is behind the fading one when it gives up
+_BEHIND = 3.0  # log-likelihood by which the steady part is behind the fading one when it gives up
 _LARGE = 1e6  # from this factor on it is multiplied out
 
 

@@ -16,9 +16,9 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import hybrid as kernel
 from hannan.predictors._items import ItemTerms
 from hannan.predictors._rows import LAST, Standardiser
-from hannan.predictors._table import FORGETTING
 
 BANDWIDTHS = (1.0, 2.0)
+FORGETTING = 0.9995  # of squared errors: rare clicks tell parts apart slowly
 _ONE = np.zeros(1, np.intp)
 
 

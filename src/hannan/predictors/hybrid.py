@@ -28,7 +28,7 @@ class Hybrid(Predictor):
     features of (x, a). They are mixed by the log-likelihoods of what was seen,
     :math:`\omega_i \propto e^{-E_i/2\sigma^2}`, with :math:`E_i` the faded sum of squared errors
     of part i and σ² the mean squared error of the mixture: so clicks at one in a hundred tell
-    parts apart as soon as coins do. Where the first has fallen behind the second by 6, the world
+    parts apart as soon as coins do. Where the first has fallen behind the second by 3, the world
     has changed, and it goes on from what the second knows.
 
     What an item costs beyond that, where actions have ids, is the mean of its residuals, shrunk by
@@ -50,7 +50,8 @@ class Hybrid(Predictor):
     alpha
         α, how far below the mean to guess.
     ridge
-        λ, the penalty, for features of length about 1.
+        λ, the penalty, for features of length about 1: best the variance of a loss over that of
+        what its features tell.
     window
         For how many rounds the second part remembers.
     items
