@@ -11,7 +11,6 @@ is left alone.
 from __future__ import annotations
 
 import inspect
-import sys
 import threading
 
 # `signal` translates numbers to names and back, which takes longer than all else here.
@@ -22,6 +21,7 @@ from _signal import (  # type: ignore[import-not-found]
     signal,
 )
 from collections.abc import Callable
+from sys import _current_frames as frames_of_threads  # documented, in spite of its name
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
@@ -64,7 +64,7 @@ class Interrupts:
     def elsewhere(self, owner: object) -> bool:
         """Whether another thread is in the middle of such a call of this object."""
         here = threading.get_ident()
-        for thread, inmost in sys._current_frames().items():
+        for thread, inmost in frames_of_threads().items():
             frame: FrameType | None = inmost
             while frame is not None and thread != here:
                 if frame.f_code in self._calls and frame.f_locals.get("self") is owner:
