@@ -21,7 +21,7 @@ from hannan.verify.listed_rules import rule_game
 _QUICK = os.environ.get("ITEMS") == "quick"
 SEEDS, ROUNDS = (1, 4000) if _QUICK else (5, 20_000)
 OFFERED, FEATURES, WINDOW = 10, 20, 500
-FIRST = 100
+FIRST = 400
 Make = Callable[[int], Any]
 
 OURS = "hn.bandit"
