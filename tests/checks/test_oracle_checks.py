@@ -74,6 +74,11 @@ class AddsWhatItForesees(BrokenObjective):
         return found
 
 
+class ForgetsToAddAmongSome(BrokenObjective):
+    def settle_among(self, context, available, losses, noise, draw, scale):
+        return self.pick(context, available, losses, noise, draw, scale)
+
+
 class ChargesTwice(BrokenObjective):
     def charge(self, context, action, loss):
         super().charge(context, action, loss)
@@ -131,6 +136,7 @@ BROKEN_OBJECTIVES = {
     ForeseesThePast: "check_foreseeing_is_settling_a_copy",
     ForeseesOtherNoise: "check_foreseeing_is_settling_a_copy",
     AddsWhatItForesees: "check_foreseeing_is_settling_a_copy",
+    ForgetsToAddAmongSome: "check_settling_among_some_adds_the_round",
     ChargesTwice: "check_charging_is_adding_one_loss",
     CountsRounds: "check_zero_losses_change_nothing",
     MovesItsTies: "check_ties_break_the_same_way",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.checks.oracles import Case, check_settling_among_some_adds_the_round
 from hannan.oracles import AllPolicies, FinitePolicies, FunctionOracle, PerContext
 from hannan.perturbation import seed_key
 from tests import problems
@@ -194,6 +195,11 @@ def test_a_base_with_contexts_is_refused():
 
 WAYS = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b"), ("b", "c")]
 TOWN = {pair: hn.oracles.Paths(WAYS, *pair) for pair in [("a", "c"), ("a", "b"), ("b", "c")]}
+
+
+def test_a_shared_round_in_which_elements_are_closed_counts_everywhere():
+    case = Case(PerContext(TOWN, shared=True), list(TOWN), ())
+    check_settling_among_some_adds_the_round(case)
 
 
 @pytest.mark.parametrize("seed", range(10))

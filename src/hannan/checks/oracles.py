@@ -246,6 +246,27 @@ def check_foreseeing_is_settling_a_copy(case: Case) -> None:
         require(same, f"{case}: foresee() changes the total.")
 
 
+def check_settling_among_some_adds_the_round(case: Case) -> None:
+    """`settle_among` returns what `pick` returns, and leaves the total that `add` leaves."""
+    noise, total = case.noise(), case.total(case.rounds())
+    if not total.scored:
+        return
+    other = total.copy()
+    for draw, (context, losses) in enumerate(case.rounds(salt=4)):
+        K = case.size(context)
+        free = total.foresee(context, losses, noise, draw, _SCALE)
+        closed = np.setdiff1d(np.arange(K), free)[:1]  # so that there is still something to choose
+        given = context, np.setdiff1d(np.arange(K), closed), losses, noise, draw, _SCALE
+        found = other.pick(*given)
+        other.add(context, losses)
+        _require_same(case, total.settle_among(*given), found)
+        several = noise, 0, _DRAWS, _SCALE
+        same = np.array_equal(total.minima(*several), other.minima(*several), equal_nan=True)
+        for ours, theirs in zip(total.leaders(*several), other.leaders(*several), strict=True):
+            same = same and _all_same(case.plays(ours), case.plays(theirs))
+        require(same, f"{case}: settle_among() does not add what add() adds.")
+
+
 def check_charging_is_adding_one_loss(case: Case) -> None:
     """`charge` leaves the total that `add` leaves, where all other losses are zero."""
     if case.oracle.chooses_sets or case.oracle.takes_functions:
@@ -413,6 +434,7 @@ ORACLE_CHECKS: tuple[OracleCheck, ...] = (
     check_minima_are_the_leaders_values,
     check_fast_paths_agree,
     check_foreseeing_is_settling_a_copy,
+    check_settling_among_some_adds_the_round,
     check_charging_is_adding_one_loss,
     check_zero_losses_change_nothing,
     check_rescaling_keeps_the_leader,
