@@ -156,7 +156,7 @@ def _million() -> list[Line]:
             f"N={MANY:,}, d={MANY_D}, K={MANY_K}: speed over Exp4",
             speed,
             f"{speed:.2f} x ({rate(ours)} : {rate(exponential)})",
-            0.5,
+            1.3,
         )
     ]
 

@@ -49,7 +49,7 @@ def run() -> list[Line]:
             f"{size}: speed over Hedge",
             speeds[1],
             f"{speeds[1]:.2f} x ({rate(ours)} : {rate(exponential)})",
-            1.0,
+            1.7,
         ),
         Line(
             f"{size}: speed over Algorithm 2 with the history added up by context first",

@@ -33,7 +33,7 @@ def run() -> list[Line]:
             f"N={N:,}, d={D}, K={K}: speed over Hedge",
             speed,
             f"{speed:.2f} x ({rate(ours)} : {rate(exponential)})",
-            1.0,
+            2.2,
         ),
         Line(f"N={N:,}: noise held, MiB", held, f"{held:.1f} MiB", 128.0, at_least=False),
     ]
