@@ -32,6 +32,7 @@ STUDIES = (
     "weights",
     "bandit_regret",
     "worlds",
+    "worlds_speed",
     "items",
     "advice",
     "stumps",

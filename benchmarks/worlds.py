@@ -8,8 +8,6 @@ for every learner.
 from __future__ import annotations
 
 import math
-import statistics
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable
@@ -23,7 +21,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 import hannan as hn
-from benchmarks.measure import Line, Matrix, take_turns
+from benchmarks.measure import Line, Matrix
 from benchmarks.streams import DATA
 from benchmarks.worlds_contenders import CONTENDERS, LIN_UCB, OURS, PEERS, PLAIN
 
@@ -304,11 +302,6 @@ MOST = {  # mean loss, or regret a round, of the recommended learner
 }
 BESIDE = {"LeaderPunisher": 1.08, "linear": 1.1, "clicks": 1.12}  # times the best peer
 LATE, SLACK = 1.15, 0.005  # times LinUCB's excess in the last fifth, and so much more a round
-SPEEDS = (  # what, kind, K, options of hn.bandit, rounds a second
-    ("digits, K = 10, 64 features", "rows", 10, {}, 5000),
-    ("digits, linear predictor", "rows", 10, {"predictor": hn.predictors.Ridge()}, 15_000),
-    ("10 arms", "arms", 10, {"n_contexts": 1}, 50_000),
-)
 
 
 @dataclass(frozen=True)
@@ -324,7 +317,7 @@ class Score:
 
 
 def run() -> list[Line | Matrix]:
-    """All contenders in all worlds, and the speed of the recommended learner."""
+    """All contenders in all worlds."""
     worlds = [world for world in WORLDS.values() if world.path is None or world.path.exists()]
     found = play_all(worlds, SEEDS)
     lines = [
@@ -332,7 +325,7 @@ def run() -> list[Line | Matrix]:
         for world in WORLDS.values()
         if world.path is not None and not world.path.exists()
     ]
-    return [*lines, *targets(found), *speeds(), matrix(found)]
+    return [*lines, *targets(found), matrix(found)]
 
 
 Found = dict[tuple[str, str], list[Score]]
@@ -454,36 +447,6 @@ def _late(found: Found, world: str) -> Line:
     shown = f"{_shown(ours)} ({_shown(theirs)})"
     what = f"{world}: excess a round in the last fifth ({LATE} × {LIN_UCB} + {SLACK})"
     return Line(what, ours.mean(), shown, LATE * theirs.mean() + SLACK, at_least=False)
-
-
-def speeds(rounds: int = 3000, repetitions: int = 5) -> list[Line]:
-    """Rounds a second after the first `rounds`, everyone taking turns."""
-    digit, arm = digits(0, 2 * rounds), arms(10, 0.2)(0)
-    players = []
-    with threadpool_limits(1):
-        for _, kind, K, options, _ in SPEEDS:
-            game = arm if kind == "arms" else digit
-            learner = hn.bandit(K, seed=0, **options)
-            _seconds(learner, game, 0, rounds)  # compile, and learn
-            players.append((learner, game))
-        turns = take_turns(
-            [lambda each=each: _seconds(*each, rounds, rounds // 2) for each in players],
-            repetitions,
-        )
-    lines = []
-    for (what, *_, target), seconds in zip(SPEEDS, turns, strict=True):
-        rate = 1.0 / statistics.median(seconds)
-        lines.append(Line(f"{what}: rounds a second", rate, f"{rate:,.0f}", target))
-    return lines
-
-
-def _seconds(learner: Any, game: Rounds, first: int, count: int) -> float:
-    """Of processor time a round: other programs may be running."""
-    started = time.process_time()
-    for t in range(first, first + count):
-        action = learner.act(game.contexts[t])
-        learner.update(float(game.losses[t, action]))
-    return (time.process_time() - started) / count
 
 
 def matrix(found: Found) -> Matrix:
