@@ -101,7 +101,7 @@ def weigh_and_measure(
         return None
     if not loss:
         return 0.0, 0.0
-    noise, first, _ = leader.draw(scale, opened.draws)
+    draw = noise, first, _ = leader.draw(scale, opened.draws)
     standing = None if resampling.exact is False else total.standing(opened.context, noise, scale)
     if standing is not None:
         law = opened.law = np.empty(len(standing))
@@ -109,7 +109,7 @@ def weigh_and_measure(
         opened.exact = True
         opened.calls += 2
     elif resampling.in_pairs(total) and not resampling.exact:
-        if not total.paired and resampling.law(total, opened.context, opened.draw) is not None:
+        if not total.paired and resampling.law(total, opened.context, draw) is not None:
             return None
         given = noise, first, opened.limit, resampling.enough, scale, leader.stop_key
         weight, used, lost = total.lesson(opened.context, action, loss, *given)

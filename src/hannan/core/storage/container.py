@@ -100,7 +100,9 @@ def unpack(content: memoryview, path: str) -> tuple[dict[str, Any], memoryview]:
     """The same of a file's content."""
     known = bytes(content[: len(MAGIC)])
     if known != MAGIC[: len(known)] or not known:
-        raise DamagedFileError(f"{path} is not a file of Hannan: its first bytes are others.")
+        raise DamagedFileError(
+            f"{path} is not a file of Hannan: it does not start with its signature."
+        )
     if len(content) < _START:
         raise TruncatedFileError(f"{path} ends within its first {_START} bytes.")
     frame, total, length = _LENGTHS.unpack(content[len(MAGIC) : _START])
