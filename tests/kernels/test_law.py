@@ -65,6 +65,17 @@ def test_two_actions_have_a_closed_form(u, scale):
     np.testing.assert_allclose(found, [1.0 - worse, worse], rtol=1e-9, atol=1e-20)
 
 
+@pytest.mark.parametrize("gap", [0.0, 1e-12, 0.4, 3.0, 30.0, 39.0, 700.0, 1e300, np.inf])
+@pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])
+def test_two_actions_have_the_law_of_three_of_which_one_is_hopeless(gap, scale):
+    # The formula for two, beside the integral for more.
+    for values in ([0.5, 0.5 + gap], [0.5 + gap, 0.5]):
+        found = law_of_argmin(np.array(values), scale)
+        beside = law_of_argmin(np.array([*values, np.inf]), scale)
+        assert found.sum() == 1.0
+        np.testing.assert_allclose(found, beside[:2], rtol=1e-9, atol=1e-16)
+
+
 def test_one_action_is_certain():
     assert law_of_argmin(np.array([3.5]), 2.0).tolist() == [1.0]
 

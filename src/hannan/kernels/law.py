@@ -11,6 +11,7 @@ from hannan.kernels.compiling import njit
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = 0.5 * (1.0 + _NODES), 0.5 * _WEIGHTS
 _REACH = 40.0  # the density beyond is below exp(-40)
+_FAR = 800.0  # exp(-g) is zero beyond
 _PIECE = 4.0
 _STEEP = 8.0
 
@@ -27,6 +28,9 @@ def argmin_law(values, scale, out):
     have been passed; and above all of them it is a power of w.
     """
     K = values.size
+    if K == 2:
+        _of_two(values, scale, out)
+        return
     least = values.min()
     order = _order(values)
     g, a = np.empty(K), np.empty(K)
@@ -57,6 +61,16 @@ def argmin_law(values, scale, out):
         total += found[m]
     for m in range(K):
         out[order[m]] = found[m] / total
+
+
+@njit
+def _of_two(values, scale, out):
+    r"""The larger one, by g, wins with probability :math:`e^{-g} (2 + g)/4`: no integral."""
+    larger = 1 if values[1] >= values[0] else 0
+    g = (values[larger] - values[1 - larger]) / scale
+    # Of an infinite g the product would be infinity times zero.
+    out[larger] = math.exp(-g) * (2.0 + g) / 4.0 if g < _FAR else 0.0
+    out[1 - larger] = 1.0 - out[larger]
 
 
 @njit
