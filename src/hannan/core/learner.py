@@ -349,6 +349,52 @@ class Learner(Parametrised, ABC):
         if opened.plays is not None:
             self._availability.count(self._scores_actions)
 
+    def open_round(self, context: Any) -> Any:
+        """What `act(context)` does, for a learner whose own `act` this is a part of; the round."""
+        changing = None
+        try:
+            ledger = self._ledger
+            opened = self.Round(self.check_context(context))
+            if ledger.waiting:
+                opened.late, opened.arrived_before = True, ledger.closed
+            self._prepare(opened)
+            self._act(opened)
+            changing = opened
+            self._played(opened)
+            self.oracle_calls += opened.calls
+            if ledger.current is not None:
+                ledger.dropped += 1
+                self._abandoned(ledger.current)
+            ledger.current = opened
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        return opened
+
+    def held_round(self, decision: int | None) -> Any:
+        """The round that waits here: of a decision by its id, else the one that `act` opened."""
+        ledger = self._ledger
+        return ledger.current if decision is None else ledger.waiting[decision]
+
+    def close_round(self, opened: OpenRound, loss: Any) -> None:
+        """What `update` does with a round in which all actions were available, likewise."""
+        try:
+            ledger, sets = self._ledger, self._availability
+            opened.calls = 0
+            self._update(opened, loss)
+            self.rounds += 1
+            self.oracle_calls += opened.calls
+            if sets.costs is not None and self.learns:
+                sets.note(opened, loss, self.feedback is Feedback.FULL)
+            if opened.late or ledger.waiting:
+                ledger.close(opened)
+            else:  # as that would
+                ledger.current = None
+                ledger.closed += 1
+        except BaseException as error:
+            self._broken_off(error, opened)
+            raise
+
     # What is to come --------------------------------------------------------------------------
 
     def would_play(
