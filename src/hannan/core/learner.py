@@ -190,7 +190,7 @@ class Learner(Parametrised, ABC):
             self._check_room(1)
             checked = self.check_context(context, int(self._ledger.current is not None))
             some = None if available is None else self._some(available)
-            made = self._decide(checked, some, actions is not None)
+            made = self._ledger.decision(self._decide(checked, some, actions is not None))
         except BaseException as error:
             self._broken_off(error)
             raise
@@ -370,6 +370,13 @@ class Learner(Parametrised, ABC):
             self._broken_off(error, changing)
             raise
         return opened
+
+    def open_decision(self, context: Any) -> Any:
+        """What `decide(context)` does, likewise."""
+        self._check_room(1)
+        return self._decide(
+            self.check_context(context, int(self._ledger.current is not None)), None, named=False
+        )
 
     def held_round(self, decision: int | None) -> Any:
         """The round that waits here: of a decision by its id, else the one that `act` opened."""
@@ -718,13 +725,14 @@ class Learner(Parametrised, ABC):
             some = [self._some(each) for each in available]
             before = self._marked() if len(checked) > 1 else []
             made = [self._decide(x, each, named) for x, each in zip(checked, some, strict=True)]
+            decisions = list(map(self._ledger.decision, made))
         except BaseException as error:  # nobody has seen the decisions before the one that failed
             for learner, state in before:
                 vars(learner).update(state)
             self._broken_off(error)
             raise
         interrupts.deliver()
-        return made
+        return decisions
 
     def _check_room(self, decisions: int) -> None:
         """Refuse decisions whose losses could not come late, and too many of them."""
@@ -746,23 +754,25 @@ class Learner(Parametrised, ABC):
         )
         return [(self, state), *(pair for each in inside for pair in each._marked())]
 
-    def _decide(self, context: Any, some: IntArray | None, named: bool) -> Decision:
-        opened = self.Round(context)
+    def _decide(self, context: Any, some: IntArray | None, named: bool) -> OpenRound:
+        ledger, opened = self._ledger, self.Round(context)
         if named:
             opened.named = context.ids is not None
-        opened.number = self._ledger.made
-        opened.late, opened.arrived_before = True, self._ledger.closed
+        opened.number = ledger.made
+        opened.late, opened.arrived_before = True, ledger.closed
         if some is not None:
             self._restrict(opened, some)
         self._prepare(opened)
         self._act(opened)
         opened.odds = self._odds(opened)
         try:
-            self.keep_round(opened)
-            return self._ledger.hand_out(opened)
+            self._played(opened)
+            self.oracle_calls += opened.calls
+            ledger.enter(opened)
         except BaseException as failure:
             self._broken_off(failure, opened)
             raise
+        return opened
 
     def _odds(self, opened: Any) -> Odds:
         """How likely the action of a round was, for its decision."""

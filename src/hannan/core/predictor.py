@@ -27,6 +27,9 @@ class Predictor(Parametrised, ABC):
     described: ClassVar[bool] = False
     """Whether contexts are menus of described actions; K is then that of the round."""
 
+    gives_away: ClassVar[bool] = False
+    """Whether `advise` returns a new array every time, which nobody has to copy."""
+
     def prepare(self, n_actions: int) -> None:
         """Told once, before the first round, how many elements there are."""
 

@@ -41,6 +41,7 @@ from hannan.learners.instability import (
     NOTHING,
     Measured,
     measure,
+    measure_known,
     measure_late,
     weigh_and_measure,
 )
@@ -387,7 +388,7 @@ class ContextSemiBanditFTPL(Learner):
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
-        others = self._overtaken(opened) if opened.late else ()  # decided before this is learned
+        others = self._overtaken(opened) if opened.late else []  # decided before this is learned
         surprise, baseline, alike = losses, opened.baseline, opened.action
         if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
             surprise, baseline, alike = self._beyond_the_baseline(opened, losses)
@@ -405,6 +406,8 @@ class ContextSemiBanditFTPL(Learner):
             hint.learn(opened, losses)
         if estimate is None:
             leader.total.observe(opened.context)
+        elif type(estimate) is float:
+            leader.total.charge(opened.context, opened.action, estimate)
         elif not measured.added:
             leader.total.add(opened.context, estimate)
         # From here on nothing can fail.
@@ -435,8 +438,9 @@ class ContextSemiBanditFTPL(Learner):
         baseline: FloatArray | None,
         alike: Any,
         add: bool,
-    ) -> tuple[Any, FloatArray | None, Measured]:
-        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost.
+    ) -> tuple[Any, FloatArray | float | None, Measured]:
+        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros, a number where it is that of
+        the action alone; and what instability cost.
 
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
@@ -449,6 +453,13 @@ class ContextSemiBanditFTPL(Learner):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
             return weights, baseline, NOTHING
+        known = opened.exact and opened.plays is None and opened.draw.scale > 0.0
+        prompt = not opened.late or opened.arrived_before == self._ledger.closed
+        if known and prompt and measured is None and baseline is None and self._step.measures:
+            if type(alike) is int:
+                draw = self._leader.draw(self._step.scale, opened.draws)
+                amount: float = weights * surprise
+                return weights, amount, measure_known(self._leader, opened, draw, amount)
         residual = np.zeros(self._K or len(opened.context))
         if surprised:
             residual[alike] = weights * surprise
@@ -468,9 +479,9 @@ class ContextSemiBanditFTPL(Learner):
 
     def _overtaken(self, opened: Round) -> list[tuple[Any, Seen]]:
         """Rounds that this one overtakes, with what belongs to the state of their decision."""
-        others, measures = self._ledger.overtaken_by(opened), self._step.measures
-        given = measures, self._offset.varies
-        return overtaken(self._leader, self._resampling, opened, others, *given)
+        others = self._ledger.overtaken_by(opened)
+        given = self._step.measures, self._offset.varies
+        return others and overtaken(self._leader, self._resampling, opened, others, *given)
 
     def _follow(self, later: PerturbedLeader) -> None:
         """Follow the leader on a renewed X."""

@@ -44,7 +44,18 @@ class DriftMonitor(Stored):
 
     _varying = frozenset({"_learner", "_K"})
     _fixed = frozenset(
-        {"_K", "teaches", "asks", "_watches", "_full", "_whole", "_range", "_width", "_lowest", "_breadth"}
+        {
+            "_K",
+            "teaches",
+            "asks",
+            "_watches",
+            "_full",
+            "_whole",
+            "_range",
+            "_width",
+            "_lowest",
+            "_breadth",
+        }
     )
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:

@@ -214,24 +214,27 @@ class Restarting(Learner):
         if available is not None or self._unfinished or self._timed:
             return super().decide(context, available, actions=actions, ids=ids)
         ledger, player, changing = self._ledger, self.player, None
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
         try:
             ledger.check_room(1)
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            inner = player.decide(context)
-            opened = changing = self.Round(inner.context)
-            opened.named = actions is not None and inner.context.ids is not None
-            opened.action, opened.inner, opened.odds = inner.action, inner.id, inner.odds
+            made = player.open_decision(context)
+            opened = changing = self.Round(made.context)
+            opened.action, opened.inner, opened.odds = made.action, made.number, made.odds
             opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
             opened.segment = len(self.restarts)
+            if actions is not None:
+                opened.named = made.context.ids is not None
             self.oracle_calls = self._past_calls + player.oracle_calls
-            made = ledger.hand_out(opened)
+            ledger.enter(opened)
         except BaseException as error:
             self._broken_off(error, changing)
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return made
+        return ledger.decision(opened)
 
     @interrupts.whole
     def update(

@@ -267,6 +267,12 @@ class LinearObjective(Objective):
         self.rounds += 1
         self._cache = None
 
+    def charge(self, context: FloatArray, action: int, loss: float) -> None:
+        x = self._row(context)
+        kernel.charge(self._U, self._b, x, action, loss)
+        self.rounds += 1
+        self._cache = None
+
     def observe(self, context: FloatArray) -> None:
         x = self._row(context)
         kernel.observe(self._U, x)
@@ -319,12 +325,22 @@ class LinearObjective(Objective):
         """A one-dimensional integral, by 48-point quadrature."""
         scores, _, h = self._solved(context)
         sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
-        q = np.zeros(len(scores))
+        q = np.empty(len(scores))
         if sigma == 0.0:
+            q[:] = 0.0
             q[scores.argmin()] = 1.0
         else:
             kernel.normal_law(scores, sigma, q)
         return q
+
+    def chance_after(
+        self, context: FloatArray, action: int, loss: float, noise: Noise | None, scale: float
+    ) -> float:
+        scores, _, h = self._solved(context)
+        sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
+        if sigma == 0.0:
+            return super().chance_after(context, action, loss, noise, scale)
+        return kernel.chance_after(scores, h, sigma, action, loss)  # type: ignore[no-any-return]
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         if not len(self._U):
