@@ -4,9 +4,9 @@ import numpy as np
 
 from hannan.kernels.compiling import njit
 
-# Where the numbers of an `Agreement` are: the settings of both tests; the sums of squared errors and
-# of variances; the rounds read, what each test has read since its last alarm, and until which round
-# that alarm counts; the spreads of both; and their sums.
+# Where the numbers of an `Agreement` are: the settings of both tests; the sums of squared errors
+# and of variances; the rounds read, what each test has read since its last alarm, and until which
+# round that alarm counts; the spreads of both; and their sums.
 MINIMUM, DELTA, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 4, 9, 13
 
 
@@ -49,8 +49,8 @@ def has_risen(sums, spread, n, value, minimum, delta):
 def both_have_risen(state, first, second):
     """Two tests `has_risen` side by side, which start anew after an alarm; whether they agree.
 
-    An alarm of one counts for as many rounds as were read until then. `state` has the numbers of an
-    `Agreement` in one array, as each array takes time to be handed over: see `MINIMUM` and the rest.
+    An alarm of one counts for as many rounds as were read until then. `state` has all numbers of an
+    `Agreement` in one array, as each array takes time to be handed over: see `MINIMUM`.
     """
     counts, spreads, sums = state[COUNTS:SPREADS], state[SPREADS:SUMS], state[SUMS:]
     size = sums.size // 2

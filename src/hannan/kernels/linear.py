@@ -212,6 +212,14 @@ def perturb(v, g, factor, scores):
 
 
 @njit
+def perturb_alone(key, stream, draw, v, factor, scores):
+    """The same with the numbers of one draw, which nobody has made before."""
+    numbers = np.empty((1, v.size * scores.size), np.float32)
+    fill_normals(key, stream, draw, numbers)
+    perturb(v, numbers.reshape(v.size, scores.size), factor, scores)
+
+
+@njit
 def polynomial(coefficients, x, out):
     """By Horner's rule, from the highest power down, for a multiple of 64 numbers."""
     for i in range(0, x.size, 4 * WIDTH):

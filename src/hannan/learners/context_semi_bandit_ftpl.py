@@ -407,7 +407,7 @@ class ContextSemiBanditFTPL(Learner):
         if estimate is None:
             leader.total.observe(opened.context)
         elif type(estimate) is float:
-            leader.total.charge(opened.context, opened.action, estimate)
+            leader.total.charge(opened.context, int(opened.action), estimate)
         elif not measured.added:
             leader.total.add(opened.context, estimate)
         # From here on nothing can fail.
@@ -453,19 +453,22 @@ class ContextSemiBanditFTPL(Learner):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
             return weights, baseline, NOTHING
-        known = opened.exact and opened.plays is None and opened.draw.scale > 0.0
-        prompt = not opened.late or opened.arrived_before == self._ledger.closed
-        if known and prompt and measured is None and baseline is None and self._step.measures:
-            if type(alike) is int:
-                draw = self._leader.draw(self._step.scale, opened.draws)
-                amount: float = weights * surprise
-                return weights, amount, measure_known(self._leader, opened, draw, amount)
+        if measured is None and baseline is None and self._compares(opened):
+            draw = self._leader.draw(self._step.scale, opened.draws)
+            amount: float = weights * surprise
+            return weights, amount, measure_known(self._leader, opened, draw, amount)
         residual = np.zeros(self._K or len(opened.context))
         if surprised:
             residual[alike] = weights * surprise
         if measured is None:
             measured = self._measure(opened, baseline, residual, add=add)
         return weights, residual if baseline is None else baseline + residual, measured
+
+    def _compares(self, opened: Round) -> bool:
+        """Whether instability is measured by the law that this round's single action had."""
+        known = opened.exact is True and opened.plays is None and opened.draw.scale > 0.0
+        prompt = not opened.late or opened.arrived_before == self._ledger.closed
+        return known and prompt and self._step.measures and type(opened.action) is int
 
     def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
         """What the chosen elements cost beyond it; the baseline; and the actions played alike."""
@@ -480,8 +483,10 @@ class ContextSemiBanditFTPL(Learner):
     def _overtaken(self, opened: Round) -> list[tuple[Any, Seen]]:
         """Rounds that this one overtakes, with what belongs to the state of their decision."""
         others = self._ledger.overtaken_by(opened)
+        if not others:
+            return []
         given = self._step.measures, self._offset.varies
-        return others and overtaken(self._leader, self._resampling, opened, others, *given)
+        return overtaken(self._leader, self._resampling, opened, others, *given)
 
     def _follow(self, later: PerturbedLeader) -> None:
         """Follow the leader on a renewed X."""

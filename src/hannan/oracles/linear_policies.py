@@ -24,6 +24,7 @@ from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
+_FOLLOWING = 4  # draws one after another, from which on more are made ahead of time
 
 
 class LinearPolicies(FeatureOracle):
@@ -213,6 +214,20 @@ class LinearNoise:
         self.stream = np.uint64(stream)
         self._memory = memory
         self._blocks: Blocks | None = None
+        self._next = 0  # the draw after the last one
+        self._run = 0  # how many have followed one another
+
+    def perturb(self, draw: int, v: FloatArray, factor: float, scores: FloatArray) -> None:
+        """Add factor <v, g_k> to the score of each action, g of one draw.
+
+        Where draws are left out, as a hint is played in the others, none is made ahead of time.
+        """
+        self._run = self._run + 1 if draw == self._next else 0
+        self._next = draw + 1
+        if self._run < _FOLLOWING:
+            kernel.perturb_alone(self.key, self.stream, draw, v, factor, scores)
+        else:
+            kernel.perturb(v, self.normal(draw, len(v)), factor, scores)
 
     def normal(self, draw: int, p: int) -> NDArray[np.float32]:
         """g [p, K] of one draw."""
@@ -315,7 +330,7 @@ class LinearObjective(Objective):
         scores = scores.copy()
         if scale:
             assert isinstance(noise, LinearNoise)
-            kernel.perturb(v, noise.normal(draw, len(v)), self._factor(noise, scale), scores)
+            noise.perturb(draw, v, self._factor(noise, scale), scores)
         return scores
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:

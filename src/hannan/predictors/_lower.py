@@ -54,8 +54,8 @@ class LowerConfidence(Predictor):
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count how wrong the prediction was, then learn what was seen."""
         model = self._model
-        single = type(action) is int and type(loss) is float
-        if single and 0 <= action < model.n_actions and math.isfinite(loss):  # as `check_seen`
+        finite = type(loss) is float and math.isfinite(loss)
+        if finite and type(action) is int and 0 <= action < model.n_actions:  # as `check_seen`
             model.learn_one(context, action, loss)
             return
         elements, losses = check_seen(self, model.n_actions, action, loss)
