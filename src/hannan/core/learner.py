@@ -296,10 +296,8 @@ class Learner(Parametrised, ABC):
 
         Without the number of a decision: of the round that `act` opened.
         """
-        ledger = self._ledger
-        opened = ledger.current if decision is None else ledger.waiting[decision]
-        found: FloatArray | None = getattr(opened, "values", None)
-        return found
+        opened: OpenRound | None = self.held_round(decision)
+        return None if opened is None else opened.values
 
     def waiting(self, decision: int) -> OpenRound:
         """The round of a decision that has not been answered yet, by its id."""
@@ -373,10 +371,10 @@ class Learner(Parametrised, ABC):
 
     def open_decision(self, context: Any) -> Any:
         """What `decide(context)` does, likewise."""
-        self._check_room(1)
-        return self._decide(
-            self.check_context(context, int(self._ledger.current is not None)), None, named=False
-        )
+        if self.late is not None:
+            raise ParameterError(self.late)
+        ahead = int(self._ledger.current is not None)
+        return self._decide(self.check_context(context, ahead), None, False)
 
     def held_round(self, decision: int | None) -> Any:
         """The round that waits here: of a decision by its id, else the one that `act` opened."""

@@ -124,8 +124,6 @@ def advice_of(predictor: Any, context: Any, available: IntArray | None, n_action
 
 def check_advice(predictor: Any, advice: Any, available: IntArray | None, n_actions: int) -> int:
     """The recommended action as a plain integer; refuse advice that cannot be played."""
-    if type(advice) is int and available is None and 0 <= advice < n_actions:
-        return advice
     try:
         action = operator.index(advice)
     except TypeError:

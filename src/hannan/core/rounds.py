@@ -163,6 +163,7 @@ class OpenRound(Stored):
     late: bool = False  # whether other losses may be learned before its own
     arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
     odds: Odds | None = None  # of its decision
+    values: FloatArray | None = None  # what a predictor expects of each action, if it was asked
     named: bool = False  # whether the caller knows described actions by their ids
     calls: int = 0  # oracle calls of the present call of the learner
     _derived = frozenset({"calls", "some"})
@@ -240,6 +241,7 @@ class OpenRound(Stored):
             late=type(self.late) is bool,
             arrived_before=is_count(self.arrived_before),
             odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
+            values=self.values is None or is_array(self.values, K),
             named=type(self.named) is bool
             and (not self.named or getattr(self.context, "ids", None) is not None),
             calls=is_count(self.calls),

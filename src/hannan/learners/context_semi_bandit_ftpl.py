@@ -345,7 +345,7 @@ class ContextSemiBanditFTPL(Learner):
             scale = opened.draw.scale
             self._step.played(leader, scale, opened.variance)
             account.scheduled += opened.allowance / scale if scale else 0.0
-        if opened.exact is not None:
+        if opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         K = self._K or self._offered(opened)
         account.truncation += self._offset.top * K / (math.e * opened.limit)
@@ -403,7 +403,7 @@ class ContextSemiBanditFTPL(Learner):
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
-            hint.learn(opened, losses)
+            hint.predictor.learn(opened.context, opened.action, losses)
         if estimate is None:
             leader.total.observe(opened.context)
         elif type(estimate) is float:
@@ -418,7 +418,9 @@ class ContextSemiBanditFTPL(Learner):
             hint.charge(opened, losses, weights)
         if opened.explores:
             self._floor.charge(opened, losses)
-        (later or leader).advance(opened.draws + measured.draws)
+        used = opened.draws + measured.draws
+        if used:
+            (later or leader).advance(used)
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
             (step.after_late if measured.late else step.after)(leader, measured.instability)
@@ -514,7 +516,7 @@ class ContextSemiBanditFTPL(Learner):
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
         account, scale = self._account, opened.draw.scale
-        if opened.exact is not None:
+        if opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         if surprise is not None and scale == 0.0:
             account.stability += _sum(surprise)
@@ -699,6 +701,8 @@ class ContextSemiBanditFTPL(Learner):
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context, checked, if it may arrive."""
         X = self._leader.X
+        if X.takes_all:
+            return self.oracle.check_context(context)
         if type(context) is int and context in X.numbers:
             return context
         return X.admit(context, self.clock + ahead if X.timed else 0)

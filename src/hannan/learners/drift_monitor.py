@@ -42,12 +42,12 @@ class DriftMonitor(Stored):
     and the second when it turns to actions that vary more.
     """
 
+    _derived = frozenset({"asks"})
     _varying = frozenset({"_learner", "_K"})
     _fixed = frozenset(
         {
             "_K",
             "teaches",
-            "asks",
             "_watches",
             "_full",
             "_whole",
@@ -62,7 +62,7 @@ class DriftMonitor(Stored):
         self._learner = learner
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
         self.teaches = self._own is not None  # a predictor here, beside the learner
-        # Whether more is asked of a guess than that of a single action.
+        # Whether `drift` needs more than what the learner's own predictor said of each action.
         self.asks = self.teaches or (learner.oracle is not None and learner.oracle.chooses_sets)
         self._watches = self._source is not None
         if detector is not None:
@@ -134,10 +134,11 @@ class DriftMonitor(Stored):
 
         `expected` is as in `expect`; of a single action what was expected of all of them will do.
         """
-        (low, high), width, test = self._range, self._width, self._detector
+        low, high = self._range
         if type(expected) is np.ndarray and type(action) is int:
             value = expected.item(action)
             expected = low if value < low else high if value > high else value
+        test, width = self._detector, self._width
         if type(loss) is float and type(expected) is float and type(test) is Agreement:
             found: int = watch(test.numbers, loss, expected, low, width)
             if found < 0:

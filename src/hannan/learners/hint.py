@@ -131,7 +131,6 @@ class AdvisedRound(OpenRound):
     refused: bool = False  # whether the budget of hints is spent
     alone: bool = True  # whether its loss comes before the next decision, so that S may use V
     reserved: float = 0.0  # the most that S can grow by it
-    values: FloatArray | None = None  # V, what it expects of each action
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
     exact: bool | None = None  # whether it is known, once it has been asked for
@@ -146,7 +145,6 @@ class AdvisedRound(OpenRound):
             advice=self.advice is None or is_action(self.advice, K, sets=False),
             share=is_number(self.share, 0.0, 0.0 if self.advice is None else 1.0 - 1e-16),
             exact=kinds in ((bool, bool, bool), (bool, bool, type(None))),
-            values=self.values is None or is_array(self.values, K),
             reserved=is_number(self.reserved, low=0.0),
             baseline=self.baseline is None or is_array(self.baseline, K),
             law=self.law is None or is_array(self.law, K, low=0.0, high=1.0 + 1e-9),
@@ -357,7 +355,9 @@ class Hint(NoHint):
         advise = getattr(predictor, "advise", None)
         if advise is not None:
             advice, values = advise(context, available)
-            opened.advice = check_advice(predictor, advice, available, K)
+            if type(advice) is not int or available is not None or not 0 <= advice < K:
+                advice = check_advice(predictor, advice, available, K)
+            opened.advice = advice
         else:
             values = getattr(predictor, "estimate", predictor.predict)(context)
             guess = self._checked(predictor.predict(context), K)

@@ -92,7 +92,7 @@ class Restarting(Learner):
                 inner=self.inner is None or is_count(self.inner),
             )
 
-    _derived = frozenset({"_timed"})
+    _derived = frozenset({"_timed", "_most"})
     _varying = frozenset({"player", "_lesson", "_news", "_closed", "_closed_bounds", "restarts"})
 
     def __init__(
@@ -118,8 +118,9 @@ class Restarting(Learner):
         self.detector = detector
         self.predictor = predictor
         self.max_restarts = max_restarts
+        self._most = math.inf
         if max_restarts is not None:
-            self.max_restarts = check_integer(self, "max_restarts", max_restarts, 0)
+            self._most = self.max_restarts = check_integer(self, "max_restarts", max_restarts, 0)
         self.oracle = learner.oracle
         self._timed = self.oracle is not None and self.oracle.timed
         self.feedback = learner.feedback  # type: ignore[misc]
@@ -242,8 +243,10 @@ class Restarting(Learner):
     ) -> None:
         """What the learner at work learns; a detector is shown how wrong its prediction was."""
         ledger, changing = self._ledger, None
-        opened: Any = ledger.current if decision is None else None
-        if type(decision) is int:
+        opened: Any = None
+        if decision is None:
+            opened = ledger.current
+        elif type(decision) is int:
             opened = ledger.waiting.get(decision)
         unusual = opened is None or reward is not None or self._unfinished
         if unusual or opened.plays is not None or opened.segment < len(self.restarts):
@@ -301,14 +304,14 @@ class Restarting(Learner):
         """
         player, monitor, action = self.player, self._monitor, opened.action
         made = player.held_round(opened.inner)
-        expected = getattr(made, "values", None)
+        expected = made.values
         if expected is None or monitor.asks:
             expected = monitor.expect(opened.context, action, expected)
         if opened.plays is None:
             player.close_round(made, loss)
         else:
             player.update(loss, opened.inner)
-        if self.max_restarts is None or len(self.restarts) < self.max_restarts:
+        if len(self.restarts) < self._most:
             left = 2  # of what the monitor is shown
             try:
                 if monitor.teaches:

@@ -57,7 +57,11 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
         past = past_of(leader, opened)
     if draw.noise is None:
         draw = leader.again(draw)
-    law = opened.law = J.law(past, context, draw) if scale else _plain_law(past, context)
+    if scale:
+        law = None if J.exact is False else past.law(context, draw.noise, scale)
+    else:
+        law = _plain_law(past, context)
+    opened.law = law
     opened.exact = law is not None
     if law is not None:
         return mean_weights(law, opened, opened.limit)

@@ -376,7 +376,7 @@ class LinearObjective(Objective):
         return np.full(count, np.nan)
 
     def _factor(self, noise: Any, scale: float) -> float:
-        return scale * math.sqrt(2.0 * len(noise.contexts) / max(self.rounds, 1))
+        return scale * math.sqrt(2.0 * len(noise.contexts) / (self.rounds or 1))
 
     def _row(self, context: FloatArray) -> FloatArray:
         if self._features is not None and self._features[0] is context:
