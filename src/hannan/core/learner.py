@@ -184,15 +184,17 @@ class Learner(Parametrised, ABC):
         """
         if getsignal(SIGINT) is default_int_handler:
             interrupts.expect()
+        changing = None
         try:
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
             self._check_room(1)
             checked = self.check_context(context, int(self._ledger.current is not None))
             some = None if available is None else self._some(available)
-            made = self._ledger.decision(self._decide(checked, some, actions is not None))
+            opened = changing = self._decide(checked, some, actions is not None)
+            made = self._ledger.decision(opened)
         except BaseException as error:
-            self._broken_off(error)
+            self._broken_off(error, changing)
             raise
         if interrupts.waiting:
             interrupts.deliver()

@@ -168,8 +168,9 @@ class Restarting(Learner):
         super().check_round(opened)
         expect(self, round=opened.segment <= len(self.restarts))
         if opened.segment == len(self.restarts):
-            waits = opened.inner in self.player.open_decisions
-            expect(self, round=waits if opened.number is not None else opened.inner is None)
+            player, inner = self.player, opened.inner
+            waits = inner is None and player.current is not None
+            expect(self, round=waits if opened.number is None else inner in player.open_decisions)
 
     @property
     def loss_range(self) -> tuple[float, float] | None:
@@ -221,21 +222,22 @@ class Restarting(Learner):
             ledger.check_room(1)
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            made = player.open_decision(context)
-            opened = changing = self.Round(made.context)
-            opened.action, opened.inner, opened.odds = made.action, made.number, made.odds
+            inner = player.open_decision(context)
+            opened = changing = self.Round(inner.context)
+            opened.action, opened.inner, opened.odds = inner.action, inner.number, inner.odds
             opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
             opened.segment = len(self.restarts)
             if actions is not None:
-                opened.named = made.context.ids is not None
+                opened.named = inner.context.ids is not None
             self.oracle_calls = self._past_calls + player.oracle_calls
             ledger.enter(opened)
+            made = ledger.decision(opened)
         except BaseException as error:
             self._broken_off(error, changing)
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return ledger.decision(opened)
+        return made
 
     @interrupts.whole
     def update(
