@@ -116,9 +116,10 @@ def test_all_baselines_that_can_learn_late_are_tried():
 
 def test_a_learner_that_cannot_learn_late_says_why():
     learner = hn.PlayoutFTPL(TABLE, [0, 1, 2], seed=0)
-    for ask in (lambda: learner.decide(0), lambda: learner.decide_many([0, 1])):
+    asks = (learner.decide, lambda x: learner.decide_many([x, 1]), learner.open_decision)
+    for ask in asks:
         with pytest.raises(hn.ParameterError, match="PlayoutFTPL cannot learn late"):
-            ask()
+            ask(0)
     assert learner.open_decisions == []
     assert learner.act(0) == hn.PlayoutFTPL(TABLE, [0, 1, 2], seed=0).act(0)
 
@@ -394,6 +395,43 @@ def test_a_round_of_a_learner_inside_is_one_of_its_own(name):
         assert inner.would_play(context, 10) == alone.would_play(context, 10)
     assert inner.oracle_calls == alone.oracle_calls
     assert inner.regret_bound() == alone.regret_bound()
+    if hasattr(inner, "certificate"):
+        assert repr(inner.certificate()) == repr(alone.certificate())
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_update(name):
+    """Late ones, dropped ones and those after actions were missing included."""
+    inner, alone = INSIDE[name].clone(), INSIDE[name].clone()
+    waiting = []
+    for t, (context, losses) in enumerate(inside_rounds(name, 90)):
+        if t % 9 == 4 and inner.late is None:
+            made, decision = inner.open_decision(context), alone.decide(context)
+            assert inner.held_round(made.number) is made
+            assert (made.number, made.action) == (decision.id, decision.action)
+            assert repr(made.odds) == repr(decision.odds)
+            waiting.append((made, decision, losses))
+        elif t % 17 == 3 and "FTPL" in name and "Playout" not in name and name != "FTPL":
+            for each in (inner, alone):
+                action = each.act(context, available=[0, 2])
+                each.update(feedback(each, action, losses))
+        else:
+            made = inner.open_round(context)
+            assert inner.held_round(None) is made is inner.current
+            assert made.action == alone.act(context)
+            if t % 11:
+                inner.close_round(made, feedback(inner, made.action, losses))
+                alone.update(feedback(alone, made.action, losses))
+        if t % 9 == 8 and waiting:
+            made, decision, earlier = waiting.pop()
+            inner.close_round(made, feedback(inner, made.action, earlier))
+            alone.update(feedback(alone, made.action, earlier), decision)
+        assert (inner.rounds, inner.oracle_calls) == (alone.rounds, alone.oracle_calls)
+        assert inner.open_decisions == alone.open_decisions
+    for counted in ("made", "dropped", "delayed", "closed", "total_delay"):
+        assert getattr(inner._ledger, counted) == getattr(alone._ledger, counted)
+    x = [0.1, 0.2] if "open world" in name else 0
+    assert inner.would_play(x, 10) == alone.would_play(x, 10)
     if hasattr(inner, "certificate"):
         assert repr(inner.certificate()) == repr(alone.certificate())
 

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.storage import reread
+from hannan.kernels import drift as kernel
 from hannan.learners.agreement import Agreement
 
 
@@ -54,3 +56,46 @@ def test_what_is_not_finite_is_refused_and_changes_nothing(values):
         made.update(*values)
     for each in vars(made):
         assert np.array_equal(getattr(made, each), getattr(twin, each))
+
+
+def test_errors_are_read_less_the_variance_that_explains_them_and_as_they_are():
+    rng = np.random.default_rng(3)
+    made, twin, totals = Agreement(), Twin(), np.ones(2)
+    alarms = 0
+    for t in range(3000):
+        square, variance = rng.random() * (0.2 if t < 1500 else 1.0), 0.2 * rng.random()
+        surprise = (square - min(1.0, totals[0] / totals[1]) * variance + 0.25) / 1.25
+        found = made.weigh(square, variance)
+        assert found == twin.update(surprise, square)
+        totals += square, variance
+        alarms += found
+    assert alarms
+
+
+@pytest.mark.parametrize("values", [(np.nan, 0.1), (np.inf, 0.1), (0.1, np.nan)])
+def test_errors_that_are_not_finite_change_nothing(values):
+    made, twin = Agreement(), Agreement()
+    with pytest.raises(hn.LossError):
+        made.weigh(*values)
+    assert np.array_equal(made.numbers, twin.numbers)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "name"),
+    [
+        (kernel.MINIMUM, 0.0, "settings"),
+        (kernel.DELTA, 1.0, "settings"),
+        (kernel.TOTALS, 0.0, "totals"),
+        (kernel.COUNTS, -1.0, "counts"),
+        (kernel.COUNTS + 1, 0.5, "counts"),
+        (kernel.COUNTS + 2, 1e100, "counts"),
+        (kernel.SPREADS + 3, -1.0, "spreads"),
+    ],
+)
+def test_numbers_that_no_game_leaves_are_refused(place, value, name):
+    made = Agreement()
+    made.update(0.5, 0.5)
+    assert np.array_equal(reread(made).numbers, made.numbers)
+    made.numbers[place] = value
+    with pytest.raises(hn.DamagedFileError, match=name):
+        reread(made)

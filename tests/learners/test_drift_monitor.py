@@ -207,6 +207,16 @@ def first_alarm(detector, expected, losses):
     return next((t for t, each in enumerate(rounds) if monitor.drift(0, *each)), None)
 
 
+def test_what_was_expected_of_all_actions_will_do_for_a_single_one():
+    rng = np.random.default_rng(4)
+    all_at_once, one = (DriftMonitor(bandit(), None, None) for _ in range(2))
+    for t in range(2000):
+        guesses, action = rng.uniform(-0.2, 1.2, K), int(rng.integers(K))
+        loss = float(rng.random() < (0.1 if t < 1000 else 0.9))
+        found = all_at_once.drift(action, loss, guesses)
+        assert found == one.drift(action, loss, min(max(float(guesses[action]), 0.0), 1.0))
+
+
 def halves(before, after, T=4000):
     return np.repeat([before, after], T)
 

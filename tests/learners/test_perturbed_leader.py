@@ -5,6 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.core.availability import substitution
+from hannan.kernels.noise import uniform
 from hannan.learners.context_set import ContextSet
 from hannan.learners.perturbed_leader import (
     NoisyRound,
@@ -57,6 +58,15 @@ def test_draws_are_numbered_and_go_on_when_a_round_has_used_them():
     fixed = leader_of(oracle, fresh=False)
     fixed.advance(5)
     assert fixed.number == 0
+
+
+def test_the_coin_of_a_draw_does_not_depend_on_which_were_asked_for_before():
+    oracle, _ = problems.make("FinitePolicies")
+    leader, numbers = leader_of(oracle), [0, 63, 64, 5, 2**40, 2**40 + 1, 65, 64]
+    wanted = [uniform(seed_key(0), 2, number) for number in numbers]
+    assert [leader.uniform(number) for number in numbers] == wanted
+    twin = leader.reseeded(seed_key(1))
+    assert twin.uniform(64) == uniform(seed_key(1), 2, 64) != leader.uniform(64)
 
 
 def test_a_draw_from_a_file_finds_its_noise_again():

@@ -1,8 +1,12 @@
 """Decisions and the clock of a learner that starts over."""
 
+import copy
+import dataclasses
+
 import pytest
 
 import hannan as hn
+from hannan.core.storage import reread
 from tests.drifting import Alarms, D, K, Recorder, bandit, play, toy
 
 
@@ -20,6 +24,19 @@ def test_decisions_answered_at_once_play_like_rounds():
         if (t + 1) % 40 == 0:
             direct = direct.fresh((t + 1) // 40)
     assert learner.restarts == [40, 80, 120]
+
+
+def test_a_file_whose_round_the_learner_inside_does_not_know_is_refused():
+    learner = hn.Restarting(bandit())
+    play(learner, toy(5))
+    learner.act(0)
+    learner.decide(1)
+    assert reread(learner).open_decisions == [0]
+    for lost in ({"current": None}, {"waiting": {}}):
+        forged = copy.deepcopy(learner)
+        vars(forged.player)["_ledger"] = dataclasses.replace(forged.player._ledger, **lost)
+        with pytest.raises(hn.DamagedFileError, match="round"):
+            reread(forged)
 
 
 def test_late_answers_to_an_earlier_learner_are_counted_and_dropped():

@@ -8,6 +8,7 @@ from scipy import integrate, stats
 from sklearn.linear_model import Ridge
 
 import hannan as hn
+from hannan.core import Objective
 from hannan.perturbation import seed_key
 
 KEY = seed_key(3)
@@ -49,6 +50,48 @@ def test_action_and_leader_agree_under_every_draw():
     for draw in range(60):
         x = oracle.check_context(rng.normal(size=4))
         assert total.action(x, noise, draw, 0.8) == total.leaders(noise, draw, 1, 0.8)[0](x)
+
+
+@pytest.mark.parametrize("draws", [range(12), [0, 3, 4, 5, 6, 7, 8, 9, 2, 1, 40], [5] * 6])
+def test_noise_of_a_draw_does_not_depend_on_which_were_asked_for_before(draws):
+    rng = np.random.default_rng(5)
+    oracle, _, X, _ = regression(rng)
+    noise, v = oracle.noise(list(X), KEY, 1, 2**20), rng.normal(size=5)
+    for draw in draws:
+        scores, wanted = np.zeros(3), np.zeros(3)
+        noise.perturb(draw, v, 0.7, scores)
+        g = oracle.noise(list(X), KEY, 1, 2**20).normal(draw, 5)
+        for i in range(5):
+            wanted += (0.7 * v[i]) * g[i].astype(np.float64)
+        assert np.array_equal(scores, wanted)
+
+
+def test_a_single_loss_is_added_as_a_round_in_which_all_others_are_zero():
+    rng = np.random.default_rng(6)
+    oracle, total, *_ = regression(rng)
+    twin = total.copy()
+    for action, loss in ((2, 0.7), (0, -1.3), (1, 0.0)):
+        x = oracle.check_context(rng.normal(size=4))
+        total.charge(x, action, loss)
+        Objective.charge(twin, x, action, loss)
+        assert np.array_equal(total._U, twin._U)
+        assert np.array_equal(total._b, twin._b)
+        assert total.rounds == twin.rounds
+        assert np.array_equal(total.scores(x, None, 0, 0.0), twin.scores(x, None, 0, 0.0))
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 0.8, 30.0])
+@pytest.mark.parametrize("loss", [0.0, 0.4, 25.0, -2.0])
+def test_the_chance_of_an_action_that_has_cost_more_is_in_the_law_of_the_tilted_total(scale, loss):
+    rng = np.random.default_rng(7)
+    oracle, total, X, _ = regression(rng)
+    noise = oracle.noise(list(X), KEY, 0, 2**20)
+    for action in range(3):
+        x = oracle.check_context(rng.normal(size=4))
+        law = total.tilted(x, loss * np.eye(3)[action]).law(x, noise, scale)
+        found = total.chance_after(x, action, loss, noise, scale)
+        assert found == law[action] == Objective.chance_after(total, x, action, loss, noise, scale)
+        assert np.array_equal(total.law(x, noise, scale), total.copy().law(x, noise, scale))
 
 
 def test_noise_has_the_covariance_of_fake_losses_on_the_contexts():

@@ -184,15 +184,17 @@ class Learner(Parametrised, ABC):
         """
         if getsignal(SIGINT) is default_int_handler:
             interrupts.expect()
+        changing = None
         try:
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
             self._check_room(1)
             checked = self.check_context(context, int(self._ledger.current is not None))
             some = None if available is None else self._some(available)
-            made = self._decide(checked, some, actions is not None)
+            opened = changing = self._decide(checked, some, actions is not None)
+            made = self._ledger.decision(opened)
         except BaseException as error:
-            self._broken_off(error)
+            self._broken_off(error, changing)
             raise
         if interrupts.waiting:
             interrupts.deliver()
@@ -296,10 +298,8 @@ class Learner(Parametrised, ABC):
 
         Without the number of a decision: of the round that `act` opened.
         """
-        ledger = self._ledger
-        opened = ledger.current if decision is None else ledger.waiting[decision]
-        found: FloatArray | None = getattr(opened, "values", None)
-        return found
+        opened: OpenRound | None = self.held_round(decision)
+        return None if opened is None else opened.values
 
     def waiting(self, decision: int) -> OpenRound:
         """The round of a decision that has not been answered yet, by its id."""
@@ -348,6 +348,59 @@ class Learner(Parametrised, ABC):
         self.oracle_calls += opened.calls
         if opened.plays is not None:
             self._availability.count(self._scores_actions)
+
+    def open_round(self, context: Any) -> Any:
+        """What `act(context)` does, for a learner whose own `act` this is a part of; the round."""
+        changing = None
+        try:
+            ledger = self._ledger
+            opened = self.Round(self.check_context(context))
+            if ledger.waiting:
+                opened.late, opened.arrived_before = True, ledger.closed
+            self._prepare(opened)
+            self._act(opened)
+            changing = opened
+            self._played(opened)
+            self.oracle_calls += opened.calls
+            if ledger.current is not None:
+                ledger.dropped += 1
+                self._abandoned(ledger.current)
+            ledger.current = opened
+        except BaseException as error:
+            self._broken_off(error, changing)
+            raise
+        return opened
+
+    def open_decision(self, context: Any) -> Any:
+        """What `decide(context)` does, likewise."""
+        if self.late is not None:
+            raise ParameterError(self.late)
+        ahead = int(self._ledger.current is not None)
+        return self._decide(self.check_context(context, ahead), None, False)
+
+    def held_round(self, decision: int | None) -> Any:
+        """The round that waits here: of a decision by its id, else the one that `act` opened."""
+        ledger = self._ledger
+        return ledger.current if decision is None else ledger.waiting[decision]
+
+    def close_round(self, opened: OpenRound, loss: Any) -> None:
+        """What `update` does with a round in which all actions were available, likewise."""
+        try:
+            ledger, sets = self._ledger, self._availability
+            opened.calls = 0
+            self._update(opened, loss)
+            self.rounds += 1
+            self.oracle_calls += opened.calls
+            if sets.costs is not None and self.learns:
+                sets.note(opened, loss, self.feedback is Feedback.FULL)
+            if opened.late or ledger.waiting:
+                ledger.close(opened)
+            else:  # as that would
+                ledger.current = None
+                ledger.closed += 1
+        except BaseException as error:
+            self._broken_off(error, opened)
+            raise
 
     # What is to come --------------------------------------------------------------------------
 
@@ -672,13 +725,14 @@ class Learner(Parametrised, ABC):
             some = [self._some(each) for each in available]
             before = self._marked() if len(checked) > 1 else []
             made = [self._decide(x, each, named) for x, each in zip(checked, some, strict=True)]
+            decisions = list(map(self._ledger.decision, made))
         except BaseException as error:  # nobody has seen the decisions before the one that failed
             for learner, state in before:
                 vars(learner).update(state)
             self._broken_off(error)
             raise
         interrupts.deliver()
-        return made
+        return decisions
 
     def _check_room(self, decisions: int) -> None:
         """Refuse decisions whose losses could not come late, and too many of them."""
@@ -700,23 +754,25 @@ class Learner(Parametrised, ABC):
         )
         return [(self, state), *(pair for each in inside for pair in each._marked())]
 
-    def _decide(self, context: Any, some: IntArray | None, named: bool) -> Decision:
-        opened = self.Round(context)
+    def _decide(self, context: Any, some: IntArray | None, named: bool) -> OpenRound:
+        ledger, opened = self._ledger, self.Round(context)
         if named:
             opened.named = context.ids is not None
-        opened.number = self._ledger.made
-        opened.late, opened.arrived_before = True, self._ledger.closed
+        opened.number = ledger.made
+        opened.late, opened.arrived_before = True, ledger.closed
         if some is not None:
             self._restrict(opened, some)
         self._prepare(opened)
         self._act(opened)
         opened.odds = self._odds(opened)
         try:
-            self.keep_round(opened)
-            return self._ledger.hand_out(opened)
+            self._played(opened)
+            self.oracle_calls += opened.calls
+            ledger.enter(opened)
         except BaseException as failure:
             self._broken_off(failure, opened)
             raise
+        return opened
 
     def _odds(self, opened: Any) -> Odds:
         """How likely the action of a round was, for its decision."""

@@ -332,6 +332,17 @@ class Objective(Stored, ABC):
         """The probability of each element to be chosen, where it can be computed."""
         return None
 
+    def chance_after(
+        self, context: Any, action: int, loss: float, noise: Noise | None, scale: float
+    ) -> float:
+        """The probability of an action once it has cost so much more on a context; nothing is
+        added. Only where there is a `law`."""
+        losses = np.zeros(len(context) if self.oracle.described else self.n_actions)
+        losses[action] = loss
+        law = self.tilted(context, losses).law(context, noise, scale)
+        assert law is not None
+        return law.item(action)  # type: ignore[no-any-return]
+
     def standing(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
         """Numbers for all actions of which the smallest is chosen, once each has Laplace noise of
         its own of this scale; None where the choice is made in another way. Not to be changed.

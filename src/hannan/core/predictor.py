@@ -27,6 +27,9 @@ class Predictor(Parametrised, ABC):
     described: ClassVar[bool] = False
     """Whether contexts are menus of described actions; K is then that of the round."""
 
+    gives_away: ClassVar[bool] = False
+    """Whether `advise` returns a new array every time, which nobody has to copy."""
+
     def prepare(self, n_actions: int) -> None:
         """Told once, before the first round, how many elements there are."""
 
@@ -121,8 +124,6 @@ def advice_of(predictor: Any, context: Any, available: IntArray | None, n_action
 
 def check_advice(predictor: Any, advice: Any, available: IntArray | None, n_actions: int) -> int:
     """The recommended action as a plain integer; refuse advice that cannot be played."""
-    if type(advice) is int and available is None and 0 <= advice < n_actions:
-        return advice
     try:
         action = operator.index(advice)
     except TypeError:

@@ -64,7 +64,7 @@ class Odds:
     them could choose by them which rounds it answers, and no statement about regret would hold.
     """
 
-    weights: FloatArray
+    weights: Any  # one for each chosen element; a number for a single action
     propensity: Any
     error: Any
     exact: bool = True  # whether there is a formula for the propensity; else the weights are its
@@ -72,7 +72,7 @@ class Odds:
 
     def kept(self) -> list[Any]:
         """As files have it: few bytes, since many rounds may be open."""
-        numbers = self.weights, self.propensity, self.error
+        numbers = np.atleast_1d(self.weights), self.propensity, self.error
         return [*(_plain(each) for each in numbers), self.exact, self.hidden]
 
     @classmethod
@@ -113,7 +113,7 @@ class Decision:
         Empty where the learner has no use for them; drawn ones are shown once the round has been
         answered or forgotten.
         """
-        return np.empty(0) if self.odds.hidden else self.odds.weights
+        return np.empty(0) if self.odds.hidden else np.atleast_1d(self.odds.weights)
 
     @property
     def propensity(self) -> Any:
@@ -163,6 +163,7 @@ class OpenRound(Stored):
     late: bool = False  # whether other losses may be learned before its own
     arrived_before: int = 0  # how many rounds had been learned when it was decided, if it is late
     odds: Odds | None = None  # of its decision
+    values: FloatArray | None = None  # what a predictor expects of each action, if it was asked
     named: bool = False  # whether the caller knows described actions by their ids
     calls: int = 0  # oracle calls of the present call of the learner
     _derived = frozenset({"calls", "some"})
@@ -240,6 +241,7 @@ class OpenRound(Stored):
             late=type(self.late) is bool,
             arrived_before=is_count(self.arrived_before),
             odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
+            values=self.values is None or is_array(self.values, K),
             named=type(self.named) is bool
             and (not self.named or getattr(self.context, "ids", None) is not None),
             calls=is_count(self.calls),
@@ -357,16 +359,20 @@ class Ledger(Stored):
         """Rounds that were decided and have no loss, at least not yet."""
         return self.gaps + len(self.waiting) + (self.current is not None)
 
-    def hand_out(self, opened: OpenRound) -> Decision:
-        """Keep a round until its loss comes; the decision that refers to it."""
-        assert opened.odds is not None
-        number, self.made = self.made, self.made + 1
-        self.waiting[number] = opened
+    def enter(self, opened: OpenRound) -> None:
+        """Keep the round of a decision until its loss comes."""
+        self.waiting[self.made] = opened
+        self.made += 1
         if self.current is not None and not self.current.late:
             self.current.late, self.current.arrived_before = True, self.closed
+
+    def decision(self, opened: OpenRound) -> Decision:
+        """What the caller sees of a round that is kept."""
+        assert opened.number is not None
+        assert opened.odds is not None
         answer = opened.answer if opened.named else opened.action
         some = None if opened.plays is None else opened.available
-        return Decision(number, opened.context, answer, opened.odds, some, self.maker)
+        return Decision(opened.number, opened.context, answer, opened.odds, some, self.maker)
 
     def find(self, decision: Decision | int | None, key: Callable[[Any], Hashable]) -> OpenRound:
         """The round that a loss belongs to, or an error that says why there is none."""

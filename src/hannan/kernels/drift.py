@@ -4,6 +4,11 @@ import numpy as np
 
 from hannan.kernels.compiling import njit
 
+# Where the numbers of an `Agreement` are: the settings of both tests; the sums of squared errors
+# and of variances; the rounds read, what each test has read since its last alarm, and until which
+# round that alarm counts; the spreads of both; and their sums.
+MINIMUM, DELTA, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 4, 9, 13
+
 
 @njit
 def has_risen(sums, spread, n, value, minimum, delta):
@@ -41,20 +46,24 @@ def has_risen(sums, spread, n, value, minimum, delta):
 
 
 @njit
-def both_have_risen(sums, spreads, counts, values, minimum, delta):
+def both_have_risen(state, first, second):
     """Two tests `has_risen` side by side, which start anew after an alarm; whether they agree.
 
-    An alarm of one counts for as many rounds as were read until then. `counts` are the rounds read,
-    what each test has read since its last alarm, and until which round its last alarm counts.
+    An alarm of one counts for as many rounds as were read until then. `state` has all numbers of an
+    `Agreement` in one array, as each array takes time to be handed over: see `MINIMUM`.
     """
-    counts[0] += 1
+    counts, spreads, sums = state[COUNTS:SPREADS], state[SPREADS:SUMS], state[SUMS:]
+    size = sums.size // 2
+    counts[0] += 1.0
     for i in range(2):
-        counts[1 + i] += 1
-        if has_risen(sums[i], spreads[i], counts[1 + i], values[i], minimum, delta):
-            sums[i] = 0.0
-            spreads[i] = 0.0
-            counts[1 + i] = 0
-            counts[3 + i] = 2 * counts[0]
+        counts[1 + i] += 1.0
+        own, spread = sums[i * size : (i + 1) * size], spreads[2 * i : 2 * i + 2]
+        value = second if i else first
+        if has_risen(own, spread, int(counts[1 + i]), value, state[MINIMUM], state[DELTA]):
+            own[:] = 0.0
+            spread[:] = 0.0
+            counts[1 + i] = 0.0
+            counts[3 + i] = 2.0 * counts[0]
     return counts[3] >= counts[0] and counts[4] >= counts[0]
 
 
@@ -66,18 +75,21 @@ def surprise(totals, square, variance):
 
 
 @njit
-def watch(sums, spreads, counts, totals, loss, expected, low, width, minimum, delta):
-    """Show `both_have_risen` a prediction: 1 if they have, else 0; -1 for what is not a number.
-
-    Losses lie in a range of this `width` from `low` on, if that is finite.
-    """
-    error = (loss - expected) / width
-    mean = (expected - low) / width if low > -np.inf else 0.0
-    square, variance = error * error, mean * (1.0 - mean)
+def weigh(state, square, variance):
+    """Show `both_have_risen` an error: 1 if they have, else 0; -1 for what is not a number."""
+    totals = state[TOTALS:COUNTS]
     value = surprise(totals, square, variance)
     if not np.isfinite(value + square):
         return -1
-    found = both_have_risen(sums, spreads, counts, (value, square), minimum, delta)
+    found = both_have_risen(state, value, square)
     totals[0] += square
     totals[1] += variance
     return int(found)
+
+
+@njit
+def watch(state, loss, expected, low, width):
+    """The same of a prediction; losses lie in a range of this `width` from `low` on, if finite."""
+    error = (loss - expected) / width
+    mean = (expected - low) / width if low > -np.inf else 0.0
+    return weigh(state, error * error, mean * (1.0 - mean))

@@ -88,6 +88,14 @@ def add(U, b, x, losses):
 
 
 @fast
+def charge(U, b, x, action, loss):
+    """The same where only one loss is not zero."""
+    observe(U, x)
+    for i in range(x.size):
+        b[i, action] += x[i] * loss
+
+
+@fast
 def solve(U, b, row, x, v, scores):
     """v = U^-T x and scores = x' A^-1 b; returns x' A^-1 x. `x` gets the row and its constant."""
     p, K = b.shape
@@ -204,6 +212,14 @@ def perturb(v, g, factor, scores):
 
 
 @njit
+def perturb_alone(key, stream, draw, v, factor, scores):
+    """The same with the numbers of one draw, which nobody has made before."""
+    numbers = np.empty((1, v.size * scores.size), np.float32)
+    fill_normals(key, stream, draw, numbers)
+    perturb(v, numbers.reshape(v.size, scores.size), factor, scores)
+
+
+@njit
 def polynomial(coefficients, x, out):
     """By Horner's rule, from the highest power down, for a multiple of 64 numbers."""
     for i in range(0, x.size, 4 * WIDTH):
@@ -284,3 +300,12 @@ def normal_law(scores, sigma, out):
         total += out[k]
     for k in range(K):
         out[k] /= total
+
+
+@fast
+def chance_after(scores, h, sigma, action, loss):
+    """The same probability of one action, once its score has risen by h times a loss."""
+    later, law = scores.copy(), np.empty(scores.size)
+    later[action] += h * loss
+    normal_law(later, sigma, law)
+    return law[action]

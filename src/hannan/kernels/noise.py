@@ -157,6 +157,13 @@ def uniform(key, stream, draw):
 
 
 @njit
+def uniforms(key, stream, first, out):
+    """The same for a block of draws, from the first on."""
+    for i in range(out.size):
+        out[i] = uniform(key, stream, first + i)
+
+
+@njit
 def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
     """One of the four passes that transpose sixteen vectors of sixteen lanes."""
     for i in range(WIDTH // 2):

@@ -5,57 +5,49 @@ import math
 import numpy as np
 
 from hannan.core import LossError
-from hannan.core.kept import MOST, expect, is_array
+from hannan.core.kept import MOST, expect
 from hannan.core.stored import Stored
-from hannan.core.validation import FloatArray
 from hannan.detectors import Bernstein
-from hannan.kernels.drift import both_have_risen, watch
+from hannan.kernels import drift as kernel
 
 
 class Agreement(Stored):
     """Two tests as in `Bernstein`, on two streams; drift is what both have found lately.
 
-    An alarm of one counts for as many rounds as were read until then. Both are in one compiled
-    call, since they are asked in every round.
+    An alarm of one counts for as many rounds as were read until then. The streams are errors of
+    predictions, as in `DriftMonitor`: less the variance that explains them, and as they are.
     """
-
-    _fixed = frozenset({"_settings"})
 
     def __init__(self) -> None:
         test = Bernstein()
-        self._settings = test.minimum, test.delta
-        self._sums = np.zeros((2, test.longest + 1))
-        self._spreads = np.zeros((2, 2))
-        self._counts = np.zeros(5, dtype=np.int64)
+        self.numbers = np.zeros(kernel.SUMS + 2 * (test.longest + 1))
+        self.numbers[: kernel.COUNTS] = test.minimum, test.delta, 1.0, 1.0
 
     def _check_stored(self) -> None:
+        n = self.numbers
+        counts, spreads = n[kernel.COUNTS : kernel.SPREADS], n[kernel.SPREADS : kernel.SUMS]
         expect(
             self,
-            _spreads=bool((self._spreads[:, 1] >= 0.0).all()),
-            _counts=is_array(self._counts, None, dtype=np.int64, low=0, high=MOST),
+            settings=np.array_equal(n[: kernel.TOTALS], Agreement().numbers[: kernel.TOTALS]),
+            totals=bool((n[kernel.TOTALS : kernel.COUNTS] >= 1.0).all()),
+            counts=bool(((counts >= 0.0) & (counts <= MOST) & (counts % 1.0 == 0.0)).all()),
+            spreads=bool((spreads[1::2] >= 0.0).all()),
         )
 
     def update(self, first: float, second: float) -> bool:
         """Read one more number of each stream, in [0, 1]; whether there is drift."""
-        values = first, second
         if not math.isfinite(first + second):
-            raise _not_finite(values)
-        return bool(
-            both_have_risen(self._sums, self._spreads, self._counts, values, *self._settings)
-        )
+            raise not_finite(first, second)
+        return bool(kernel.both_have_risen(self.numbers, first, second))
 
-    def watch(
-        self, totals: FloatArray, loss: float, expected: float, low: float, width: float
-    ) -> bool:
-        """Read how wrong a prediction was: see `DriftMonitor`, whose totals are updated here."""
-        sums, spreads, counts = self._sums, self._spreads, self._counts
-        found: int = watch(
-            sums, spreads, counts, totals, loss, expected, low, width, *self._settings
-        )
+    def weigh(self, square: float, variance: float) -> bool:
+        """The same of its squared error, and of the variance of a 0/1 loss with that mean."""
+        found: int = kernel.weigh(self.numbers, square, variance)
         if found < 0:
-            raise _not_finite((loss, expected))
+            raise not_finite(square, variance)
         return found > 0
 
 
-def _not_finite(values: tuple[float, float]) -> LossError:
+def not_finite(*values: float) -> LossError:
+    """What to say of errors that cannot be compared."""
     return LossError(f"A test for drift reads finite numbers in [0, 1]; got {values}.")

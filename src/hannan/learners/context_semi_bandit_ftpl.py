@@ -41,6 +41,7 @@ from hannan.learners.instability import (
     NOTHING,
     Measured,
     measure,
+    measure_known,
     measure_late,
     weigh_and_measure,
 )
@@ -344,7 +345,7 @@ class ContextSemiBanditFTPL(Learner):
             scale = opened.draw.scale
             self._step.played(leader, scale, opened.variance)
             account.scheduled += opened.allowance / scale if scale else 0.0
-        if opened.exact is not None:
+        if opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         K = self._K or self._offered(opened)
         account.truncation += self._offset.top * K / (math.e * opened.limit)
@@ -387,7 +388,7 @@ class ContextSemiBanditFTPL(Learner):
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
-        others = self._overtaken(opened) if opened.late else ()  # decided before this is learned
+        others = self._overtaken(opened) if opened.late else []  # decided before this is learned
         surprise, baseline, alike = losses, opened.baseline, opened.action
         if baseline is not None or opened.plays is not None:  # ℓ_t - Q_t, Q_t
             surprise, baseline, alike = self._beyond_the_baseline(opened, losses)
@@ -402,9 +403,11 @@ class ContextSemiBanditFTPL(Learner):
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
-            hint.learn(opened, losses)
+            hint.predictor.learn(opened.context, opened.action, losses)
         if estimate is None:
             leader.total.observe(opened.context)
+        elif type(estimate) is float:
+            leader.total.charge(opened.context, int(opened.action), estimate)
         elif not measured.added:
             leader.total.add(opened.context, estimate)
         # From here on nothing can fail.
@@ -415,7 +418,9 @@ class ContextSemiBanditFTPL(Learner):
             hint.charge(opened, losses, weights)
         if opened.explores:
             self._floor.charge(opened, losses)
-        (later or leader).advance(opened.draws + measured.draws)
+        used = opened.draws + measured.draws
+        if used:
+            (later or leader).advance(used)
         if measured is not NOTHING:  # D_t, ε_{t+1} = G / D_t
             opened.calls += measured.calls
             (step.after_late if measured.late else step.after)(leader, measured.instability)
@@ -435,8 +440,9 @@ class ContextSemiBanditFTPL(Learner):
         baseline: FloatArray | None,
         alike: Any,
         add: bool,
-    ) -> tuple[Any, FloatArray | None, Measured]:
-        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros; and what instability cost.
+    ) -> tuple[Any, FloatArray | float | None, Measured]:
+        """Weights J_t; ℓ̂_t = Q_t + J_t (ℓ_t - Q_t), None for zeros, a number where it is that of
+        the action alone; and what instability cost.
 
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
@@ -449,12 +455,22 @@ class ContextSemiBanditFTPL(Learner):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
             return weights, baseline, NOTHING
+        if measured is None and baseline is None and self._compares(opened):
+            draw = self._leader.draw(self._step.scale, opened.draws)
+            amount: float = weights * surprise
+            return weights, amount, measure_known(self._leader, opened, draw, amount)
         residual = np.zeros(self._K or len(opened.context))
         if surprised:
             residual[alike] = weights * surprise
         if measured is None:
             measured = self._measure(opened, baseline, residual, add=add)
         return weights, residual if baseline is None else baseline + residual, measured
+
+    def _compares(self, opened: Round) -> bool:
+        """Whether instability is measured by the law that this round's single action had."""
+        known = opened.exact is True and opened.plays is None and opened.draw.scale > 0.0
+        prompt = not opened.late or opened.arrived_before == self._ledger.closed
+        return known and prompt and self._step.measures and type(opened.action) is int
 
     def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
         """What the chosen elements cost beyond it; the baseline; and the actions played alike."""
@@ -468,8 +484,10 @@ class ContextSemiBanditFTPL(Learner):
 
     def _overtaken(self, opened: Round) -> list[tuple[Any, Seen]]:
         """Rounds that this one overtakes, with what belongs to the state of their decision."""
-        others, measures = self._ledger.overtaken_by(opened), self._step.measures
-        given = measures, self._offset.varies
+        others = self._ledger.overtaken_by(opened)
+        if not others:
+            return []
+        given = self._step.measures, self._offset.varies
         return overtaken(self._leader, self._resampling, opened, others, *given)
 
     def _follow(self, later: PerturbedLeader) -> None:
@@ -498,7 +516,7 @@ class ContextSemiBanditFTPL(Learner):
     def _note(self, opened: Round, losses: Any, surprise: Any, weights: Any) -> None:
         """Add the round to the account."""
         account, scale = self._account, opened.draw.scale
-        if opened.exact is not None:
+        if opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         if surprise is not None and scale == 0.0:
             account.stability += _sum(surprise)
@@ -683,6 +701,8 @@ class ContextSemiBanditFTPL(Learner):
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context, checked, if it may arrive."""
         X = self._leader.X
+        if X.takes_all:
+            return self.oracle.check_context(context)
         if type(context) is int and context in X.numbers:
             return context
         return X.admit(context, self.clock + ahead if X.timed else 0)

@@ -55,6 +55,7 @@ class ContextSet(Stored):
             "timed",
             "_keyed",
             "numbers",
+            "takes_all",
         }
     )
 
@@ -85,6 +86,7 @@ class ContextSet(Stored):
         self._keyed = type(oracle).key is not Oracle.key  # most contexts are their own keys
         self._allowed: frozenset[Any] | None = None
         self.numbers: frozenset[int] = frozenset()  # those of them that need no further check
+        self.takes_all = False  # whether any context may arrive at any time
         self.points: list[Any] = []  # checked and without repetition
         self.setting = "separator"  # or "transductive"
         self.has_theorem = given is not None and not pool
@@ -97,6 +99,7 @@ class ContextSet(Stored):
                     "that may arrive) or separator= (contexts on which all policies differ)."
                 )
             self.seen = Reservoir(_RESERVOIR, key)
+            self.takes_all = not self.timed
             return
         self.points = oracle.check_contexts(given.rows if isinstance(given, Pool) else given)
         if not self.points:

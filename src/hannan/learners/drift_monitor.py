@@ -16,9 +16,9 @@ from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
 from hannan.core.validation import check_loss_range
 from hannan.detectors import Bernstein
-from hannan.kernels.drift import surprise
+from hannan.kernels.drift import surprise, watch
 from hannan.kernels.losses import extremes
-from hannan.learners.agreement import Agreement
+from hannan.learners.agreement import Agreement, not_finite
 
 
 class DriftMonitor(Stored):
@@ -42,15 +42,28 @@ class DriftMonitor(Stored):
     and the second when it turns to actions that vary more.
     """
 
+    _derived = frozenset({"asks"})
     _varying = frozenset({"_learner", "_K"})
     _fixed = frozenset(
-        {"_K", "teaches", "_watches", "_full", "_whole", "_range", "_width", "_lowest", "_breadth"}
+        {
+            "_K",
+            "teaches",
+            "_watches",
+            "_full",
+            "_whole",
+            "_range",
+            "_width",
+            "_lowest",
+            "_breadth",
+        }
     )
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
         self._learner = learner
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
         self.teaches = self._own is not None  # a predictor here, beside the learner
+        # Whether `drift` needs more than what the learner's own predictor said of each action.
+        self.asks = self.teaches or (learner.oracle is not None and learner.oracle.chooses_sets)
         self._watches = self._source is not None
         if detector is not None:
             self._detector = _copied(detector)
@@ -71,7 +84,7 @@ class DriftMonitor(Stored):
         # Of the whole action's loss; sets may be small.
         self._lowest = low if m == 1 else m * min(low, 0.0)
         self._breadth = self._width if m == 1 else m * (max(high, 0.0) - min(low, 0.0))
-        self._totals = np.ones(2)  # of squared errors, and of variances
+        self._totals = np.ones(2)  # of squared errors, and of variances, for a detector given
 
     def extended(self, learner: Learner, n_actions: int) -> Self:
         """For the same learner with more actions."""
@@ -100,16 +113,13 @@ class DriftMonitor(Stored):
 
         `guess` is what the learner's own predictor said, where that is known already.
         """
-        low, high = self._range
-        if type(guess) is np.ndarray and type(action) is int and self._own is None:
-            value = guess.item(action)
-            return low if value < low else high if value > high else value
         if guess is None or self._own is not None:
             source = self._source
             unsized = self._K is None and self._learner.rounds == 0
             if source is None or unsized:
                 return None
             guess = self._checked(getattr(source, "estimate", source.predict)(context), source)
+        low, high = self._range
         if not self._whole and not isinstance(action, int):
             return np.clip(guess[action], low, high)
         return min(max(float(loss_of(guess, action)), low), high)
@@ -120,10 +130,20 @@ class DriftMonitor(Stored):
         return getattr(self._learner, "predictor_", None) if self._own is None else self._own
 
     def drift(self, action: Action, loss: Any, expected: Any) -> bool:
-        """Whether the detector, shown what the action did cost, finds that the world changed."""
-        low, width, test = self._range[0], self._width, self._detector
+        """Whether the detector, shown what the action did cost, finds that the world changed.
+
+        `expected` is as in `expect`; of a single action what was expected of all of them will do.
+        """
+        low, high = self._range
+        if type(expected) is np.ndarray and type(action) is int:
+            value = expected.item(action)
+            expected = low if value < low else high if value > high else value
+        test, width = self._detector, self._width
         if type(loss) is float and type(expected) is float and type(test) is Agreement:
-            return test.watch(self._totals, loss, expected, low, width)
+            found: int = watch(test.numbers, loss, expected, low, width)
+            if found < 0:
+                raise not_finite(loss, expected)
+            return found > 0
         seen = self._seen(action, loss)
         if expected is None:
             if self._watches:
@@ -134,8 +154,9 @@ class DriftMonitor(Stored):
         error = (seen - expected) / width
         mean = (expected - low) / width if math.isfinite(low) else 0.0
         square, variance = float(np.mean(error * error)), float(np.mean(mean * (1.0 - mean)))
-        value = surprise(self._totals, square, variance)
-        found = test.update(value, square) if type(test) is Agreement else self._ask(value)
+        if type(test) is Agreement:
+            return test.weigh(square, variance)
+        found = self._ask(surprise(self._totals, square, variance))
         self._totals += (square, variance)
         return found
 

@@ -131,7 +131,6 @@ class AdvisedRound(OpenRound):
     refused: bool = False  # whether the budget of hints is spent
     alone: bool = True  # whether its loss comes before the next decision, so that S may use V
     reserved: float = 0.0  # the most that S can grow by it
-    values: FloatArray | None = None  # V, what it expects of each action
     baseline: FloatArray | None = None  # Q, the part of V that is in the loss estimates
     law: FloatArray | None = None  # q0 of the base's choice, known or estimated
     exact: bool | None = None  # whether it is known, once it has been asked for
@@ -146,7 +145,6 @@ class AdvisedRound(OpenRound):
             advice=self.advice is None or is_action(self.advice, K, sets=False),
             share=is_number(self.share, 0.0, 0.0 if self.advice is None else 1.0 - 1e-16),
             exact=kinds in ((bool, bool, bool), (bool, bool, type(None))),
-            values=self.values is None or is_array(self.values, K),
             reserved=is_number(self.reserved, low=0.0),
             baseline=self.baseline is None or is_array(self.baseline, K),
             law=self.law is None or is_array(self.law, K, low=0.0, high=1.0 + 1e-9),
@@ -270,6 +268,8 @@ class Hint(NoHint):
             "has_theorem",
             "signed",
             "mixes",
+            "_guesses",
+            "_lent",
             "_terms",
             "_ungoverned",
             "_n_actions",
@@ -294,6 +294,8 @@ class Hint(NoHint):
         self.trust = trust
         self.has_theorem = trust.has_theorem
         self.signed = trust.baseline == "covered"
+        self._guesses = trust.baseline == "guess"
+        self._lent = not getattr(predictor, "gives_away", False)
         self.mixes = trust.budget is not None
         terms = trust.budget or 0.0, trust.prior, trust.floor, trust.share
         self._terms = tuple(float(each or 0.0) for each in terms)
@@ -337,7 +339,7 @@ class Hint(NoHint):
         """Hint, its share and the estimates of round n: functions of the context and the past."""
         if self.mixes:
             self._hint(opened, G, n)
-        if self.trust.baseline == "guess":
+        if self._guesses:
             K = self._n_actions or len(opened.context)
             self._take(opened, self._checked(self.predictor.predict(opened.context), K))
 
@@ -350,9 +352,12 @@ class Hint(NoHint):
         context, predictor = opened.context, self.predictor
         K = self._n_actions or len(context)
         available = None if opened.plays is None else opened.available
-        if hasattr(predictor, "advise"):
-            advice, values = predictor.advise(context, available)
-            opened.advice = check_advice(predictor, advice, available, K)
+        advise = getattr(predictor, "advise", None)
+        if advise is not None:
+            advice, values = advise(context, available)
+            if type(advice) is not int or available is not None or not 0 <= advice < K:
+                advice = check_advice(predictor, advice, available, K)
+            opened.advice = advice
         else:
             values = getattr(predictor, "estimate", predictor.predict)(context)
             guess = self._checked(predictor.predict(context), K)
@@ -366,7 +371,8 @@ class Hint(NoHint):
         share = math.nan
         if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.shape == (K,):
             share = kernel.share(values, *given)
-            values = values.copy()  # the predictor may use its own array again
+            if self._lent:
+                values = values.copy()  # the predictor may use its own array again
         if share != share:
             values = self._checked(values, K)
             share = kernel.share(values, *given)
@@ -382,11 +388,11 @@ class Hint(NoHint):
         Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
         cost varies less but may be larger, which is too much to reserve for many open rounds.
         """
-        share: float = opened.share
-        if not opened.alone:
-            return self._top / self._left(opened)
-        most = share / (1.0 - share)
-        return self._top * (share + (most if most > 1.0 else 1.0)) / self._left(opened)
+        share, top = opened.share, self._top
+        if opened.alone:
+            most = share / (1.0 - share)
+            top *= share + (most if most > 1.0 else 1.0)
+        return top / self._left(opened)
 
     def _left(self, opened: Any) -> float:
         """The least that exploration leaves to hint and base: of all rounds, or of this one."""

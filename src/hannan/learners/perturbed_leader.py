@@ -13,12 +13,13 @@ from hannan.core.kept import expect, is_action, is_count, is_number
 from hannan.core.rounds import Draw
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
-from hannan.kernels.noise import uniform
+from hannan.kernels.noise import uniforms
 from hannan.learners.context_set import ContextSet
 from hannan.learners.hint import AdvisedRound
 
 _STREAM = 0  # `laplace_complexity` uses another one
 _COINS = 2
+_AT_ONCE = 64  # coins that are tossed together, as a call takes longer than many of them
 _SHADOWS = 3
 
 
@@ -87,7 +88,17 @@ class PerturbedLeader(Stored):
     """
 
     _derived = frozenset(
-        {"oracle", "noise", "kappa", "_shadow_noise", "_estimate", "_seed", "_memory"}
+        {
+            "oracle",
+            "noise",
+            "kappa",
+            "_shadow_noise",
+            "_estimate",
+            "_seed",
+            "_memory",
+            "_coins",
+            "_tossed",
+        }
     )
     _varying = frozenset({"found", "n_actions"})
     _fixed = frozenset({"_fresh"})
@@ -115,6 +126,8 @@ class PerturbedLeader(Stored):
         self.owed = 0  # oracle calls that finding G took and that no round has counted yet
         self._estimate: Complexity | None = None
         self._key = key
+        self._coins: list[float] = []
+        self._tossed = -1  # the block of draws that they go with
         self._seed = seed
         self._memory = memory
         self.nonnegative = nonnegative
@@ -154,7 +167,12 @@ class PerturbedLeader(Stored):
 
     def uniform(self, number: int) -> float:
         """A number in [0, 1) that goes with a draw, independent of all noise."""
-        return float(uniform(self._key, _COINS, number))
+        block, place = divmod(number, _AT_ONCE)
+        if block != self._tossed:
+            coins = np.empty(_AT_ONCE)
+            uniforms(self._key, _COINS, block * _AT_ONCE, coins)
+            self._coins, self._tossed = coins.tolist(), block
+        return self._coins[place]
 
     def shadow(self, number: int, scale: float) -> Draw:
         """A draw of noise that nobody sees: neither an action nor a scale comes from it.
@@ -328,7 +346,7 @@ class PerturbedLeader(Stored):
     def reseeded(self, key: np.uint64) -> Self:
         """The same past under other noise."""
         twin = copy.copy(self)
-        twin._key = key
+        twin._key, twin._tossed = key, -1
         twin._shadow_noise = [None, None]
         if self.noise is not None:
             twin.noise = None

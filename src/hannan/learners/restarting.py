@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
-from hannan.core.interrupts import interrupts
+from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect, is_action, is_count, is_number, same
 from hannan.core.learner import Propensities
 from hannan.core.rounds import Odds, OpenRound
@@ -92,7 +92,7 @@ class Restarting(Learner):
                 inner=self.inner is None or is_count(self.inner),
             )
 
-    _derived = frozenset({"_timed"})
+    _derived = frozenset({"_timed", "_most"})
     _varying = frozenset({"player", "_lesson", "_news", "_closed", "_closed_bounds", "restarts"})
 
     def __init__(
@@ -118,8 +118,9 @@ class Restarting(Learner):
         self.detector = detector
         self.predictor = predictor
         self.max_restarts = max_restarts
+        self._most = math.inf
         if max_restarts is not None:
-            self.max_restarts = check_integer(self, "max_restarts", max_restarts, 0)
+            self._most = self.max_restarts = check_integer(self, "max_restarts", max_restarts, 0)
         self.oracle = learner.oracle
         self._timed = self.oracle is not None and self.oracle.timed
         self.feedback = learner.feedback  # type: ignore[misc]
@@ -167,8 +168,9 @@ class Restarting(Learner):
         super().check_round(opened)
         expect(self, round=opened.segment <= len(self.restarts))
         if opened.segment == len(self.restarts):
-            waits = opened.inner in self.player.open_decisions
-            expect(self, round=waits if opened.number is not None else opened.inner is None)
+            player, inner = self.player, opened.inner
+            waits = inner is None and player.current is not None
+            expect(self, round=waits if opened.number is None else inner in player.open_decisions)
 
     @property
     def loss_range(self) -> tuple[float, float] | None:
@@ -182,19 +184,21 @@ class Restarting(Learner):
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
     ) -> Any:
         """What the learner at work plays, as described there."""
-        ledger = self._ledger
+        ledger, changing = self._ledger, None
         usual = available is None and ledger.current is None and not ledger.waiting
         if not usual or self._unfinished or self._timed:
             return super().act(context, available, actions=actions, ids=ids)
-        player, changing = self.player, None
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
         try:
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            action = player.act(context)
-            made: Any = player.current
+            player = self.player
+            made = player.open_round(context)
             opened = changing = self.Round(made.context)
-            opened.named = actions is not None and made.context.ids is not None
-            opened.action, opened.segment = action, len(self.restarts)
+            opened.action, opened.segment = made.action, len(self.restarts)
+            if actions is not None:
+                opened.named = made.context.ids is not None
             ledger.current = opened
             self.oracle_calls = self._past_calls + player.oracle_calls
         except BaseException as error:
@@ -202,7 +206,7 @@ class Restarting(Learner):
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return action if actions is None else opened.answer
+        return opened.action if actions is None else opened.answer
 
     @interrupts.whole
     def decide(
@@ -212,18 +216,22 @@ class Restarting(Learner):
         if available is not None or self._unfinished or self._timed:
             return super().decide(context, available, actions=actions, ids=ids)
         ledger, player, changing = self._ledger, self.player, None
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
         try:
             ledger.check_room(1)
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            inner = player.decide(context)
+            inner = player.open_decision(context)
             opened = changing = self.Round(inner.context)
-            opened.named = actions is not None and inner.context.ids is not None
-            opened.action, opened.inner, opened.odds = inner.action, inner.id, inner.odds
+            opened.action, opened.inner, opened.odds = inner.action, inner.number, inner.odds
             opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
             opened.segment = len(self.restarts)
+            if actions is not None:
+                opened.named = inner.context.ids is not None
             self.oracle_calls = self._past_calls + player.oracle_calls
-            made = ledger.hand_out(opened)
+            ledger.enter(opened)
+            made = ledger.decision(opened)
         except BaseException as error:
             self._broken_off(error, changing)
             raise
@@ -236,20 +244,19 @@ class Restarting(Learner):
         self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
     ) -> None:
         """What the learner at work learns; a detector is shown how wrong its prediction was."""
-        ledger, player, changing = self._ledger, self.player, None
-        opened: Any = ledger.current if decision is None else None
-        if type(decision) is int:
+        ledger, changing = self._ledger, None
+        opened: Any = None
+        if decision is None:
+            opened = ledger.current
+        elif type(decision) is int:
             opened = ledger.waiting.get(decision)
         unusual = opened is None or reward is not None or self._unfinished
         if unusual or opened.plays is not None or opened.segment < len(self.restarts):
             super().update(loss, decision, reward=reward)
             return
-        inner = opened.inner
         try:
-            expected = self._monitor.expect(opened.context, opened.action, player.expected(inner))
             changing = opened
-            player.update(loss, inner)
-            self._learned(opened, loss, expected)
+            self._learn(opened, loss)
             self.rounds += 1
             if opened.late or ledger.waiting:
                 ledger.close(opened)
@@ -284,37 +291,44 @@ class Restarting(Learner):
         """Let the learner at work learn, and show the detector how wrong its prediction was."""
         if self._unfinished:
             self._look_for_drift(self.rounds)
-        context, action, player = opened.context, opened.action, self.player
         if opened.segment < len(self.restarts):  # of no use to the learner that plays now
             shown = loss if opened.plays is None else complete(loss, opened.plays)
-            self._late_loss += player.loss_suffered(action, shown)
+            self._late_loss += self.player.loss_suffered(opened.action, shown)
             self._late += 1
             return
-        expected = self._monitor.expect(context, action, player.expected(opened.inner))
-        player.update(loss, opened.inner)
-        self._learned(opened, loss, expected)
+        self._learn(opened, loss)
 
-    def _learned(self, opened: Round, loss: Any, expected: Any) -> None:
-        """The learner at work has learned a round; is there drift?
+    def _learn(self, opened: Round, loss: Any) -> None:
+        """The learner at work learns a round; is there drift?
 
-        What fails here is tried again before the next round, and fails then, if it must; by then
-        the caller may have used its array again.
+        What fails after it has learned is tried again before the next round, and fails then, if it
+        must; by then the caller may have used its array again.
         """
-        if self.max_restarts is None or len(self.restarts) < self.max_restarts:
-            monitor, lesson = self._monitor, None
-            news: Any = opened.action, loss, expected
+        player, monitor, action = self.player, self._monitor, opened.action
+        made = player.held_round(opened.inner)
+        expected = made.values
+        if expected is None or monitor.asks:
+            expected = monitor.expect(opened.context, action, expected)
+        if opened.plays is None:
+            player.close_round(made, loss)
+        else:
+            player.update(loss, opened.inner)
+        if len(self.restarts) < self._most:
+            left = 2  # of what the monitor is shown
             try:
                 if monitor.teaches:
-                    lesson = opened.context, opened.action, loss, opened.available
-                    monitor.learn(*lesson)
-                    lesson = None
-                self._alarm, news = monitor.drift(*news), None
-                if self._alarm:
+                    monitor.learn(opened.context, action, loss, opened.available)
+                left = 1
+                if monitor.drift(action, loss, expected):
+                    self._alarm, left = True, 0
                     self._restart(self.rounds + 1)
+                    player = self.player
             except Exception:
                 self._unfinished = True
+                lesson = (opened.context, action, loss, opened.available) if left == 2 else None
+                news = (action, loss, expected) if left else None
                 self._lesson, self._news = copy.deepcopy((lesson, news))
-        self.oracle_calls = self._past_calls + self.player.oracle_calls
+        self.oracle_calls = self._past_calls + player.oracle_calls
 
     @interrupts.whole
     def forget(self, decision: Decision | int) -> None:

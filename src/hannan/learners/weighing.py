@@ -52,10 +52,16 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     mixes = opened.advice is not None or opened.explores > 0.0
     if scale == 0.0 and not mixes:
         return 1.0 if isinstance(action, int) else np.ones(len(action))
-    past = past_of(leader, opened)
+    past = leader.total
+    if opened.baseline is not None or opened.plays is not None:
+        past = past_of(leader, opened)
     if draw.noise is None:
         draw = leader.again(draw)
-    law = opened.law = J.law(past, context, draw) if scale else _plain_law(past, context)
+    if scale:
+        law = None if J.exact is False else past.law(context, draw.noise, scale)
+    else:
+        law = _plain_law(past, context)
+    opened.law = law
     opened.exact = law is not None
     if law is not None:
         return mean_weights(law, opened, opened.limit)
@@ -116,7 +122,7 @@ def odds_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> Odds:
     action, law, exact = opened.action, opened.law, None
     if opened.exact and type(action) is int:
         q = opened.likely(action, law.item(action), len(law))
-        return Odds(opened.inverse, q, 0.0)
+        return Odds(opened.weights, q, 0.0)
     if opened.exact:
         exact = law[action]  # nobody else chooses sets
     elif opened.exact is False and J.exact is False:

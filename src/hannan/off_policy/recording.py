@@ -121,7 +121,7 @@ class Recorder(Beside):
     def _update(self, opened: Round, loss: Any) -> None:
         """Let the learner learn, and write down what the action cost."""
         super()._update(opened, loss)
-        if opened.odds is not None and len(opened.odds.weights) == 1:
-            opened.weight = float(opened.odds.weights[0])  # drawn ones are shown only now
+        if opened.odds is not None and np.size(opened.odds.weights) == 1:
+            opened.weight = float(np.ravel(opened.odds.weights)[0])  # drawn ones are shown only now
         opened.loss = cost(loss, int(opened.action))
         self._answered.append(opened)

@@ -24,6 +24,7 @@ from hannan.perturbation import Blocks
 
 _COMPLEXITY_ROWS = 500
 _COMPLEXITY_PAIRS = 8
+_FOLLOWING = 4  # draws one after another, from which on more are made ahead of time
 
 
 class LinearPolicies(FeatureOracle):
@@ -213,6 +214,20 @@ class LinearNoise:
         self.stream = np.uint64(stream)
         self._memory = memory
         self._blocks: Blocks | None = None
+        self._next = 0  # the draw after the last one
+        self._run = 0  # how many have followed one another
+
+    def perturb(self, draw: int, v: FloatArray, factor: float, scores: FloatArray) -> None:
+        """Add factor <v, g_k> to the score of each action, g of one draw.
+
+        Where draws are left out, as a hint is played in the others, none is made ahead of time.
+        """
+        self._run = self._run + 1 if draw == self._next else 0
+        self._next = draw + 1
+        if self._run < _FOLLOWING:
+            kernel.perturb_alone(self.key, self.stream, draw, v, factor, scores)
+        else:
+            kernel.perturb(v, self.normal(draw, len(v)), factor, scores)
 
     def normal(self, draw: int, p: int) -> NDArray[np.float32]:
         """g [p, K] of one draw."""
@@ -267,6 +282,12 @@ class LinearObjective(Objective):
         self.rounds += 1
         self._cache = None
 
+    def charge(self, context: FloatArray, action: int, loss: float) -> None:
+        x = self._row(context)
+        kernel.charge(self._U, self._b, x, action, loss)
+        self.rounds += 1
+        self._cache = None
+
     def observe(self, context: FloatArray) -> None:
         x = self._row(context)
         kernel.observe(self._U, x)
@@ -309,7 +330,7 @@ class LinearObjective(Objective):
         scores = scores.copy()
         if scale:
             assert isinstance(noise, LinearNoise)
-            kernel.perturb(v, noise.normal(draw, len(v)), self._factor(noise, scale), scores)
+            noise.perturb(draw, v, self._factor(noise, scale), scores)
         return scores
 
     def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
@@ -319,12 +340,22 @@ class LinearObjective(Objective):
         """A one-dimensional integral, by 48-point quadrature."""
         scores, _, h = self._solved(context)
         sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
-        q = np.zeros(len(scores))
+        q = np.empty(len(scores))
         if sigma == 0.0:
+            q[:] = 0.0
             q[scores.argmin()] = 1.0
         else:
             kernel.normal_law(scores, sigma, q)
         return q
+
+    def chance_after(
+        self, context: FloatArray, action: int, loss: float, noise: Noise | None, scale: float
+    ) -> float:
+        scores, _, h = self._solved(context)
+        sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
+        if sigma == 0.0:
+            return super().chance_after(context, action, loss, noise, scale)
+        return kernel.chance_after(scores, h, sigma, action, loss)  # type: ignore[no-any-return]
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         if not len(self._U):
@@ -345,7 +376,7 @@ class LinearObjective(Objective):
         return np.full(count, np.nan)
 
     def _factor(self, noise: Any, scale: float) -> float:
-        return scale * math.sqrt(2.0 * len(noise.contexts) / max(self.rounds, 1))
+        return scale * math.sqrt(2.0 * len(noise.contexts) / (self.rounds or 1))
 
     def _row(self, context: FloatArray) -> FloatArray:
         if self._features is not None and self._features[0] is context:

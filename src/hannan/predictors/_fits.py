@@ -220,7 +220,7 @@ class Fits(Parametrised):
 class Rows(Parametrised):
     """The regressions, once it is known how many features a row has; until then none."""
 
-    _derived = frozenset({"_fresh"})
+    _derived = frozenset({"_fresh", "_one"})
     _varying = frozenset({"_fits"})
 
     def _check_stored(self) -> None:
@@ -246,6 +246,7 @@ class Rows(Parametrised):
         self.ridge, self.memory, self.seed = ridge, memory, seed
         self._fits: Fits | None = None
         self._fresh: Fits | None = None
+        self._one = np.zeros(1, dtype=np.intp), np.zeros(1)  # an element and its loss
 
     def extended(self, n_actions: int) -> Self:
         """With more actions, of which nothing was seen."""
@@ -285,6 +286,11 @@ class Rows(Parametrised):
         if not fits.look(row, *found):
             raise bad_row(self.owner, context)
         return found
+
+    def learn_one(self, context: Any, action: int, loss: float) -> None:
+        """Learn a single loss."""
+        self._one[0][0], self._one[1][0] = action, loss
+        self.learn(context, *self._one)
 
     def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> None:
         """Learn an observation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from hannan.predictors._several import Several
 class LowerConfidence(Predictor):
     """Guesses mean - α σ width, where σ² is the mean squared error of its own predictions."""
 
+    gives_away = True
     alpha: float
     _model: Rows | Several
 
@@ -51,9 +53,14 @@ class LowerConfidence(Predictor):
 
     def learn(self, context: Any, action: Action, loss: Any) -> None:
         """Count how wrong the prediction was, then learn what was seen."""
-        elements, losses = check_seen(self, self._model.n_actions, action, loss)
+        model = self._model
+        finite = type(loss) is float and math.isfinite(loss)
+        if finite and type(action) is int and 0 <= action < model.n_actions:  # as `check_seen`
+            model.learn_one(context, action, loss)
+            return
+        elements, losses = check_seen(self, model.n_actions, action, loss)
         if len(elements):
-            self._model.learn(context, elements, losses)
+            model.learn(context, elements, losses)
 
     def _lower(self, context: Any, alpha: float) -> FloatArray:
         means, widths = self._model.look(context, widths=True)

@@ -73,6 +73,10 @@ class Several(Parametrised):
                     )
         return means, found
 
+    def learn_one(self, context: Any, action: int, loss: float) -> None:
+        """The same of a single loss."""
+        self.learn(context, np.array([action]), np.array([loss]))
+
     def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> None:
         """Count the errors, and let every part learn."""
         guesses = self._estimates(context)[:, elements]

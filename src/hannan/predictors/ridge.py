@@ -59,6 +59,7 @@ class Ridge(Predictor):
     [li2010]
     """
 
+    gives_away = True
     _derived = frozenset({"_rows", "_parts", "_settled", "_n_features"})
     _growing = frozenset({"_weights", "_seen"})
     _varying = frozenset({"_inverse", "_scaling"})

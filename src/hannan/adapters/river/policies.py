@@ -205,6 +205,12 @@ class RiverObjective(LinearObjective):
         for echo, side in zip(self._echoes, sides, strict=True):
             echo.learn_one(x, coin[side])
 
+    def charge(self, context: FloatArray, action: int, loss: float) -> None:
+        """A lesson of all actions, most of which cost nothing."""
+        losses = np.zeros(self.n_actions)
+        losses[action] = loss
+        self.add(context, losses)
+
     def observe(self, context: FloatArray) -> None:
         """A lesson like any other."""
         self.add(context, np.zeros(self.n_actions))
