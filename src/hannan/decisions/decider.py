@@ -597,10 +597,11 @@ class Decider(Parametrised):
         aim: int | None,
     ) -> Answer:
         learner, contexts = self._ready(row)
-        made = learner.decide(contexts.read(row, items), some)
+        context, learn = contexts.read(row, items)
+        made = learner.decide(context, some)
         number, action, q = made.id, made.action, float(made.propensity)
         # From here on nothing can fail.
-        contexts.saw(row, items)
+        learn()
         self._learner, self._contexts = learner, contexts
         self._open.open(key, number, action, q, moment)
         answer = self._answer(key, number, action, q)
@@ -655,9 +656,10 @@ class Decider(Parametrised):
     ) -> None:
         learner, contexts = self._ready(row)
         loss = self._units.as_loss(self._units.checked(outcome))
-        learner.learn(contexts.read(row, items), action, loss, propensity)
+        context, learn = contexts.read(row, items)
+        learner.learn(context, action, loss, propensity)
         # From here on nothing can fail.
-        contexts.saw(row, items)
+        learn()
         self._learner, self._contexts = learner, contexts
         self._board.learned += 1
 

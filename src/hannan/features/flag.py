@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hannan.features._cells import as_flag, is_missing
-from hannan.features.column import Column, check_flag
+from hannan.features.column import Column, News, check_flag
 
 
 class Flag(Column):
@@ -57,3 +57,7 @@ class Flag(Column):
         """Nothing is learned."""
         known = value is True or value is False or as_flag(value) is not None
         return known or (self.indicator and is_missing(value))
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """Nothing but what is written."""
+        return self.write(value, out, at)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hannan.core.validation import check_integer
 from hannan.features._cells import has_words, is_missing, scatter, words_of
-from hannan.features.column import Column, check_flag
+from hannan.features.column import Column, News, check_flag
 
 _MOST = 512
 _WORDS = 1000
@@ -60,11 +60,13 @@ class Text(Column):
             if self.indicator:
                 out[at + self.buckets] = 1.0
             return self.indicator
-        amount = 1.0 / math.sqrt(len(words))
-        for word in words:
-            scatter(word, amount, out, at, self.buckets)
+        scatter(words, 1.0 / math.sqrt(len(words)), out, at, self.buckets)
         return True
 
     def see(self, value: Any) -> bool:
         """Nothing is learned."""
         return self.indicator or (not is_missing(value) and has_words(value))
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """Nothing but what is written."""
+        return self.write(value, out, at)
