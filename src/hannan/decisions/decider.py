@@ -363,7 +363,7 @@ class Decider(Parametrised):
     def summary(self) -> Summary:
         """How decisions fare, beside the baseline and every action on its own."""
         names = None if self._names is None else self._names.all
-        return summary_of(self._board, self._units, names, self._learner, len(self._open))
+        return summary_of(self._board.counted(), self._units, names, self._learner, len(self._open))
 
     def metrics(self) -> dict[str, Any]:
         """The same as numbers by name, for a monitoring system."""

@@ -80,7 +80,8 @@ class Units:
     def as_loss(self, outcome: float) -> float:
         """In [0, 1], less is better."""
         above = outcome - self.low if self.word == "loss" else self.high - outcome
-        return min(max(above / self.width, 0.0), 1.0)
+        share = above / self.width
+        return 0.0 if share < 0.0 else min(share, 1.0)
 
     def back(self, loss: float) -> float:
         """The outcome whose loss this is."""
