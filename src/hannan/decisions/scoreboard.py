@@ -111,20 +111,22 @@ class Scoreboard(Stored):
         items: int = 0,
     ) -> None:
         """A decision of the learner; `aim` is what the baseline does. Nothing can fail."""
-        held = self._shares(action, aim, some) if self.n_actions else self._lot(action, aim, items)
+        held = self._cache.get((action, aim)) if some is None else None
+        if held is None:
+            held = self._shares(action, aim, some, items)
         self.watch.enter(number, held, 1.0 / propensity)
         self._decided.append((action if self.n_actions else 0, propensity))
         if len(self._decided) >= _MANY:
             self.counted()
 
-    def _shares(self, action: int, aim: int | None, some: IntArray | None) -> Shares:
-        if some is not None:
-            return shares(self.watch.aims(aim, some), action, some)
-        held = self._cache.get((action, aim))
-        if held is None:
+    def _shares(self, action: int, aim: int | None, some: IntArray | None, items: int) -> Shares:
+        if not self.n_actions:
+            return self._lot(action, aim, items)
+        held = shares(self.watch.aims(aim, some), action, some)
+        if some is None:
             if len(self._cache) >= _KEPT:
                 self._cache.clear()
-            held = self._cache[action, aim] = shares(self.watch.aims(aim), action, None)
+            self._cache[action, aim] = held
         return held
 
     def _lot(self, action: int, aim: int | None, items: int) -> Shares:

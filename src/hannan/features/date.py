@@ -14,19 +14,17 @@ from hannan.features._cells import as_date, is_missing
 from hannan.features.column import Column, News, check_flag
 from hannan.features.number import Number
 
-
-def _month(moment: datetime) -> int:
-    return moment.month - 1
-
-
-_PERIODS: dict[str, tuple[int, Callable[[datetime], int]]] = {
-    "weekday": (7, datetime.weekday),
-    "month": (12, _month),
-    "hour": (24, attrgetter("hour")),
+# How long each is, what the first one is called, and which one a moment has.
+_PERIODS: dict[str, tuple[int, int, Callable[[datetime], int]]] = {
+    "weekday": (7, 0, datetime.weekday),
+    "month": (12, 1, attrgetter("month")),
+    "hour": (24, 0, attrgetter("hour")),
 }
 _CIRCLES = {
-    name: [(math.sin(2 * math.pi * i / n), math.cos(2 * math.pi * i / n)) for i in range(n)]
-    for name, (n, _) in _PERIODS.items()
+    name: {
+        first + i: (math.sin(2 * math.pi * i / n), math.cos(2 * math.pi * i / n)) for i in range(n)
+    }
+    for name, (n, first, _) in _PERIODS.items()
 }
 
 
@@ -82,7 +80,7 @@ class Date(Column):
         self._day = Number(indicator=False)
         self._dated = "day" in given
         self._named = [name for name in _PERIODS if name in given]
-        self._circles = [(_PERIODS[name][1], _CIRCLES[name]) for name in self._named]
+        self._circles = [(_PERIODS[name][2], _CIRCLES[name]) for name in self._named]
 
     @property
     def width(self) -> int:
@@ -102,10 +100,11 @@ class Date(Column):
 
     def see(self, value: Any) -> bool:
         """Renew the mean and the deviation of the days."""
-        moment = as_date(value, self.format)
-        if moment is None:
-            return self.indicator and is_missing(value)
-        return self._day.see(_day(moment))
+        news: News = []
+        known = self.read(value, [0.0] * self.width, 0, news)
+        for learn, what in news:
+            learn(what)
+        return known
 
     def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
         """Both at once, of a date that is read once."""
@@ -114,16 +113,13 @@ class Date(Column):
             if self.indicator:
                 out[at + self.width - 1] = 1.0
             return self.indicator and is_missing(value)
+        day = moment.toordinal() + moment.hour / 24.0
         if self._dated:
-            self._day.read(_day(moment), out, at, news)
+            self._day.read(day, out, at, news)
             at += 1
         else:
-            news.append((self._day.see, _day(moment)))
+            news.append((self._day.see, day))
         for place, circle in self._circles:
             out[at], out[at + 1] = circle[place(moment)]
             at += 2
         return True
-
-
-def _day(moment: datetime) -> float:
-    return moment.toordinal() + moment.hour / 24.0

@@ -249,7 +249,8 @@ class Features(Parametrised):
 
     def _pass(self, cells: dict[Any, Any], strict: bool = False) -> tuple[list[float], News]:
         """The numbers of a row, and its news; `strict`: as declared."""
-        more = self._new(cells)
+        known = not self._places.size or cells.keys() <= self._known.keys()
+        more = () if known else self._new(cells)
         out = [0.0] * (self._width + self._places.size)
         news: News = []
         get = cells.get
@@ -277,8 +278,6 @@ class Features(Parametrised):
 
     def _new(self, cells: dict[Any, Any]) -> Iterable[Name]:
         """The names without a column, in an order that is always the same."""
-        if not self._places.size or cells.keys() <= self._known.keys():
-            return ()
         return sorted((_checked(name) for name in cells.keys() - self._known), key=_order)
 
     def _check(self, cells: Cells) -> dict[Any, Any]:

@@ -55,6 +55,14 @@ class Text(Column):
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """The bag of words."""
+        return self.read(value, out, at, [])
+
+    def see(self, value: Any) -> bool:
+        """Nothing is learned."""
+        return self.indicator or (not is_missing(value) and has_words(value))
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """What is written; there are no news."""
         words = [] if is_missing(value) else words_of(value)[:_WORDS]
         if not words:
             if self.indicator:
@@ -62,11 +70,3 @@ class Text(Column):
             return self.indicator
         scatter(words, 1.0 / math.sqrt(len(words)), out, at, self.buckets)
         return True
-
-    def see(self, value: Any) -> bool:
-        """Nothing is learned."""
-        return self.indicator or (not is_missing(value) and has_words(value))
-
-    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
-        """Nothing but what is written."""
-        return self.write(value, out, at)

@@ -36,7 +36,7 @@ from hannan.off_policy.uncounted import Uncounted
 _LONGEST = 200  # letters of an id
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Waiting(Stored):
     """What the answer of a round will need."""
 
