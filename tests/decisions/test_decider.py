@@ -299,6 +299,31 @@ def test_it_says_how_it_fares_in_five_lines_and_in_units():
     assert "we do better" in str(found)
 
 
+def test_when_one_looks_changes_nothing():
+    asked, left = made(baseline="red"), made(baseline="red")
+    rows = contexts(600, seed=3)
+    for t, row in enumerate(rows):
+        some = ["red", "blue"] if t % 7 == 0 else None
+        for d in (asked, left):
+            d.decide(row, some, id=t)
+            if t >= 5 and t % 4:
+                d.report(t - 5, reward=float(t % 100))
+            if t == 400:
+                d.add_action("violet")
+        if t % 3 == 0:
+            looks = (
+                asked.summary,
+                asked.metrics,
+                lambda: str(asked),
+                lambda: packed(asked, Encoder()),
+            )
+            looks[t % 4]()
+    for d in (asked, left):  # the time of a decision is no part of what is decided
+        d._open._waiting = {key: (*one[:3], 0.0) for key, one in d._open._waiting.items()}
+    assert content(asked) == content(left)
+    assert asked.metrics() == left.metrics()
+
+
 def test_a_rule_can_be_the_baseline():
     d = made(baseline=lambda context: "red" if context["new"] else "blue", exploration=0.1)
     played(d, 1000)

@@ -96,6 +96,43 @@ def test_an_accident_is_forgotten_and_a_new_scale_is_learned():
     assert 0.5 < spread < 8.0
 
 
+class Slowly:
+    """Mean and deviation, written and learned one after the other, bit for bit."""
+
+    def __init__(self):
+        self.count, self.mean, self.squares = 0, 0.0, 0.0
+
+    def write(self, x):
+        count, off = self.count + 1, x - self.mean
+        rest = off - off / count
+        spread = math.sqrt((self.squares + off * rest) / count)
+        return max(-10.0, min(10.0, rest / spread)) if spread > 0.0 else 0.0
+
+    def see(self, x):
+        off = x - self.mean
+        usual = 30.0 * math.sqrt(self.squares / self.count) if self.count >= 32 else 0.0
+        if 0.0 < usual < abs(off):
+            off = math.copysign(usual, off)
+        self.count += 1
+        self.mean += off / self.count
+        self.squares += off * (off - off / self.count)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(-170, 18), st.sampled_from([0.0, 3.0, 12.0, 40.0]))
+def test_one_pass_is_two_bit_for_bit(seed, size, accident):
+    rng, column, slow = np.random.default_rng(seed), Number(indicator=False), Slowly()
+    values = 10.0**size * rng.choice([rng.normal(), 0.5, rng.normal()], size=150)
+    values[40::13] *= rng.uniform(1.0, 10.0) ** accident
+    for x in values.tolist():
+        out, news = [0.0], []
+        assert column.read(x, out, 0, news)
+        assert out == [slow.write(x)] == written(column, x)[1]
+        for learn, what in news:
+            learn(what)
+        slow.see(x)
+    assert column._state() == {"_count": 150, "_mean": slow.mean, "_squares": slow.squares}
+
+
 # Categories --------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """Rows of any kind: never a foreign error, the same width for ever, nothing changed by looking."""
 
+import math
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,7 +16,8 @@ from hypothesis import strategies as st
 
 import hannan as hn
 from hannan.core.storage import reread
-from hannan.features import Category, Date, Features, Flag, Number, Text
+from hannan.features import Category, Column, Date, Features, Flag, Number, Text
+from hannan.features._cells import words_of
 from tests.features import hostile
 
 DECLARED = {
@@ -87,6 +90,65 @@ def test_any_rows_where_columns_are_declared(rows, places):
         if x is not None:
             assert x.shape == (width,)
             assert np.isfinite(x).all()
+
+
+@given(st.lists(hostile.rows, max_size=8), st.booleans())
+@settings(max_examples=300)
+def test_one_pass_is_encode_and_see(rows, declared):
+    one = Features(DECLARED, places=3) if declared else Features()
+    two = one.copy()
+    for row in rows:
+        before = state(one)
+        try:
+            x, learn = one.read(row)
+        except hn.HannanError:
+            with pytest.raises(hn.HannanError):
+                two.encode(row)
+            continue
+        assert state(one) == before
+        assert x.tobytes() == two.encode(row).tobytes()
+        learn()
+        two.see(row)
+        assert state(one) == state(two)
+
+
+@given(st.lists(hostile.mappings, min_size=3, max_size=6))
+def test_what_was_read_before_other_rows_were_seen_is_learned_after_them(rows):
+    one, two = Features(), Features()
+    calls = [one.read(row)[1] for row in rows[1:]]
+    for learn, row in zip([*calls, calls[0]], [*rows[1:], rows[1]], strict=True):
+        learn()
+        two.see(row)
+        assert state(one) == state(two)
+
+
+class Sign(Column):
+    """A kind of somebody else's, made of the four methods that it has to have."""
+
+    width = 1
+
+    def __init__(self):
+        self.seen = 0
+
+    def labels(self, name):
+        return [name]
+
+    def write(self, value, out, at):
+        out[at] = math.copysign(self.seen + 1.0, value)
+        return True
+
+    def see(self, value):
+        self.seen += 1
+        return True
+
+
+def test_a_kind_of_ones_own():
+    features = Features({"x": Sign()})
+    for t, x in enumerate((3.0, -2.0)):
+        row, learn = features.read({"x": x})
+        assert row.tolist() == features.encode({"x": x}).tolist() == [math.copysign(t + 1.0, x)]
+        learn()
+    assert features.encode({"x": 1.0}).tolist() == [3.0]
 
 
 @given(st.lists(hostile.mappings, min_size=1, max_size=6))
@@ -433,6 +495,13 @@ def test_hashes_are_the_same_in_every_process():
     }
     assert len(found) == 1
     assert "1.0" in found.pop()
+
+
+def test_words_between_blanks_are_the_words_of_any_text():
+    letters = [chr(code) for code in range(sys.maxunicode + 1)]
+    assert [c for c in letters if (c.isalnum() or c == "_") != bool(re.match(r"\w", c))] == []
+    for text in ("Late AGAIN", " a  b ", "a\u00a0b", "a\tb", "a_b c", "", " ", "don't", "\u0130 x"):
+        assert words_of(text) == re.findall(r"\w+", text.lower())
 
 
 def test_a_file_of_its_own(tmp_path):

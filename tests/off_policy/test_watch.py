@@ -575,6 +575,33 @@ def test_memory_does_not_grow_with_answered_rounds():
     assert sizes[1] <= sizes[0] + 16
 
 
+@pytest.mark.parametrize("every", [1, 7, 300])
+def test_when_one_looks_changes_nothing(every):
+    """Rounds are counted when somebody asks, or many at once: the same sums bit for bit."""
+    rng = np.random.default_rng(every)
+    asked, left = Watch(RULES, n_actions=3), Watch(RULES, n_actions=3)
+    for t in range(700):
+        some = [0, 2] if t % 5 == 0 else None
+        action, q, loss = int(rng.choice(some or 3)), float(rng.uniform(0.05, 1.0)), rng.random()
+        late = int(rng.integers(max(t - 40, 0), t + 1))
+        for watch in (asked, left):
+            watch.decided(t, t % 2, action, propensity=q, available=some)
+            if late in watch:
+                watch.forgotten(late) if t % 11 == 0 else watch.answered(late, loss)
+            if t % 50 == 3 and t in watch:
+                watch.withdrawn(t)
+            if t == 350:
+                watch.read(draw(20), unanswered=3)
+        if t % every == 0:
+            (Watch.intervals, Watch.played, reread, str)[t % 4](asked)
+        if t == 500:
+            asked, left = copy.deepcopy(asked), pickle.loads(pickle.dumps(left))
+            more = {**RULES, "new": 1}
+            asked, left = asked.extended(more, 3), left.extended(more, 3)
+    assert content(asked) == content(left)
+    assert asked.intervals() == left.intervals()
+
+
 # Words -------------------------------------------------------------------------------------------
 
 
@@ -666,6 +693,7 @@ def test_a_part_of_a_learner_is_not_loaded_alone(tmp_path):
 
 def forged(change):
     watch = some_rounds()
+    watch.intervals()  # for which all rounds are counted
     change(watch)
     return watch
 

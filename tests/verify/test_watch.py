@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hannan.kernels import watch as kernel
 from hannan.off_policy import Watch
 from hannan.off_policy import supermartingales as evidence
+from hannan.off_policy.rules import Shares
+from hannan.off_policy.uncounted import Uncounted
 from hannan.verify import watch
 from tests.verify.breaks import failures, few_games, refuted, says_something, tried
 
@@ -25,6 +26,7 @@ def test_intervals_over_answered_rounds_alone_are_wrong(monkeypatch):
     bounds = Watch._bounds
 
     def answered(self):
+        self._count()
         kinds, rounds = self._kinds, self.rounds
         self._kinds = np.zeros_like(kinds)
         with pytest.MonkeyPatch.context() as patch:
@@ -48,14 +50,15 @@ def test_open_rounds_without_a_reserve_are_wrong(monkeypatch):
 
 
 def test_weights_capped_from_the_wrong_side_are_wrong(monkeypatch):
-    settle = kernel.settle
+    answered = Uncounted.answered
 
-    def raised(sums, kinds, held, played, copied, weight, loss, columns):
-        ratios = played * weight + copied
-        higher = np.where(ratios > 1.0, np.maximum(ratios, 2.5), ratios)
-        settle(sums, kinds, held, np.zeros_like(played), higher, weight, loss, columns)
+    def raised(self, held, weight, loss):
+        ratios = held.played * weight + held.copied
+        higher = Shares(0.0 * ratios, np.where(ratios > 1.0, np.maximum(ratios, 2.5), ratios))
+        vars(higher)["kinds"] = held.kinds
+        return answered(self, higher, weight, loss)
 
-    monkeypatch.setattr(kernel, "settle", raised)
+    monkeypatch.setattr(Uncounted, "answered", raised)
     few_games(monkeypatch, watch, 8)
     refuted(watch, NAME, "losses at once, exact weights: share")
 

@@ -70,10 +70,24 @@ class Why:
         return "\n".join(lines)
 
 
+_spare: list[str] = []  # random ids that nobody has had: the system is asked for many at once
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_spare.clear)
+
+
+def _random_id() -> str:
+    try:
+        return _spare.pop()
+    except IndexError:
+        found = os.urandom(8 * 128).hex()
+        _spare.extend(found[i : i + 16] for i in range(16, len(found), 16))
+        return found[:16]
+
+
 def as_id(given: Any) -> Id:
     """The id of a decision, given it or the decision."""
     found = given.id if isinstance(given, Answer) else given
-    if not is_id(found):
+    if not (type(found) is str and 0 < len(found) <= LONGEST) and not is_id(found):
         raise InputTypeError(
             "The id of a decision is a whole number, or text of 1 to "
             f"{LONGEST} letters; got {short(given)}."
@@ -154,20 +168,12 @@ class OpenDecisions(Stored):
         """The learner's numbers and the actions of all that wait."""
         return [one[:2] for one in self._waiting.values()]
 
-    def check_room(self) -> None:
-        """Refuse one more where the limit is reached."""
-        if len(self._waiting) >= self.most:
-            raise DecisionError(
-                f"{len(self._waiting)} decisions wait for their outcomes, and max_open={self.most} "
-                "may: report(id, …) those that are known, and let expire(older_than=seconds) say "
-                "what no answer means for the others."
-            )
-
     def new_id(self, given: Any) -> Id:
-        """An id for a decision: the caller's, unless it is in use, or one that nobody has."""
-        if given is None:
-            return os.urandom(8).hex()
-        found = as_id(given)
+        """An id for one more decision: the caller's, unless it is in use, or one that nobody has.
+
+        Where the limit is reached it is refused.
+        """
+        found = _random_id() if given is None else as_id(given)
         if found in self._waiting:
             raise DecisionError(
                 f"There is a decision {found!r} that waits for its outcome: ids are given once. "
@@ -175,6 +181,12 @@ class OpenDecisions(Stored):
             )
         if found in self._closed:
             raise DecisionError(f"There was a decision {found!r} already: ids are given once.")
+        if len(self._waiting) >= self.most:
+            raise DecisionError(
+                f"{len(self._waiting)} decisions wait for their outcomes, and max_open={self.most} "
+                "may: report(id, …) those that are known, and let expire(older_than=seconds) say "
+                "what no answer means for the others."
+            )
         return found
 
     def open(self, key: Id, number: int, action: int, propensity: float, time: float) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,18 +81,21 @@ class Contexts(Stored):
             _items=same(self._items, usual._items),
         )
 
-    def read(self, row: Any, items: Items | None) -> Any:
-        """The context of a decision as the learner takes it; nothing changes."""
-        x = None
+    def read(self, row: Any, items: Items | None) -> tuple[Any, Callable[[], None]]:
+        """The context of a decision as the learner takes it, and a call that learns from it.
+
+        Nothing changes before that call, and it cannot fail.
+        """
+        x, learn = None, _nothing
         if self._rows is not None:
-            x = self._rows.encode(row)
+            x, learn = self._rows.read(row)
         elif row is not None:
             raise ContextError(
                 "This Decider was asked without a context at first, so that it knows of none; got "
                 f"{row!r:.100}. Make another one for decisions with contexts."
             )
         if self._items is None:
-            return x
+            return x, learn
         assert items is not None
         described = [features for _, features in items]
         reader = self._items
@@ -99,18 +103,21 @@ class Contexts(Stored):
             reader = reader.copy()
             reader.find(described)
         found = np.array([reader.encode(each) for each in described])
-        return Menu(x, found, tuple(name for name, _ in items))
+        menu = Menu(x, found, tuple(name for name, _ in items))
+        return menu, partial(self._saw, learn, described)
 
-    def saw(self, row: Any, items: Items | None) -> None:
-        """The same has been decided on. Nothing can fail, as it has been read."""
-        if self._rows is not None:
-            self._rows.see(row)
-        if self._items is not None and items is not None:
-            described = [features for _, features in items]
-            if not self._items.width:
-                self._items.find(described)
-            for each in described:
-                self._items.see(each)
+    def _saw(self, learn: Callable[[], None], described: list[Any]) -> None:
+        """Learn from a row, and from what was offered."""
+        learn()
+        assert self._items is not None
+        if not self._items.width:
+            self._items.find(described)
+        for each in described:
+            self._items.see(each)
+
+
+def _nothing() -> None:
+    """What is learned where there are no contexts."""
 
 
 def place(name: Any, items: Items, what: str) -> int:

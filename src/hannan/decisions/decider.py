@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Self, TypeVar
 
@@ -189,8 +189,8 @@ class Decider(Parametrised):
             of it. The offer may be another one each time.
         """
         row, key = plain(context), self._open.new_id(id)
-        self._open.check_room()
-        if self._names is None:
+        names = self._names
+        if names is None:
             if available is not None:
                 raise ParameterError(
                     "Of what is offered, leave out of actions= what cannot be had."
@@ -201,9 +201,10 @@ class Decider(Parametrised):
         if actions is not None:
             raise ParameterError(
                 "actions= is for a Decider that was made without: this one decides between "
-                f"{', '.join(map(repr, self._names.all[:6]))}. available= leaves out some."
+                f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
             )
-        some, aim = self._names.some(available), self._aim(context)
+        some = names.here if available is None else names.some(available)
+        aim = None if self.baseline is None else self._aim(context)
         return self._made("decide", row, some, key, time.time(), aim)  # type: ignore[no-any-return]
 
     @_whole
@@ -363,7 +364,7 @@ class Decider(Parametrised):
     def summary(self) -> Summary:
         """How decisions fare, beside the baseline and every action on its own."""
         names = None if self._names is None else self._names.all
-        return summary_of(self._board, self._units, names, self._learner, len(self._open))
+        return summary_of(self._board.counted(), self._units, names, self._learner, len(self._open))
 
     def metrics(self) -> dict[str, Any]:
         """The same as numbers by name, for a monitoring system."""
@@ -553,18 +554,18 @@ class Decider(Parametrised):
             expect(self, time=is_number(moment), baseline=places, actions=offer and not self._size)
         elif kind == "expire":
             expect(self, time=is_number(args[0]))
-        self._do(kind, args)
+        getattr(self, _CALLS[kind])(*args)
 
     # Calls --------------------------------------------------------------------------------------
 
     def _made(self, kind: str, *args: Any) -> Any:
         """Write a call to the journal, then do it; if it is refused, take it back."""
-        journal = self._journal
+        journal, do = self._journal, getattr(self, _CALLS[kind])
         if journal is None:
-            return self._do(kind, args)
+            return do(*args)
         journal.append([kind, self._trail, *args])
         try:
-            found = self._do(kind, args)
+            found = do(*args)
         except BaseException:
             journal.take_back()
             raise
@@ -575,32 +576,26 @@ class Decider(Parametrised):
                 journal.put_off()
         return found
 
-    def _do(self, kind: str, args: Sequence[Any]) -> Any:
-        """Do a call: a function of what was learned and of its arguments alone."""
-        return getattr(self, _CALLS[kind])(*args)
-
-    def _do_decide(
-        self, row: Any, some: list[int] | None, key: Id, moment: float, aim: int | None
-    ) -> Answer:
-        return self._decide(row, None, some, key, moment, aim)
+    # Each of these is a function of what was learned and of its arguments alone.
 
     def _do_offer(self, row: Any, items: Items, key: Id, moment: float, aim: int | None) -> Answer:
-        return self._decide(row, items, None, key, moment, aim)
+        return self._do_decide(row, None, key, moment, aim, items)
 
-    def _decide(
+    def _do_decide(
         self,
         row: Any,
-        items: Items | None,
         some: list[int] | None,
         key: Id,
         moment: float,
         aim: int | None,
+        items: Items | None = None,
     ) -> Answer:
         learner, contexts = self._ready(row)
-        made = learner.decide(contexts.read(row, items), some)
+        context, learn = contexts.read(row, items)
+        made = learner.decide(context, some)
         number, action, q = made.id, made.action, float(made.propensity)
         # From here on nothing can fail.
-        contexts.saw(row, items)
+        learn()
         self._learner, self._contexts = learner, contexts
         self._open.open(key, number, action, q, moment)
         answer = self._answer(key, number, action, q)
@@ -655,9 +650,10 @@ class Decider(Parametrised):
     ) -> None:
         learner, contexts = self._ready(row)
         loss = self._units.as_loss(self._units.checked(outcome))
-        learner.learn(contexts.read(row, items), action, loss, propensity)
+        context, learn = contexts.read(row, items)
+        learner.learn(context, action, loss, propensity)
         # From here on nothing can fail.
-        contexts.saw(row, items)
+        learn()
         self._learner, self._contexts = learner, contexts
         self._board.learned += 1
 

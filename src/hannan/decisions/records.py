@@ -22,6 +22,7 @@ from hannan.core import DamagedFileError, InputTypeError
 from hannan.core.arrays import as_scalar
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
+_WORDS = frozenset({str})
 _TAGS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     datetime: ("$datetime", datetime.isoformat, datetime.fromisoformat),
     date: ("$date", date.isoformat, date.fromisoformat),
@@ -42,6 +43,8 @@ def plain(value: Any) -> Any:
     if type(value) in _PLAIN:
         return value
     if type(value) is dict:
+        if _PLAIN.issuperset(map(type, value.values())) and _WORDS.issuperset(map(type, value)):
+            return value.copy()
         return {
             key if type(key) is str else _plain(key, "a key"): (
                 each if type(each) in _PLAIN else _plain(each, key)

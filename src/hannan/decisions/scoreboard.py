@@ -18,6 +18,7 @@ from hannan.off_policy.rules import Shares, shares
 BASELINE, RANDOM = "baseline", "at random"
 _RECENT = 0.999  # of the mean entropy, with every decision
 _KEPT = 1024  # shares that are made once
+_MANY = 256  # decisions or outcomes that are counted at once
 
 
 class Told(Stored, Policy):
@@ -44,7 +45,7 @@ class Scoreboard(Stored):
         Of all intervals together.
     """
 
-    _derived = frozenset({"_cache"})
+    _derived = frozenset({"_cache", "_decided", "_told"})
     _varying = frozenset({"watch"})
 
     def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
@@ -60,6 +61,8 @@ class Scoreboard(Stored):
         self.least = 1.0  # propensity so far
         self._entropy = np.zeros(2)
         self._cache: dict[tuple[int, int | None], Shares] = {}
+        self._decided: list[tuple[int, float]] = []  # not counted yet: place and propensity
+        self._told: list[tuple[int, float]] = []  # likewise: place and loss
 
     def _params_to_store(self) -> dict[str, Any]:
         return {
@@ -108,22 +111,22 @@ class Scoreboard(Stored):
         items: int = 0,
     ) -> None:
         """A decision of the learner; `aim` is what the baseline does. Nothing can fail."""
-        held = self._shares(action, aim, some) if self.n_actions else self._lot(action, aim, items)
-        self.watch.enter(number, held, 1.0 / propensity)
-        self.plays[action if self.n_actions else 0] += 1.0
-        self.least = min(self.least, propensity)
-        # The logarithm of one over the propensity is on average the entropy of its law.
-        self._entropy[0] = _RECENT * self._entropy[0] - math.log2(propensity)
-        self._entropy[1] = _RECENT * self._entropy[1] + 1.0
-
-    def _shares(self, action: int, aim: int | None, some: IntArray | None) -> Shares:
-        if some is not None:
-            return shares(self.watch.aims(aim, some), action, some)
-        held = self._cache.get((action, aim))
+        held = self._cache.get((action, aim)) if some is None else None
         if held is None:
+            held = self._shares(action, aim, some, items)
+        self.watch.enter(number, held, 1.0 / propensity)
+        self._decided.append((action if self.n_actions else 0, propensity))
+        if len(self._decided) >= _MANY:
+            self.counted()
+
+    def _shares(self, action: int, aim: int | None, some: IntArray | None, items: int) -> Shares:
+        if not self.n_actions:
+            return self._lot(action, aim, items)
+        held = shares(self.watch.aims(aim, some), action, some)
+        if some is None:
             if len(self._cache) >= _KEPT:
                 self._cache.clear()
-            held = self._cache[action, aim] = shares(self.watch.aims(aim), action, None)
+            self._cache[action, aim] = held
         return held
 
     def _lot(self, action: int, aim: int | None, items: int) -> Shares:
@@ -137,9 +140,9 @@ class Scoreboard(Stored):
     def told(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
         self.watch.settle(number, loss)
-        place = action if self.n_actions else 0
-        self.answered[place] += 1.0
-        self.sums[place] += loss
+        self._told.append((action if self.n_actions else 0, loss))
+        if len(self._told) >= _MANY:
+            self.counted()
 
     def gave_up(self, number: int) -> None:
         """The outcome of a decision will not come."""
@@ -148,6 +151,7 @@ class Scoreboard(Stored):
 
     def extended(self, n_actions: int) -> Self:
         """With more actions, which nobody could take so far."""
+        self.counted()
         twin = type(self)(n_actions, self.baseline, self.confidence)
         more = n_actions - self.n_actions
         for name in ("plays", "answered", "sums"):
@@ -159,6 +163,26 @@ class Scoreboard(Stored):
         return twin
 
     # What is known ------------------------------------------------------------------------------
+
+    def counted(self) -> Self:
+        """Itself, with all that happened in its numbers: one by one it would take much longer."""
+        total, count = self._entropy.tolist()
+        for place, propensity in self._decided:
+            self.plays[place] += 1.0
+            self.least = min(self.least, propensity)
+            # The logarithm of one over the propensity is on average the entropy of its law.
+            total = _RECENT * total - math.log2(propensity)
+            count = _RECENT * count + 1.0
+        self._entropy[:] = total, count
+        self._decided.clear()
+        for place, loss in self._told:
+            self.answered[place] += 1.0
+            self.sums[place] += loss
+        self._told.clear()
+        return self
+
+    def _state(self) -> dict[str, Any]:
+        return super(Scoreboard, self.counted())._state()
 
     @property
     def decisions(self) -> int:

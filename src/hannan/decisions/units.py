@@ -35,14 +35,10 @@ class Units:
         self.word = "loss" if rewards is None else "reward"
         name, span = ("losses", losses) if rewards is None else ("rewards", rewards)
         self.low, self.high = check_bounded_range("Decider", span, name)
-        if not math.isfinite(self.high - self.low):
+        self.width = self.high - self.low  # from one end of the range to the other
+        if not math.isfinite(self.width):
             raise ParameterError(f"{name}= must have finite ends, low < high; got {span!r}.")
         self.clip = clip
-
-    @property
-    def width(self) -> float:
-        """From one end of the range to the other."""
-        return self.high - self.low
 
     def outcome(self, reward: Any, loss: Any) -> float:
         """The outcome that was given under the right name, checked."""
@@ -78,9 +74,10 @@ class Units:
         return min(max(value, self.low), self.high)
 
     def as_loss(self, outcome: float) -> float:
-        """In [0, 1], less is better."""
+        """In [0, 1], less is better, of one that `checked` has checked."""
         above = outcome - self.low if self.word == "loss" else self.high - outcome
-        return min(max(above / self.width, 0.0), 1.0)
+        share = above / self.width
+        return 0.0 if share < 0.0 else min(share, 1.0)
 
     def back(self, loss: float) -> float:
         """The outcome whose loss this is."""

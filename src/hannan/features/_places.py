@@ -18,6 +18,7 @@ from hannan.features._cells import (
     scatter,
     words_of,
 )
+from hannan.features.column import News
 from hannan.features.number import Number
 
 _TRACKED = 64  # columns of numbers whose means are known
@@ -95,58 +96,82 @@ class Places(Parametrised):
         """The columns that have places."""
         return list(self._columns)
 
-    def write(self, cells: Iterable[Cell], out: list[float], at: int) -> None:
-        """Add what the cells of a row say to the numbers from the place `at` on."""
-        new: dict[Cell, int] = {}
-        for name, value in cells:
-            if type(value) is str:
-                places = self._columns.get(name)
-                if places is not None and value in places:
-                    out[at + places[value]] += 1.0
+    def read(
+        self,
+        row: dict[Any, Any],
+        listed: Iterable[tuple[Any, str]],
+        others: Iterable[Cell],
+        out: list[float],
+        at: int,
+        news: News,
+    ) -> None:
+        """Add what a row says to the numbers from the place `at` on.
+
+        `listed` are the keys of the row that come first, each with the name of its column; then
+        come the other cells. What is to be learned from them is added to the news.
+        """
+        columns, get = self._columns, row.get
+        left: list[Cell] = []
+        for key, name in listed:
+            value = get(key)
+            if type(value) is str and name in columns:  # and most often it has a place
+                place = columns[name].get(value)
+                if place is not None:
+                    out[at + place] += 1.0
                     continue
-            if self.size:
-                self._write(name, value, out, at, new)
+            left.append((name, value))
+        left += others
+        if left and self.size:
+            new: dict[Cell, int] = {}
+            for name, value in left:
+                self._write(name, value, out, at, new, news)
+            if new:
+                news.append((self._give, new))
 
     def _write(
-        self, name: str, value: Any, out: list[float], at: int, new: dict[Cell, int]
+        self, name: str, value: Any, out: list[float], at: int, new: dict[Cell, int], news: News
     ) -> None:
+        places = self._columns.get(name)
+        if places is not None and (value is None or type(value) is str):
+            place = places.get(_MISSING if value is None else value)
+            if place is not None:
+                out[at + place] += 1.0
+                return
         x, key = self._read(name, value)
         amount = 1.0
         if key == _NUMBER:
             amount = self._standardised(name, x)
+            news.append((self._renew, (name, x)))
         elif key is None:
             words = words_of(value)[:_WORDS]
-            for word in words:
-                amount = 1.0 / math.sqrt(len(words))
-                scatter(f"{name}={word}", amount, out, at + self._single, self.size - self._single)
+            self._scatter(name, words, 1.0 / math.sqrt(max(len(words), 1)), out, at)
             return
         place = self._place(name, key, new)
         if place is not None:
             out[at + place] += amount
         else:
-            scatter(f"{name}={key}", amount, out, at + self._single, self.size - self._single)
+            self._scatter(name, [key], amount, out, at)
 
-    def see(self, cells: Iterable[Cell]) -> None:
-        """Give out places, and learn the means of numbers."""
-        new: dict[Cell, int] = {}
-        for name, value in cells:
-            if type(value) is str:
-                places = self._columns.get(name)
-                if places is not None and value in places:
-                    continue
-            if not self.size:
-                continue
-            x, key = self._read(name, value)
-            if key is not None:
-                self._place(name, key, new)
-            if key == _NUMBER:
-                if name not in self._numbers and len(self._numbers) < _TRACKED:
-                    self._numbers[name] = Number(indicator=False)
-                if name in self._numbers:
-                    self._numbers[name].see(x)
+    def _scatter(
+        self, name: str, words: list[str], amount: float, out: list[float], at: int
+    ) -> None:
+        """Add what has no place of its own to those that are shared."""
+        shared = self.size - self._single
+        scatter([f"{name}={word}" for word in words], amount, out, at + self._single, shared)
+
+    def _give(self, new: dict[Cell, int]) -> None:
+        """These have their places from now on."""
         for (name, key), place in new.items():
             self._columns.setdefault(name, {})[key] = place
         self._taken += len(new)
+
+    def _renew(self, cell: tuple[str, float]) -> None:
+        """Renew the mean and the deviation of a column of numbers."""
+        name, x = cell
+        if name not in self._numbers and len(self._numbers) < _TRACKED:
+            self._numbers[name] = Number(indicator=False)
+        if name in self._numbers:
+            self._numbers[name].see(x)
 
     def _read(self, name: str, value: Any) -> tuple[float, str | None]:
         """A number and what it is known by: a level, or None for a text of many words."""

@@ -8,7 +8,7 @@ from typing import Any
 from hannan.core.kept import are_places, expect
 from hannan.core.validation import check_integer, refuse
 from hannan.features._cells import is_missing, level_of, stable_hash
-from hannan.features.column import Column
+from hannan.features.column import Column, News
 
 _MOST = 512
 
@@ -100,6 +100,14 @@ class Category(Column):
                 place = len(self._places)  # as if it had been seen
             else:
                 place = self._size + 1 + stable_hash(level) % self.buckets
+        out[at + place] = 1.0
+        return True
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """Both at once; a level that has its place teaches nothing."""
+        place = self._places.get(value) if type(value) is str else None
+        if place is None:
+            return super().read(value, out, at, news)
         out[at + place] = 1.0
         return True
 

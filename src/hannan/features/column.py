@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from hannan.core.params import Parametrised
 from hannan.core.validation import refuse
+
+News = list[tuple[Callable[[Any], Any], Any]]
+"""What is to be learned from a row once it counts: calls, each with its argument."""
 
 
 class Column(Parametrised, ABC):
@@ -36,6 +40,11 @@ class Column(Parametrised, ABC):
     @abstractmethod
     def see(self, value: Any) -> bool:
         """Learn from a value; one of another kind teaches nothing. Returns what `write` does."""
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """`write`, and `see` for later: what it would learn is added to the news."""
+        news.append((self.see, value))
+        return self.write(value, out, at)
 
 
 def check_flag(owner: object, name: str, value: Any) -> bool:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from hannan.core.kept import expect, same
 from hannan.core.validation import refuse
 from hannan.features._cells import as_date, is_missing
-from hannan.features.column import Column, check_flag
+from hannan.features.column import Column, News, check_flag
 from hannan.features.number import Number
 
-_PERIODS = {"weekday": 7, "month": 12, "hour": 24}
+# How long each is, what the first one is called, and which one a moment has.
+_PERIODS: dict[str, tuple[int, int, Callable[[datetime], int]]] = {
+    "weekday": (7, 0, datetime.weekday),
+    "month": (12, 1, attrgetter("month")),
+    "hour": (24, 0, attrgetter("hour")),
+}
 _CIRCLES = {
-    name: [(math.sin(2 * math.pi * i / n), math.cos(2 * math.pi * i / n)) for i in range(n)]
-    for name, n in _PERIODS.items()
+    name: {
+        first + i: (math.sin(2 * math.pi * i / n), math.cos(2 * math.pi * i / n)) for i in range(n)
+    }
+    for name, (n, first, _) in _PERIODS.items()
 }
 
 
@@ -48,7 +56,7 @@ class Date(Column):
     [0. 0. 0. 1.]
     """
 
-    _derived = frozenset({"_circles"})
+    _derived = frozenset({"_dated", "_named", "_circles"})
 
     def _check_stored(self) -> None:
         expect(self, _day=type(self._day) is Number and same(self._day, Number(indicator=False)))
@@ -70,48 +78,48 @@ class Date(Column):
         if format is not None and not isinstance(format, str):
             raise refuse(self, "format", 'text such as "%d.%m.%Y", or None', format)
         self._day = Number(indicator=False)
-        self._circles = [(name, _CIRCLES[name]) for name in _PERIODS if name in given]
+        self._dated = "day" in given
+        self._named = [name for name in _PERIODS if name in given]
+        self._circles = [(_PERIODS[name][2], _CIRCLES[name]) for name in self._named]
 
     @property
     def width(self) -> int:
         """1 for the day, 2 for each circle, and 1 that says whether it is missing."""
-        return ("day" in self.parts) + 2 * len(self._circles) + self.indicator
+        return self._dated + 2 * len(self._circles) + self.indicator
 
     def labels(self, name: str) -> list[str]:
         """Such as "when day", "when weekday sin" and "when missing"."""
-        found = [f"{name} day"] if "day" in self.parts else []
-        for part, _ in self._circles:
+        found = [f"{name} day"] if self._dated else []
+        for part in self._named:
             found += [f"{name} {part} sin", f"{name} {part} cos"]
         return [*found, f"{name} missing"][: self.width]
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """The parts of the date."""
-        moment = as_date(value, self.format)
+        return self.read(value, out, at, [])
+
+    def see(self, value: Any) -> bool:
+        """Renew the mean and the deviation of the days."""
+        news: News = []
+        known = self.read(value, [0.0] * self.width, 0, news)
+        for learn, what in news:
+            learn(what)
+        return known
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """Both at once, of a date that is read once."""
+        moment = None if value is None else as_date(value, self.format)
         if moment is None:
             if self.indicator:
                 out[at + self.width - 1] = 1.0
             return self.indicator and is_missing(value)
-        if "day" in self.parts:
-            self._day.write(_day(moment), out, at)
+        day = moment.toordinal() + moment.hour / 24.0
+        if self._dated:
+            self._day.read(day, out, at, news)
             at += 1
-        for part, circle in self._circles:
-            if part == "weekday":
-                place = circle[moment.weekday()]
-            elif part == "month":
-                place = circle[moment.month - 1]
-            else:
-                place = circle[moment.hour]
-            out[at], out[at + 1] = place
+        else:
+            news.append((self._day.see, day))
+        for place, circle in self._circles:
+            out[at], out[at + 1] = circle[place(moment)]
             at += 2
         return True
-
-    def see(self, value: Any) -> bool:
-        """Renew the mean and the deviation of the days."""
-        moment = as_date(value, self.format)
-        if moment is None:
-            return self.indicator and is_missing(value)
-        return self._day.see(_day(moment))
-
-
-def _day(moment: datetime) -> float:
-    return moment.toordinal() + moment.hour / 24.0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from struct import pack_into
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +16,13 @@ from hannan.core.kept import expect, is_count, same
 from hannan.core.params import Parametrised
 from hannan.core.storage import save
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.features._cells import is_missing
+from hannan.features._cells import is_missing, repr_of
 from hannan.features._found import KINDS, WORDS, preset
 from hannan.features._layout import laid_out
 from hannan.features._places import Cell, Places
 from hannan.features._rows import Cells, cells_of
 from hannan.features.category import Category
-from hannan.features.column import Column
+from hannan.features.column import Column, News
 
 MOST = 512
 """No array of features is longer."""
@@ -29,6 +31,7 @@ _ROOM = 64
 
 Name = str | int
 Declared = Column | str | Sequence[Any]
+Read = Callable[[Any, list[float], int, News], bool]
 
 
 class Features(Parametrised):
@@ -85,7 +88,7 @@ class Features(Parametrised):
     hannan.core.errors.ContextError: Column 'age' is declared as Number(); got 'old'. ...
     """
 
-    _derived = frozenset({"_known", "_listed", "_plan", "_width"})
+    _derived = frozenset({"_format", "_known", "_listed", "_plan", "_width"})
     _varying = frozenset({"_names", "_parts", "_categories", "_places", "_sequence", "_length"})
 
     def _check_stored(self) -> None:
@@ -143,12 +146,13 @@ class Features(Parametrised):
 
     def _restored(self) -> None:
         """Gather what each row needs."""
-        self._plan: list[tuple[Name, Column, int]] = []
+        self._plan: list[tuple[Name, Read, int]] = []
         at = 0
         for name, part in zip(self._names, self._parts, strict=True):
-            self._plan.append((name, part, at))
+            self._plan.append((name, part.read, at))
             at += part.width
         self._width = at
+        self._format = f"{at + self._places.size}d"
         self._known = dict.fromkeys([*self._names, *self._categories])
         self._listed = [(name, _shown(name)) for name in self._categories]
 
@@ -162,13 +166,15 @@ class Features(Parametrised):
     @property
     def names(self) -> list[str]:
         """What each number is; a place that nothing has taken yet is "free 3"."""
-        found = [label for name, part, _ in self._plan for label in part.labels(_shown(name))]
+        columns = zip(self._names, self._parts, strict=True)
+        found = [label for name, part in columns for label in part.labels(_shown(name))]
         return found + self._places.labels()
 
     @property
     def kinds(self) -> dict[str, str]:
         """The kind of each column; "other" for those that came later."""
-        found = {_shown(name): type(part).__name__ for name, part, _ in self._plan}
+        columns = zip(self._names, self._parts, strict=True)
+        found = {_shown(name): type(part).__name__ for name, part in columns}
         found |= {_shown(name): "Category" for name in self._categories}
         return found | {name: "other" for name in self._places.columns if name not in found}
 
@@ -218,52 +224,60 @@ class Features(Parametrised):
 
     def encode(self, row: Any = None) -> FloatArray:
         """The array of a row, finite and new; nothing changes."""
-        cells = row if type(row) is dict else cells_of(row)
-        if not self._fixed_width:
-            return self.clone().find([cells]).encode(cells)
-        cells = self._check(cells)
-        more = self._new(cells)
-        out = [0.0] * (self._width + self._places.size)
-        get = cells.get
-        left: list[Cell] = []
-        for name, part, at in self._plan:
-            value = get(name)
-            if not part.write(value, out, at):
-                left.append((_shown(name), value))
-                self._check_declared(name, part, value)
-        self._places.write(self._others(cells, left, more), out, self._width)
-        return np.array(out)
+        return self.read(row)[0]
 
     def see(self, row: Any = None) -> None:
         """Learn from a row; the first one finds the columns if they were not declared."""
         given = row if type(row) is dict else cells_of(row)
         if not self._fixed_width:
             self.find([given])
-        cells = self._check(given)
-        more = self._new(cells)
+        self._learn(given, self._pass(self._check(given))[1], self._rows)
+
+    def read(self, row: Any = None) -> tuple[FloatArray, Callable[[], None]]:
+        """The array of a row, and a call that learns from the row: `encode` and `see` in one pass.
+
+        Nothing changes before that call, and it cannot fail.
+        """
+        given = row if type(row) is dict else cells_of(row)
+        if not self._fixed_width:
+            twin = self.clone().find([given])
+            return twin.encode(given), partial(self.see, given)
+        out, news = self._pass(self._check(given), self.columns is not None)
+        x = np.empty(len(out))
+        pack_into(self._format, x.data, 0, *out)  # several times as fast as np.array(out)
+        return x, partial(self._learn, given, news, self._rows)
+
+    def _pass(self, cells: dict[Any, Any], strict: bool = False) -> tuple[list[float], News]:
+        """The numbers of a row, and its news; `strict`: as declared."""
+        known = not self._places.size or cells.keys() <= self._known.keys()
+        more = () if known else self._new(cells)
+        out = [0.0] * (self._width + self._places.size)
+        news: News = []
         get = cells.get
         left: list[Cell] = []
-        for name, part, _ in self._plan:
+        for name, read, at in self._plan:
             value = get(name)
-            if not part.see(value):
+            if not read(value, out, at, news):
                 left.append((_shown(name), value))
-        self._places.see(self._others(cells, left, more))
+                if strict:
+                    self._check_declared(name, value)
+        left += [(_shown(name), cells[name]) for name in more]
+        self._places.read(cells, self._listed, left, out, self._width, news)
+        return out, news
+
+    def _learn(self, given: Cells, news: News, rows: int) -> None:
+        if rows != self._rows:  # other rows were seen since, so that these are none any more
+            return self.see(given)
+        for learn, what in news:
+            learn(what)
         if self._sequence is None and given:
             self._sequence = type(given) is list
             self._length = len(given) if self._sequence else 0
         self._rows += 1
-
-    def _others(self, cells: dict[Any, Any], left: list[Cell], more: Iterable[Name]) -> list[Cell]:
-        """What is to take places: categories, what columns could not say, and what has none."""
-        found = [(shown, cells.get(name)) for name, shown in self._listed]
-        found += left
-        found += [(_shown(name), cells[name]) for name in more]
-        return found
+        return None
 
     def _new(self, cells: dict[Any, Any]) -> Iterable[Name]:
         """The names without a column, in an order that is always the same."""
-        if not self._places.size or cells.keys() <= self._known.keys():
-            return ()
         return sorted((_checked(name) for name in cells.keys() - self._known), key=_order)
 
     def _check(self, cells: Cells) -> dict[Any, Any]:
@@ -292,12 +306,13 @@ class Features(Parametrised):
                 "value is missing."
             )
 
-    def _check_declared(self, name: Name, part: Column, value: Any) -> None:
+    def _check_declared(self, name: Name, value: Any) -> None:
         """Refuse a value that cannot be read as declared."""
-        if self.columns is not None and not is_missing(value):
+        if not is_missing(value):
+            part = self._parts[self._names.index(name)]
             raise ContextError(
-                f"Column {name!r} is declared as {part!r}; got {value!r:.80}. Give None where it "
-                "is not known, or declare a column that can hold it, such as Category()."
+                f"Column {name!r} is declared as {part!r}; got {repr_of(value)}. Give None where "
+                "it is not known, or declare a column that can hold it, such as Category()."
             )
 
     # Copies and files -----------------------------------------------------------------------------

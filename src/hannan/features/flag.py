@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hannan.features._cells import as_flag, is_missing
-from hannan.features.column import Column, check_flag
+from hannan.features.column import Column, News, check_flag
 
 
 class Flag(Column):
@@ -40,6 +40,14 @@ class Flag(Column):
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """1 or 0, or 0 and 1."""
+        return self.read(value, out, at, [])
+
+    def see(self, value: Any) -> bool:
+        """Nothing is learned."""
+        return self.read(value, [0.0, 0.0], 0, [])
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """What is written; there are no news."""
         if value is True:
             out[at] = 1.0
             return True
@@ -52,8 +60,3 @@ class Flag(Column):
             return self.indicator and is_missing(value)
         out[at] = float(flag)
         return True
-
-    def see(self, value: Any) -> bool:
-        """Nothing is learned."""
-        known = value is True or value is False or as_flag(value) is not None
-        return known or (self.indicator and is_missing(value))

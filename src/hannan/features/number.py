@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
+from math import copysign, sqrt
 from typing import Any
 
 from hannan.core.kept import expect, is_number
 from hannan.core.validation import check_positive
 from hannan.features._cells import HUGE, as_number, is_missing
-from hannan.features.column import Column, check_flag
+from hannan.features.column import Column, News, check_flag
 
 _USUAL = 30.0  # deviations; further away is an accident, or the beginning of another scale
 _ENOUGH = 32  # values that tell what is usual
@@ -78,20 +78,45 @@ class Number(Column):
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """The number, or the mean and 1."""
+        return self.read(value, out, at, [])
+
+    def see(self, value: Any) -> bool:
+        """Renew mean and deviation."""
+        news: News = []
+        known = self.read(value, [0.0, 0.0], 0, news)
+        for renew, moments in news:
+            renew(moments)
+        return known
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """Both at once: the deviation that is written has counted the number already."""
         x = value if type(value) is float else as_number(value)
-        if -HUGE <= x <= HUGE:
-            if not self.standardise:
-                out[at] = x
-                return True
-            count = self._count + 1
-            off = x - self._mean
-            rest = off - off / count
-            spread = math.sqrt((self._squares + off * rest) / count)
-            if spread > 0.0:
-                z = rest / spread
-                most = self._most
-                out[at] = most if z > most else -most if z < -most else z
-            return True
+        if not -HUGE <= x <= HUGE:
+            return self._read_none(value, x, out, at)
+        count, mean, squares = self._count + 1, self._mean, self._squares
+        off = x - mean
+        step = off / count
+        rest = off - step
+        with_it = squares + off * rest
+        spread = sqrt(with_it / count)
+        z = rest / spread if spread > 0.0 else 0.0
+        if self.standardise:
+            most = self._most
+            out[at] = most if z > most else -most if z < -most else z
+        else:
+            out[at] = x
+        # One within 5 deviations that have counted it is within 11 of those that have not.
+        if (z > 5.0 or z < -5.0) and count > _ENOUGH:
+            usual = _USUAL * sqrt(squares / (count - 1))
+            if 0.0 < usual < abs(off):
+                off = copysign(usual, off)
+                step = off / count
+                with_it = squares + off * (off - step)
+        news.append((self._renew, (count, mean + step, with_it)))
+        return True
+
+    def _read_none(self, value: Any, x: float, out: list[float], at: int) -> bool:
+        """Of what is infinite, missing or no number; it teaches nothing."""
         if x != x or not self.standardise:
             if not self.standardise:
                 out[at] = self._mean
@@ -101,18 +126,5 @@ class Number(Column):
         out[at] = self._most if x > 0.0 else -self._most
         return True
 
-    def see(self, value: Any) -> bool:
-        """Renew mean and deviation."""
-        x = value if type(value) is float else as_number(value)
-        if not -HUGE <= x <= HUGE:
-            return (x == x and self.standardise) or (self.indicator and is_missing(value))
-        off = x - self._mean
-        if self._count >= _ENOUGH:
-            usual = _USUAL * math.sqrt(self._squares / self._count)
-            if 0.0 < usual < abs(off):
-                off = math.copysign(usual, off)
-        self._count += 1
-        step = off / self._count
-        self._mean += step
-        self._squares += off * (off - step)
-        return True
+    def _renew(self, moments: tuple[int, float, float]) -> None:
+        self._count, self._mean, self._squares = moments

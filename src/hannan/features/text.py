@@ -7,7 +7,7 @@ from typing import Any
 
 from hannan.core.validation import check_integer
 from hannan.features._cells import has_words, is_missing, scatter, words_of
-from hannan.features.column import Column, check_flag
+from hannan.features.column import Column, News, check_flag
 
 _MOST = 512
 _WORDS = 1000
@@ -55,16 +55,18 @@ class Text(Column):
 
     def write(self, value: Any, out: list[float], at: int) -> bool:
         """The bag of words."""
+        return self.read(value, out, at, [])
+
+    def see(self, value: Any) -> bool:
+        """Nothing is learned."""
+        return self.indicator or (not is_missing(value) and has_words(value))
+
+    def read(self, value: Any, out: list[float], at: int, news: News) -> bool:
+        """What is written; there are no news."""
         words = [] if is_missing(value) else words_of(value)[:_WORDS]
         if not words:
             if self.indicator:
                 out[at + self.buckets] = 1.0
             return self.indicator
-        amount = 1.0 / math.sqrt(len(words))
-        for word in words:
-            scatter(word, amount, out, at, self.buckets)
+        scatter(words, 1.0 / math.sqrt(len(words)), out, at, self.buckets)
         return True
-
-    def see(self, value: Any) -> bool:
-        """Nothing is learned."""
-        return self.indicator or (not is_missing(value) and has_words(value))

@@ -38,11 +38,20 @@ def count(kinds, absent, held, copied, times):
 
 
 @njit
-def settle(sums, kinds, held, played, copied, weight, loss, columns):
-    """The answer of a round that was counted has come."""
-    add(sums, played, copied, weight, loss, columns)
-    for i in range(held.size):
-        kinds[i, held[i]] -= 1
+def count_many(sums, kinds, absent, shares, decided, answered, outcomes, columns):
+    """Count rounds that were decided, then add the terms of those that were answered.
+
+    `shares` are tables of what `count` takes for held and copied and `add` for played; `decided`
+    and `answered` name their rows. The rows of `outcomes` are weights and losses.
+    """
+    held, played, copied = shares
+    for row in decided:
+        count(kinds, absent, held[row], copied[row], 1)
+    for t in range(answered.size):
+        row = answered[t]
+        add(sums, played[row], copied[row], outcomes[t, 0], outcomes[t, 1], columns)
+        for i in range(kinds.shape[0]):
+            kinds[i, held[row, i]] -= 1
 
 
 @njit

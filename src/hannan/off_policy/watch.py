@@ -12,7 +12,7 @@ import numpy as np
 
 from hannan.core import Decision, DecisionError, InputTypeError, ParameterError
 from hannan.core.availability import check_available
-from hannan.core.interrupts import interrupts
+from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect, is_number
 from hannan.core.params import Parametrised, short
 from hannan.core.rounds import MOST_OPEN
@@ -31,11 +31,12 @@ from hannan.off_policy.log import IntArray, Log
 from hannan.off_policy.rules import Aim, Shares, aim, check_policies, inverse, shares
 from hannan.off_policy.statement import Interval, Statement, as_table
 from hannan.off_policy.targets import takes_available
+from hannan.off_policy.uncounted import Uncounted
 
 _LONGEST = 200  # letters of an id
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Waiting(Stored):
     """What the answer of a round will need."""
 
@@ -109,7 +110,7 @@ class Watch(Parametrised):
     """
 
     _varying = frozenset({"_open"})
-    _derived = frozenset({"_told", "_range"})
+    _derived = frozenset({"_told", "_range", "_new"})
     _room = frozenset({"n_actions"})
 
     def __init__(
@@ -139,6 +140,7 @@ class Watch(Parametrised):
         self._open: dict[Hashable, Waiting] = {}
         self._answered = 0
         self._forgotten = 0
+        self._new = Uncounted()
 
     # What happens -----------------------------------------------------------------------------
 
@@ -228,7 +230,9 @@ class Watch(Parametrised):
         """
         interrupts.expect()
         key = _key(decision)
-        self._count(self._find(key).shares, -1)
+        held = self._find(key).shares
+        self._count()
+        kernel.count(self._kinds, self._absent, held.kinds, held.copied, -1)
         del self._open[key]
         interrupts.deliver()
 
@@ -264,6 +268,7 @@ class Watch(Parametrised):
             self.check_loss(extreme)
         weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
         unit = (log.losses - low) / (high - low)
+        self._count()
         sums, absent = self._sums.copy(), self._absent.copy()
         for t in range(len(log)):
             some = None if log.available is None else log.available[t]
@@ -393,6 +398,7 @@ class Watch(Parametrised):
         All hold together, and our loss is a policy's plus our regret against it: so bounds of two
         of them bound the third.
         """
+        self._count()
         n, P = float(self.rounds), len(self.policies)
         if not n:
             return [(0.0, 0.0)] * P, [(0.0, 0.0)] * P, (0.0, 0.0)
@@ -456,22 +462,25 @@ class Watch(Parametrised):
     @interrupts.whole
     def enter(self, key: Hashable, held: Shares, weight: float | None) -> None:
         """A round has been decided; nothing can fail."""
-        interrupts.expect()
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
         self._open[key] = Waiting(held, weight)
-        self._count(held, 1)
+        if self._new.decided(held):
+            self._count()
         if interrupts.waiting:
             interrupts.deliver()
 
     @interrupts.whole
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """A round has been answered, by a loss in [0, 1]; nothing can fail."""
-        interrupts.expect()
+        if getsignal(SIGINT) is default_int_handler:
+            interrupts.expect()
         waiting = self._open.pop(key)
-        held, known = waiting.shares, waiting.weight if weight is None else weight
+        known = waiting.weight if weight is None else weight
         assert known is not None
-        parts = held.kinds, held.played, held.copied
-        kernel.settle(self._sums, self._kinds, *parts, known, loss, evidence.COLUMNS)
         self._answered += 1
+        if self._new.answered(waiting.shares, known, loss):
+            self._count()
         if interrupts.waiting:
             interrupts.deliver()
 
@@ -492,6 +501,7 @@ class Watch(Parametrised):
         old = {name: row for row, name in enumerate(self.policies)}
         if not old.keys() <= twin.policies.keys():
             raise ParameterError("extended() needs all policies that the Watch has, and new ones.")
+        self._count()
         last = len(self.policies)
         rows = [*(old.get(name, last) for name in twin.policies), last]
         twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
@@ -522,6 +532,10 @@ class Watch(Parametrised):
         """How many rounds were answered, forgotten, and are open; a save notices a change."""
         return self._answered, self._forgotten, len(self._open)
 
+    def _state(self) -> dict[str, Any]:
+        self._count()
+        return super()._state()
+
     def _check_stored(self) -> None:
         rows, n = len(self._sums), self._answered
         slack = 1e-6 * (n + 1)
@@ -548,8 +562,13 @@ class Watch(Parametrised):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _count(self, held: Shares, times: int) -> None:
-        kernel.count(self._kinds, self._absent, held.kinds, held.copied, times)
+    @interrupts.whole
+    def _count(self) -> None:
+        """Count the rounds that came since."""
+        interrupts.expect()
+        self._new.count(self._sums, self._kinds, self._absent)
+        if interrupts.waiting:
+            interrupts.deliver()
 
     def _find(self, key: Hashable) -> Waiting:
         if key not in self._open:
