@@ -245,16 +245,18 @@ class Learner(Parametrised, ABC):
                 opened = ledger.find(decision, self._context_key)
             restricted, by_score = opened.plays is not None, False
             if restricted:
-                by_score = self._scores_actions
+                by_score = sets.span is not None or self._scores_actions
                 if self.feedback is Feedback.FULL:
-                    loss = sets.complete(opened, loss, self._span() if by_score else None)
+                    span = sets.span or (self._span() if by_score else None)
+                    loss = sets.complete(opened, loss, span)
             changing = opened
             opened.calls = 0
             self._update(opened, loss)
             self.rounds += 1
             self.oracle_calls += opened.calls
-            if restricted:
-                sets.count(by_score)
+            if restricted:  # as `count` would
+                sets.restricted += 1
+                sets.by_score += by_score
             if (restricted or sets.costs is not None) and self.learns:
                 sets.note(opened, loss, self.feedback is Feedback.FULL)
             if opened.late or ledger.waiting:

@@ -186,19 +186,19 @@ class SetObjective(Objective):
     def pick(
         self,
         context: None,
-        available: Elements,
+        plays: Elements,
         losses: FloatArray | None,
         noise: Noise | None,
         draw: int,
         scale: float,
     ) -> Action:
         given = _NO_LOSSES if losses is None else losses
-        return self.settle_among(context, available, given, noise, draw, scale, False)
+        return self.settle_among(context, plays, given, noise, draw, scale, False)
 
     def settle_among(
         self,
         context: None,
-        available: Elements,
+        plays: Elements,
         losses: FloatArray,
         noise: Noise | None,
         draw: int,
@@ -211,7 +211,7 @@ class SetObjective(Objective):
         """
         z = _SILENCE if scale == 0.0 else _ready(noise).row(draw)
         costs = np.empty(self.oracle.n_actions)
-        perturb(self.totals, losses, available, z, scale, costs)
+        perturb(self.totals, losses, plays, z, scale, costs)
         action = self._open(self._best(costs), costs)
         if keep:
             self.totals += losses
