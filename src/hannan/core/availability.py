@@ -100,14 +100,19 @@ def complete(losses: Any, plays: IntArray) -> Any:
     if found.shape != plays.shape or found.dtype.kind in "US":
         return losses
     available = available_in(plays)
-    shown = found[available]
-    if shown.dtype.kind == "f" and not np.isfinite(shown).all():
-        bad = int(np.argmin(np.isfinite(shown)))
-        raise LossError(
-            f"losses must be finite; that of action {available[bad]}, which was available, is "
-            f"{shown[bad]}. Leave out or mend the row."
-        )
+    if found.dtype.kind == "f":
+        _check_finite(found, available)
     return found[plays]
+
+
+def _check_finite(losses: FloatArray, available: IntArray) -> None:
+    finite = np.isfinite(losses[available])
+    if not finite.all():
+        bad = available[finite.argmin()]
+        raise LossError(
+            f"losses must be finite; that of action {bad}, which was available, is "
+            f"{losses[bad]}. Leave out or mend the row."
+        )
 
 
 def best_among(
@@ -352,15 +357,12 @@ class Availability(Stored):
         if done is None:
             done = self._completed = CompletedLosses(plays.size)
         known = _NOTHING if self.costs is None else self.costs.sums(opened.context)
-        bad, least, most = closed.complete(plays, found, known, low, high, done.losses, done.known)
-        if bad >= 0:
-            raise LossError(
-                f"losses must be finite; that of action {bad}, which was available, is "
-                f"{found[bad]}. Leave out or mend the row."
-            )
-        done.low, done.high = least, most
-        fits = low <= least and most <= high and least >= -LARGEST and most <= LARGEST
-        return done if fits else done.losses
+        least, most = closed.complete(plays, found, known, low, high, done.losses, done.known)
+        if low <= least and most <= high and least >= -LARGEST and most <= LARGEST:
+            done.low, done.high = least, most
+            return done
+        _check_finite(found, opened.there)
+        return done.losses
 
     def charges(
         self, opened: OpenRound, span: LossRange
@@ -405,22 +407,23 @@ class Availability(Stored):
 
     def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
         """Remember what actions cost when they are available, once some have not been."""
-        if self.costs is None:
+        costs = self.costs
+        if costs is None:
             if opened.plays is None:
                 return
-            self.costs = AvailableCosts(len(opened.plays))
+            costs = self.costs = AvailableCosts(len(opened.plays))
         if type(losses) is CompletedLosses:
-            losses.known = self.costs.exchange(opened.context, losses.known)
+            losses.known = costs.exchange(opened.context, losses.known)
             return
         shown = as_array(losses)
         if not full:
             seen = np.atleast_1d(opened.action)
             if seen.size:
-                self.costs.learn(opened.context, seen, shown.ravel())
+                costs.learn(opened.context, seen, shown.ravel())
             return
         seen = np.arange(len(shown)) if opened.plays is None else opened.there
         if seen.size:
-            self.costs.learn(opened.context, seen, shown[seen])
+            costs.learn(opened.context, seen, shown[seen])
 
 
 class PassedOn(Availability):

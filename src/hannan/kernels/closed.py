@@ -64,33 +64,41 @@ def charge(plays, known, low, high, losses):
             losses[k] = _mean(known, k, best, low, high)
 
 
+@njit(fastmath={"nnan", "nsz"})
+def _extremes(plays, losses):
+    """The smallest and the largest loss of open elements, all of which are numbers."""
+    least, most = np.inf, -np.inf
+    for k in range(plays.size):
+        least = min(least, losses[k] if plays[k] >= 0 else np.inf)
+        most = max(most, losses[k] if plays[k] >= 0 else -np.inf)
+    return least, most
+
+
 @njit
 def complete(plays, losses, known, low, high, out, later):
     """Write the losses, and for closed elements what they are charged; and what is `known` later.
 
     Closed elements are charged the least loss of open ones (zero, within the range, if none is
-    open), and where something is known of them, their mean. Returns the first open element whose
-    loss is not a finite number, or -1, and the smallest and the largest of all.
+    open), and where something is known of them, their mean. Returns the smallest and the largest of
+    all; not numbers, if the loss of an open element is not a finite one.
     """
-    seen = known.shape[1] > 0
-    least, most, best = np.inf, -np.inf, np.inf
+    before = known
+    if known.shape[1] == 0:
+        later[:] = 0.0
+        before = later
+    best, bad = np.inf, 0
     for k in range(plays.size):
-        total, count = (known[0, k], known[1, k]) if seen else (0.0, 0.0)
-        if count > 0.0 and total < best * count:  # spares most divisions
-            best = total / count
-        if plays[k] >= 0:
-            value = losses[k]
-            if not abs(value) < np.inf:
-                return k, np.nan, np.nan
-            if value < least:
-                least = value
-            if value > most:
-                most = value
-            out[k] = value
-            total += value
-            count += 1.0
-        later[0, k] = total
-        later[1, k] = count
+        if before[1, k] > 0.0 and before[0, k] < best * before[1, k]:  # spares most divisions
+            best = before[0, k] / before[1, k]
+    for k in range(plays.size):
+        value = losses[k] if plays[k] >= 0 else 0.0
+        bad += not abs(value) < np.inf
+        out[k] = value
+        later[0, k] = before[0, k] + value
+        later[1, k] = before[1, k] + (1.0 if plays[k] >= 0 else 0.0)
+    if bad > 0:
+        return np.nan, np.nan
+    least, most = _extremes(plays, out)  # which has no losses of closed ones, numbers or not
     unseen = least if least < np.inf else min(max(low, 0.0), high)
     for k in range(plays.size):
         if plays[k] < 0:
@@ -102,7 +110,7 @@ def complete(plays, losses, known, low, high, out, later):
             if value > most:
                 most = value
             out[k] = value
-    return -1, least, most
+    return least, most
 
 
 @njit

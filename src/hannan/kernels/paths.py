@@ -129,7 +129,7 @@ def close(costs, available, place, out):
 
 @njit(nogil=True)
 def pick(costs, plays, block, row, scale, start, head, cell, ends, ids, longest):
-    """The edges of the best path if those are closed where `plays` is -1; none, if there is none."""
+    """The edges of the best path among those where `plays` is not -1; none, if there is no path."""
     some = np.empty(costs.size)
     for c in range(ids.size):
         some[c] = costs[c] if plays[ids[c]] >= 0 else np.inf
@@ -144,11 +144,12 @@ def settle_among(
 
     Where there is a path these are added to the costs, if they are to be kept.
     """
-    later = np.empty(costs.size)
-    add(costs, losses, ids, later)
-    path = pick(later, plays, block, row, scale, start, head, cell, ends, ids, longest)
+    some = np.empty(costs.size)
+    for c in range(ids.size):
+        some[c] = costs[c] + losses[ids[c]] if plays[ids[c]] >= 0 else np.inf
+    path = act(some, block, row, scale, start, head, cell, ends, ids, longest)
     if keep and path.size > 0:
-        costs[:] = later
+        add(costs, losses, ids, costs)
     return path
 
 
