@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from hannan.core.arrays import as_array, grown
 from hannan.core.errors import InputTypeError, LossError
 from hannan.core.kept import expect, is_array
-from hannan.core.oracle import Objective
-from hannan.core.rounds import IntArray, OpenRound, available_in, context_key
+from hannan.core.oracle import Objective, available_in
+from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.stored import Stored
 from hannan.core.validation import CompletedLosses, FloatArray, LossRange, refuse
 from hannan.kernels import closed
