@@ -184,8 +184,8 @@ class AvailableCosts(Stored):
 
     def learn(self, context: Any, actions: Any, losses: Any) -> None:
         """The losses of some actions that were available."""
-        seen = np.atleast_1d(np.asarray(actions, dtype=np.intp))
-        losses = np.atleast_1d(np.asarray(losses, dtype=np.float64))
+        seen = np.asarray(actions, dtype=np.intp).ravel()
+        losses = np.asarray(losses, dtype=np.float64).ravel()
         if isinstance(context, np.ndarray):
             x = np.append(context, 1.0)
             if not len(self._moment):
@@ -417,9 +417,8 @@ class Availability(Stored):
             return
         shown = as_array(losses)
         if not full:
-            seen = np.atleast_1d(opened.action)
-            if seen.size:
-                costs.learn(opened.context, seen, shown.ravel())
+            if isinstance(opened.action, int) or len(opened.action):
+                costs.learn(opened.context, opened.action, shown)
             return
         seen = np.arange(len(shown)) if opened.plays is None else opened.there
         if seen.size:

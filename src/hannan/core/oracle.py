@@ -356,7 +356,7 @@ def available_in(plays: NDArray[np.intp]) -> NDArray[np.intp]:
     >>> available_in(np.array([0, 0, 2]))
     array([0, 2])
     """
-    return np.flatnonzero(plays == np.arange(len(plays)))
+    return (plays == np.arange(len(plays))).nonzero()[0]
 
 
 def as_policies(owner: object, oracle: Any) -> Any:

@@ -165,7 +165,7 @@ class SetObjective(Objective):
     """The total loss of every element, infinite for those that are closed."""
 
     oracle: SetOracle
-    _derived = frozenset({"_few", "_closed", "scored"})
+    _derived = frozenset({"_few", "_closed", "_left", "scored"})
 
     def __init__(self, oracle: SetOracle) -> None:
         self.oracle = oracle
@@ -173,6 +173,7 @@ class SetObjective(Objective):
         self._tilted: SetObjective | None = None
         self._few: SetObjective | None = None
         self._closed = False
+        self._left = oracle.n_actions  # how many elements are open
         self.scored = oracle.max_chosen > 1  # single actions have substitutes
 
     def among(self, context: None, available: Elements) -> SetObjective:
@@ -181,6 +182,7 @@ class SetObjective(Objective):
             self._few = type(self)(self.oracle)
             self._few._closed = True
         close(self.totals, available, self._few.totals)
+        self._few._left = len(available)
         return self._few
 
     def pick(

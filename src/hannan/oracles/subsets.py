@@ -180,9 +180,7 @@ class SubsetObjective(SetObjective):
         oracle = self.oracle
         if scale != 0.0 and oracle.m <= _MOST_COMPUTED:
             q = np.empty(len(elements))
-            m = oracle.m
-            if self._closed:  # the kernel needs m finite totals
-                m = min(m, int(np.count_nonzero(self.totals < np.inf)))
+            m = min(oracle.m, self._left)  # the kernel needs m finite totals
             if len(elements):
                 kernel_law.inclusion(
                     self.totals, oracle._no_noise, scale, m, oracle._below, elements, q
