@@ -75,8 +75,8 @@ class AddsWhatItForesees(BrokenObjective):
 
 
 class ForgetsToAddAmongSome(BrokenObjective):
-    def settle_among(self, context, available, losses, noise, draw, scale):
-        return self.pick(context, available, losses, noise, draw, scale)
+    def settle_among(self, context, plays, losses, noise, draw, scale):
+        return self.pick(context, plays, losses, noise, draw, scale)
 
 
 class ChargesTwice(BrokenObjective):

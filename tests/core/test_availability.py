@@ -17,7 +17,8 @@ from hannan.core.availability import (
     complete,
     substitution,
 )
-from hannan.core.rounds import OpenRound, available_in
+from hannan.core.oracle import available_in
+from hannan.core.rounds import OpenRound
 from hannan.core.storage import reread
 from tests import naive as slow
 from tests import naive_available as naive

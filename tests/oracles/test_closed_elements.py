@@ -77,6 +77,7 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
         totals = known_totals(total, oracle)
         before = totals.copy()
         few = total.among(None, np.flatnonzero(mask))
+        plays = np.where(mask, np.arange(K), -1)
         for draw, scale in ((0, 0.0), (n, 0.7), (n + 1, 5.0)):
             if not open_sets:
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
@@ -85,9 +86,9 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
                     few.chosen(None, noise, draw, 3, scale)
                 for more in (None, np.ones(K)):
                     with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                        total.pick(None, np.flatnonzero(mask), more, noise, draw, scale)
+                        total.pick(None, plays, more, noise, draw, scale)
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                    total.settle_among(None, np.flatnonzero(mask), more, noise, draw, scale)
+                    total.settle_among(None, plays, more, noise, draw, scale)
                 continue
             costs = totals + scale * noise.unit(draw)[0]
             found = naive.as_set(few.action(None, noise, draw, scale))
@@ -100,17 +101,17 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
             assert not several[:, ~mask].any()
             twice = few.action(None, noise, draw, scale)
             assert naive.as_set(twice) == found
-            picked = total.pick(None, np.flatnonzero(mask), None, noise, draw, scale)
+            picked = total.pick(None, plays, None, noise, draw, scale)
             assert naive.as_set(picked) == found
             more = rng.integers(-2, 3, size=K).astype(float)
-            picked = naive.as_set(total.pick(None, np.flatnonzero(mask), more, noise, draw, scale))
+            picked = naive.as_set(total.pick(None, plays, more, noise, draw, scale))
             assert picked in open_sets
             best = naive.best_value(open_sets, costs + more)
             assert abs(sum((costs + more)[list(picked)]) - best) < 1e-5
             after = total.tilted(None, more).among(None, np.flatnonzero(mask))
             assert naive.as_set(after.action(None, noise, draw, scale)) == picked
             twin = total.copy()
-            settled = twin.settle_among(None, np.flatnonzero(mask), more, noise, draw, scale)
+            settled = twin.settle_among(None, plays, more, noise, draw, scale)
             assert naive.as_set(settled) == picked
             assert np.array_equal(known_totals(twin, oracle), after_adding(total, more, oracle))
         assert np.array_equal(known_totals(total, oracle), before)

@@ -237,7 +237,7 @@ def test_shared_losses_count_on_every_context(seed):
         some = np.array([0, 1, 2, 4])
         among = oracle.problem(("a", "c")).objective()
         among.add(None, summed)
-        picked = total.pick(("a", "c"), some, losses, None, 0, 0.0)
+        picked = total.pick(("a", "c"), np.array([0, 1, 2, -1, 4]), losses, None, 0, 0.0)
         among.add(None, losses)
         assert np.array_equal(picked, among.among(None, some).action(None, None, 0, 0.0))
 

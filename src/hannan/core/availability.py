@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from hannan.core.arrays import as_array, grown
 from hannan.core.errors import InputTypeError, LossError
 from hannan.core.kept import expect, is_array
-from hannan.core.oracle import Objective
-from hannan.core.rounds import IntArray, OpenRound, available_in, context_key
+from hannan.core.oracle import Objective, available_in
+from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.stored import Stored
-from hannan.core.validation import CheckedLosses, FloatArray, LossRange, refuse
+from hannan.core.validation import CompletedLosses, FloatArray, LossRange, refuse
 from hannan.kernels import closed
 from hannan.kernels import ridge as kernel
 from hannan.kernels.losses import LARGEST
 
 # More than any total, in units of the largest loss; the second where rounds weigh more than 1.
 _WALLS = (1e9, 1e15)
-_BOOL, _FLOAT64 = np.dtype(bool), np.dtype(np.float64)
+_BOOL, _FLOAT64, _INTP = np.dtype(bool), np.dtype(np.float64), np.dtype(np.intp)
 _NOTHING = np.empty((2, 0))  # sums and counts where nothing was seen
 _MEMORY = 2**26  # the most bytes that inverses of regressions may take
 
@@ -100,14 +100,19 @@ def complete(losses: Any, plays: IntArray) -> Any:
     if found.shape != plays.shape or found.dtype.kind in "US":
         return losses
     available = available_in(plays)
-    shown = found[available]
-    if shown.dtype.kind == "f" and not np.isfinite(shown).all():
-        bad = int(np.argmin(np.isfinite(shown)))
-        raise LossError(
-            f"losses must be finite; that of action {available[bad]}, which was available, is "
-            f"{shown[bad]}. Leave out or mend the row."
-        )
+    if found.dtype.kind == "f":
+        _check_finite(found, available)
     return found[plays]
+
+
+def _check_finite(losses: FloatArray, available: IntArray) -> None:
+    finite = np.isfinite(losses[available])
+    if not finite.all():
+        bad = available[finite.argmin()]
+        raise LossError(
+            f"losses must be finite; that of action {bad}, which was available, is "
+            f"{losses[bad]}. Leave out or mend the row."
+        )
 
 
 def best_among(
@@ -179,8 +184,8 @@ class AvailableCosts(Stored):
 
     def learn(self, context: Any, actions: Any, losses: Any) -> None:
         """The losses of some actions that were available."""
-        seen = np.atleast_1d(np.asarray(actions, dtype=np.intp))
-        losses = np.atleast_1d(np.asarray(losses, dtype=np.float64))
+        seen = np.asarray(actions, dtype=np.intp).ravel()
+        losses = np.asarray(losses, dtype=np.float64).ravel()
         if isinstance(context, np.ndarray):
             x = np.append(context, 1.0)
             if not len(self._moment):
@@ -194,7 +199,11 @@ class AvailableCosts(Stored):
                 self._learn_diagonal(x, seen, losses)
             self._seen[seen] = True
         else:
-            closed.observe(seen, losses, self.own(context))
+            row = self.sums(context)
+            if row is _NOTHING:
+                row = np.zeros((2, self.n_actions))
+                self._means[context_key(context)] = row
+            closed.observe(seen, losses, row)
 
     def guess(self, context: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
         """What each action would cost on a context, and where that is known."""
@@ -223,12 +232,16 @@ class AvailableCosts(Stored):
         except TypeError:  # not hashable
             return self._means.get(context_key(context), _NOTHING)
 
-    def own(self, context: Any) -> FloatArray:
-        """The same, to be added to."""
-        row = self.sums(context)
-        if row is _NOTHING:
-            row = self._means[context_key(context)] = np.zeros((2, self.n_actions))
-        return row
+    def exchange(self, context: Any, row: FloatArray) -> FloatArray:
+        """Put others in their place; what was there before, for other use."""
+        means = self._means
+        try:
+            before = means[context]
+        except (KeyError, TypeError):  # not seen yet, or not hashable
+            context = context_key(context)
+            before = means.get(context, np.empty_like(row))
+        means[context] = row
+        return before
 
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
         inverse = self._inverse[seen, 0]
@@ -252,15 +265,18 @@ class Availability(Stored):
         self.costs: AvailableCosts | None = None  # from the first restricted round on
         self.restricted = 0  # rounds learned in which not all actions were available
         self.by_score = 0  # those of them in which the best-scored available action was played
-        self.elements = 0  # K, once a round in which elements of sets were closed has been checked
+        # K and the range of losses, once a round in which elements of sets were closed was checked.
+        self.elements = 0
+        self.span: LossRange | None = None
+        self._completed: CompletedLosses | None = None
 
     _varying = frozenset({"costs"})
-    _derived = frozenset({"elements"})
+    _derived = frozenset({"elements", "span", "_completed"})
 
     def extended(self, n_actions: int) -> Self:
         """With more actions."""
         twin = copy.copy(self)
-        twin.elements = 0
+        twin.elements, twin.span, twin._completed = 0, None, None
         twin.costs = None if self.costs is None else self.costs.extended(n_actions)
         return twin
 
@@ -280,12 +296,11 @@ class Availability(Stored):
         K = self.elements
         if not K or type(available) is not np.ndarray or available.dtype is not _BOOL:
             return False
-        if available.shape != (K,):
+        if available.ndim != 1 or available.size != K:
             return False
-        some = available.nonzero()[0]
-        if some.size < K:
-            opened.plays, opened.some = np.empty(K, np.intp), some
-            closed.places(some, opened.plays)
+        plays = np.empty(K, _INTP)
+        if closed.places(available, plays) < K:
+            opened.plays = plays
         return True
 
     def restrict(
@@ -298,9 +313,10 @@ class Availability(Stored):
         Where sets are chosen there is none.
         """
         if past is not None and past.oracle.chooses_sets:
-            opened.plays, opened.some = np.empty(n_actions, np.intp), some
-            closed.places(some, opened.plays)
-            self.elements = n_actions
+            opened.plays, opened.some = np.full(n_actions, -1), some
+            opened.plays[some] = some
+            low, high = span or (-np.inf, np.inf)
+            self.elements, self.span = n_actions, (float(low), float(high))
             return
         found, known = int(some[0]), False
         if self.costs is not None:
@@ -320,38 +336,33 @@ class Availability(Stored):
         Where scores decide (`span` is given) its score would move with the substitute's, so it is
         charged what it costs when it is available, if that is known.
         """
-        assert opened.plays is not None
-        if span is not None and not isinstance(opened.action, int):
-            return self._complete_set(opened, losses, span)
-        losses = complete(losses, opened.plays)
-        if span is None or np.shape(losses) != opened.plays.shape:
-            return losses
-        charged, guesses = self.charges(opened, span)
-        return losses if charged is None else np.where(charged, guesses, losses)
-
-    def _complete_set(self, opened: OpenRound, losses: Any, span: LossRange) -> Any:
-        """A closed element that was never seen is charged the least loss of those there are."""
-        plays, found, (low, high) = opened.plays, losses, span
+        plays = opened.plays
         assert plays is not None
+        if span is None or isinstance(opened.action, int):
+            losses = complete(losses, plays)
+            if span is None or np.shape(losses) != plays.shape:
+                return losses
+            charged, guesses = self.charges(opened, span)
+            return losses if charged is None else np.where(charged, guesses, losses)
+        # Of sets: a closed element that was never seen is charged the least loss there is.
+        found = losses
         if type(losses) is not np.ndarray or losses.dtype is not _FLOAT64:
             try:
                 found = as_array(losses).astype(np.float64)
             except (TypeError, ValueError):
                 return losses
-        if found.shape != plays.shape:
+        if found.ndim != 1 or found.size != plays.size:
             return losses
+        done, (low, high) = self._completed, span
+        if done is None:
+            done = self._completed = CompletedLosses(plays.size)
         known = _NOTHING if self.costs is None else self.costs.sums(opened.context)
-        out = np.empty(found.size)
-        bad, least, most = closed.complete(plays, found, known, low, high, out)
-        if bad >= 0:
-            raise LossError(
-                f"losses must be finite; that of action {bad}, which was available, is "
-                f"{found[bad]}. Leave out or mend the row."
-            )
-        if not (low <= least and most <= high and least >= -LARGEST and most <= LARGEST):
-            return out
-        # `tuple.__new__` spares half the time of `CheckedLosses(…)`.
-        return tuple.__new__(CheckedLosses, (out, least, most))
+        least, most = closed.complete(plays, found, known, low, high, done.losses, done.known)
+        if low <= least and most <= high and least >= -LARGEST and most <= LARGEST:
+            done.low, done.high = least, most
+            return done
+        _check_finite(found, opened.there)
+        return done.losses
 
     def charges(
         self, opened: OpenRound, span: LossRange
@@ -396,22 +407,22 @@ class Availability(Stored):
 
     def note(self, opened: OpenRound, losses: Any, full: bool) -> None:
         """Remember what actions cost when they are available, once some have not been."""
-        if self.costs is None:
+        costs = self.costs
+        if costs is None:
             if opened.plays is None:
                 return
-            self.costs = AvailableCosts(len(opened.plays))
-        if type(losses) is CheckedLosses:  # of sets
-            closed.note(opened.plays, losses[0], self.costs.own(opened.context))
+            costs = self.costs = AvailableCosts(len(opened.plays))
+        if type(losses) is CompletedLosses:
+            losses.known = costs.exchange(opened.context, losses.known)
             return
         shown = as_array(losses)
         if not full:
-            seen = np.atleast_1d(opened.action)
-            if seen.size:
-                self.costs.learn(opened.context, seen, shown.ravel())
+            if isinstance(opened.action, int) or len(opened.action):
+                costs.learn(opened.context, opened.action, shown)
             return
         seen = np.arange(len(shown)) if opened.plays is None else opened.there
         if seen.size:
-            self.costs.learn(opened.context, seen, shown[seen])
+            costs.learn(opened.context, seen, shown[seen])
 
 
 class PassedOn(Availability):

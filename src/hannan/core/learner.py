@@ -42,6 +42,7 @@ from hannan.core.validation import (
     refuse,
 )
 
+_FULL = Feedback.FULL  # members of enumerations are looked up slowly
 _OWN = 0x6F776E  # sets a learner's random numbers apart from those of a world with the same seed
 _REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
 
@@ -247,18 +248,21 @@ class Learner(Parametrised, ABC):
                 opened = ledger.find(decision, self._context_key)
             restricted, by_score = opened.plays is not None, False
             if restricted:
-                by_score = self._scores_actions
-                if self.feedback is Feedback.FULL:
-                    loss = sets.complete(opened, loss, self._span() if by_score else None)
+                span = sets.span
+                by_score = span is not None or self._scores_actions
+                if self.feedback is _FULL:
+                    span = span or (self._span() if by_score else None)
+                    loss = sets.complete(opened, loss, span)
             changing = opened
             opened.calls = 0
             self._update(opened, loss)
             self.rounds += 1
             self.oracle_calls += opened.calls
-            if restricted:
-                sets.count(by_score)
+            if restricted:  # as `count` would
+                sets.restricted += 1
+                sets.by_score += by_score
             if (restricted or sets.costs is not None) and self.learns:
-                sets.note(opened, loss, self.feedback is Feedback.FULL)
+                sets.note(opened, loss, self.feedback is _FULL)
             if opened.late or ledger.waiting:
                 ledger.close(opened)
             else:  # as that would

@@ -146,27 +146,30 @@ class Objective(Stored, ABC):
     def pick(
         self,
         context: Any,
-        available: NDArray[np.intp],
+        plays: NDArray[np.intp],
         losses: FloatArray | None,
         noise: Noise | None,
         draw: int,
         scale: float,
     ) -> Action:
-        """The `action` of `among`, with one more round if there is one: in one pass, if it can."""
+        """The `action` of `among`, with one more round if there is one: in one pass, if it can.
+
+        `plays[b]` is b where b is available, and another number where it is not, -1 for sets.
+        """
         past = self if losses is None else self.tilted(context, losses)
-        return past.among(context, available).action(context, noise, draw, scale)
+        return past.among(context, available_in(plays)).action(context, noise, draw, scale)
 
     def settle_among(
         self,
         context: Any,
-        available: NDArray[np.intp],
+        plays: NDArray[np.intp],
         losses: FloatArray,
         noise: Noise | None,
         draw: int,
         scale: float,
     ) -> Action:
         """As `settle` where only some actions are available; nothing is added if none can be."""
-        action = self.pick(context, available, losses, noise, draw, scale)
+        action = self.pick(context, plays, losses, noise, draw, scale)
         self.add(context, losses)
         return action
 
@@ -356,6 +359,15 @@ class Objective(Stored, ABC):
         raise ParameterError(
             f"Totals of {type(self.oracle).__name__} cannot take more actions than they began with."
         )
+
+
+def available_in(plays: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The actions that are played where they are chosen.
+
+    >>> available_in(np.array([0, 0, 2]))
+    array([0, 2])
+    """
+    return (plays == np.arange(len(plays))).nonzero()[0]
 
 
 def as_policies(owner: object, oracle: Any) -> Any:

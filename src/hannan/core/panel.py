@@ -120,7 +120,7 @@ class Panel(Stored):
         for i, scale in enumerate(scales.tolist()):
             total, draw = self.total(i), (noise, first + i, scale * self.unit(i))
             if available is not None:
-                found.append(total.pick(context, available, None, *draw))
+                found.append(total.among(context, available).action(context, *draw))
             else:
                 found.append(total.action(context, *draw))
         return _choices(found)
@@ -142,7 +142,8 @@ class Panel(Stored):
             if available is None:
                 found.append(total.foresee(context, losses * unit, *draw))
             else:
-                found.append(total.pick(context, available, losses * unit, *draw))
+                after = total.tilted(context, losses * unit)
+                found.append(after.among(context, available).action(context, *draw))
         return _choices(found)
 
     def add(self, context: Any, losses: FloatArray) -> None:

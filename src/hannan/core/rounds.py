@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hannan.core.arrays import grown
 from hannan.core.errors import DamagedFileError, DecisionError, OrderError
 from hannan.core.kept import are, expect, is_action, is_array, is_count
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Noise, available_in
 from hannan.core.policy import Action, same_action
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
@@ -441,11 +441,6 @@ class BrokenLedger:
             "learner may be half-way between two rounds: load the file that was saved last, or "
             "call reset()."
         )
-
-
-def available_in(plays: IntArray) -> IntArray:
-    """The actions that are played where they are chosen."""
-    return np.flatnonzero(plays == np.arange(len(plays)))
 
 
 def context_key(context: Any) -> Hashable:

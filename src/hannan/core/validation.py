@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,12 +92,19 @@ def check_bounded_range(owner: object, value: Any, name: str = "loss_range") -> 
     return check_loss_range(owner, value, name)
 
 
-class CheckedLosses(NamedTuple):
-    """Losses of a round that have been checked, as `check_losses` returns them."""
+class CompletedLosses:
+    """Losses of a round in which elements were closed, checked as by `check_losses`.
 
-    losses: FloatArray
-    low: float
-    high: float
+    Its arrays are written again in the next such round.
+    """
+
+    __slots__ = ("high", "known", "losses", "low")
+
+    def __init__(self, n_actions: int) -> None:
+        self.losses = np.empty(n_actions)
+        self.low = self.high = 0.0
+        self.known = np.empty((2, n_actions))
+        """Sums and counts of losses on its context, once the round has been learned."""
 
 
 def check_losses(

@@ -19,32 +19,39 @@ def close(costs, available, out):
 
 
 @njit
-def perturb(costs, losses, available, z, scale, out):
+def perturb(costs, losses, plays, z, scale, out):
     """The same under noise, with one more round of losses, if there are any."""
-    out[:] = np.inf
-    for k in available:
+    for k in range(plays.size):
         cost = costs[k]
         if losses.size > 0:
             cost += losses[k]
         if scale != 0.0:
             cost += scale * float64(z[k])
-        out[k] = cost
+        out[k] = cost if plays[k] >= 0 else np.inf
 
 
 @njit
-def places(available, out):
-    """Each available element at its own place, and -1 at all others."""
-    out[:] = -1
-    for k in available:
-        out[k] = k
+def places(mask, out):
+    """Each available element at its own place, and -1 at all others; how many are available."""
+    count = 0
+    for k in range(mask.size):
+        out[k] = k if mask[k] else -1
+        count += mask[k]
+    return count
+
+
+@njit
+def _mean(known, k, best, low, high):
+    """The mean loss of an element that was seen, within bounds.
+
+    One virtual observation at the best mean, lest a bad first loss exclude an element.
+    """
+    return min(max((known[0, k] + best) / (known[1, k] + 1.0), low), high)
 
 
 @njit
 def charge(plays, known, low, high, losses):
-    """Charge closed elements, where they have been seen, their mean loss, within bounds.
-
-    One virtual observation at the best mean, lest a bad first loss exclude an element.
-    """
+    """Charge closed elements their mean loss, where they have been seen."""
     if known.shape[1] == 0:
         return
     sums, counts = known[0], known[1]
@@ -54,33 +61,56 @@ def charge(plays, known, low, high, losses):
             best = sums[k] / counts[k]
     for k in range(plays.size):
         if plays[k] < 0 and counts[k] > 0.0:
-            losses[k] = min(max((sums[k] + best) / (counts[k] + 1.0), low), high)
+            losses[k] = _mean(known, k, best, low, high)
+
+
+@njit(fastmath={"nnan", "nsz"})
+def _extremes(plays, losses):
+    """The smallest and the largest loss of open elements, all of which are numbers."""
+    least, most = np.inf, -np.inf
+    for k in range(plays.size):
+        least = min(least, losses[k] if plays[k] >= 0 else np.inf)
+        most = max(most, losses[k] if plays[k] >= 0 else -np.inf)
+    return least, most
 
 
 @njit
-def complete(plays, losses, known, low, high, out):
-    """Write the losses, and for closed elements what they are charged.
+def complete(plays, losses, known, low, high, out, later):
+    """Write the losses, and for closed elements what they are charged; and what is `known` later.
 
-    That is the least loss of open ones (zero, within the range, if none is open), and where `known`
-    has been seen of the closed ones, their mean. Returns the first open element whose loss is not
-    a finite number, or -1, and the smallest and the largest of all.
+    Closed elements are charged the least loss of open ones (zero, within the range, if none is
+    open), and where something is known of them, their mean. Returns the smallest and the largest of
+    all; not numbers, if the loss of an open element is not a finite one.
     """
-    found = np.inf
+    before = known
+    if known.shape[1] == 0:
+        later[:] = 0.0
+        before = later
+    best, bad = np.inf, 0
     for k in range(plays.size):
-        if plays[k] >= 0:
-            if not np.isfinite(losses[k]):
-                return k, np.nan, np.nan
-            found = min(found, losses[k])
-            out[k] = losses[k]
-    value = found if found < np.inf else min(max(low, 0.0), high)
+        if before[1, k] > 0.0 and before[0, k] < best * before[1, k]:  # spares most divisions
+            best = before[0, k] / before[1, k]
+    for k in range(plays.size):
+        value = losses[k] if plays[k] >= 0 else 0.0
+        bad += not abs(value) < np.inf
+        out[k] = value
+        later[0, k] = before[0, k] + value
+        later[1, k] = before[1, k] + (1.0 if plays[k] >= 0 else 0.0)
+    if bad > 0:
+        return np.nan, np.nan
+    least, most = _extremes(plays, out)  # which has no losses of closed ones, numbers or not
+    unseen = least if least < np.inf else min(max(low, 0.0), high)
     for k in range(plays.size):
         if plays[k] < 0:
+            value = unseen
+            if later[1, k] > 0.0:
+                value = _mean(later, k, best, low, high)
+            if value < least:
+                least = value
+            if value > most:
+                most = value
             out[k] = value
-    charge(plays, known, low, high, out)
-    least, most = np.inf, -np.inf
-    for k in range(plays.size):
-        least, most = min(least, out[k]), max(most, out[k])
-    return -1, least, most
+    return least, most
 
 
 @njit
@@ -89,12 +119,3 @@ def observe(elements, losses, known):
     for i in range(elements.size):
         known[0, elements[i]] += losses[i]
         known[1, elements[i]] += 1.0
-
-
-@njit
-def note(plays, losses, known):
-    """Count the losses of open elements."""
-    for k in range(plays.size):
-        if plays[k] >= 0:
-            known[0, k] += losses[k]
-            known[1, k] += 1.0

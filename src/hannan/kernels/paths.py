@@ -118,30 +118,35 @@ def add(costs, losses, ids, out):
 
 
 @njit
-def close(costs, losses, available, place, out):
-    """out = costs, infinite for all edges but these; place[e] is where edge e stands, or -1.
-
-    With one more round of losses, if there are any.
-    """
+def close(costs, available, place, out):
+    """out = costs, infinite for all edges but these; place[e] is where edge e stands, or -1."""
     out[:] = np.inf
     for e in available:
         at = place[e]
         if at >= 0:
             out[at] = costs[at]
-            if losses.size > 0:
-                out[at] += losses[e]
 
 
 @njit(nogil=True)
-def pick(
-    costs, losses, available, place, block, row, scale, start, head, cell, ends, ids, longest, keep
-):  # fmt: skip
-    """The best path along these edges, with one more round of losses; none if all are closed.
+def pick(costs, plays, block, row, scale, start, head, cell, ends, ids, longest):
+    """The edges of the best path among those where `plays` is not -1; none, if there is no path."""
+    some = np.empty(costs.size)
+    for c in range(ids.size):
+        some[c] = costs[c] if plays[ids[c]] >= 0 else np.inf
+    return act(some, block, row, scale, start, head, cell, ends, ids, longest)
 
-    Where there is one the losses are added to the costs, if they are to be kept.
+
+@njit(nogil=True)
+def settle_among(
+    costs, losses, plays, block, row, scale, start, head, cell, ends, ids, longest, keep
+):  # fmt: skip
+    """The same with one more round of losses.
+
+    Where there is a path these are added to the costs, if they are to be kept.
     """
     some = np.empty(costs.size)
-    close(costs, losses, available, place, some)
+    for c in range(ids.size):
+        some[c] = costs[c] + losses[ids[c]] if plays[ids[c]] >= 0 else np.inf
     path = act(some, block, row, scale, start, head, cell, ends, ids, longest)
     if keep and path.size > 0:
         add(costs, losses, ids, costs)

@@ -98,13 +98,13 @@ def select(totals, z, scale, m, below):
 
 
 @njit(nogil=True)
-def pick(totals, losses, available, z, scale, m, below, least, keep):
+def pick(totals, losses, plays, z, scale, m, below, least, keep):
     """The same among some elements, with one more round of losses, if there are any.
 
     Where `least` are found these are added to the totals, if they are to be kept.
     """
     costs = np.empty(totals.size)
-    perturb(totals, losses, available, z, scale, costs)
+    perturb(totals, losses, plays, z, scale, costs)
     found = select(costs, z, 0.0, m, below)
     if keep and found.size >= least:
         for k in range(totals.size):

@@ -210,8 +210,9 @@ class ContextFTPL(Learner):
         past = self.leader.total if opened.guess is None else self._guessed(opened)
         if opened.plays is None:
             opened.chosen = opened.action = past.action(opened.context, *opened.draw)
-        elif past.scored:
-            opened.play(past.pick(opened.context, opened.there, None, *opened.draw))
+        elif past.scored:  # so it is available, and played itself
+            picked = past.pick(opened.context, opened.plays, None, *opened.draw)
+            opened.chosen = opened.action = picked
         else:
             opened.play(past.action(opened.context, *opened.draw))
         opened.calls += 1

@@ -326,9 +326,14 @@ class ContextSemiBanditFTPL(Learner):
             chosen = opened.without_base(self._leader.uniform(opened.draw.number), K)
         if chosen is None:
             past = self._leader.total
-            if opened.baseline is not None or opened.plays is not None:
-                past = past_of(self._leader, opened)
-            chosen = past.action(opened.context, *opened.draw)
+            if opened.baseline is not None:
+                past = past.tilted(opened.context, opened.baseline)
+            if opened.plays is None:
+                chosen = past.action(opened.context, *opened.draw)
+            elif past.scored:
+                chosen = past.pick(opened.context, opened.plays, None, *opened.draw)
+            else:
+                chosen = restricted(past, opened).action(opened.context, *opened.draw)
             opened.calls += 1
         opened.action = chosen
         if opened.number is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import LossError, LossFunction, Oracle
-from hannan.core.validation import CheckedLosses, LossRange, check_losses, too_large
+from hannan.core.validation import CompletedLosses, LossRange, check_losses, too_large
 from hannan.kernels.losses import LARGEST
 
 
@@ -15,8 +15,8 @@ def check_full_losses(
     oracle: Oracle, loss: Any, n_actions: int | None, loss_range: LossRange
 ) -> tuple[Any, float, float]:
     """The loss in the form the oracle takes, and a range that holds the loss of every action."""
-    if type(loss) is CheckedLosses and not oracle.takes_functions:
-        return loss[0], *_of_sets(oracle.max_chosen, loss[1], loss[2])
+    if type(loss) is CompletedLosses and not oracle.takes_functions:
+        return loss.losses, *_of_sets(oracle.max_chosen, loss.low, loss.high)
     if oracle.max_chosen == 1 and type(loss) is np.ndarray and not oracle.takes_functions:
         return check_losses(loss, n_actions, loss_range)
     if not isinstance(loss, np.ndarray) and isinstance(loss, LossFunction):

@@ -231,14 +231,14 @@ class PerturbedLeader(Stored):
         total, context = self.total, opened.context
         if opened.plays is None or not total.scored:
             return total.settle(context, losses, *draw)
-        return total.settle_among(context, opened.there, losses, *draw)
+        return total.settle_among(context, opened.plays, losses, *draw)
 
     def foresee(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
         """What `settle` would return; nothing is added."""
         total, context = self.total, opened.context
         if opened.plays is None or not total.scored:
             return total.foresee(context, losses, *draw)
-        return total.pick(context, opened.there, losses, *draw)
+        return total.pick(context, opened.plays, losses, *draw)
 
     def stability(self, width: float, scale: float) -> float:
         r"""At most what instability can cost in a round whose losses differ by so much.

@@ -12,8 +12,7 @@ from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_number
-from hannan.core.oracle import fixed_actions
-from hannan.core.rounds import available_in
+from hannan.core.oracle import available_in, fixed_actions
 from hannan.core.validation import (
     FloatArray,
     check_chosen_loss,

@@ -165,7 +165,7 @@ class SetObjective(Objective):
     """The total loss of every element, infinite for those that are closed."""
 
     oracle: SetOracle
-    _derived = frozenset({"_few", "_closed", "scored"})
+    _derived = frozenset({"_few", "_closed", "_left", "scored"})
 
     def __init__(self, oracle: SetOracle) -> None:
         self.oracle = oracle
@@ -173,6 +173,7 @@ class SetObjective(Objective):
         self._tilted: SetObjective | None = None
         self._few: SetObjective | None = None
         self._closed = False
+        self._left = oracle.n_actions  # how many elements are open
         self.scored = oracle.max_chosen > 1  # single actions have substitutes
 
     def among(self, context: None, available: Elements) -> SetObjective:
@@ -181,24 +182,25 @@ class SetObjective(Objective):
             self._few = type(self)(self.oracle)
             self._few._closed = True
         close(self.totals, available, self._few.totals)
+        self._few._left = len(available)
         return self._few
 
     def pick(
         self,
         context: None,
-        available: Elements,
+        plays: Elements,
         losses: FloatArray | None,
         noise: Noise | None,
         draw: int,
         scale: float,
     ) -> Action:
         given = _NO_LOSSES if losses is None else losses
-        return self.settle_among(context, available, given, noise, draw, scale, False)
+        return self.settle_among(context, plays, given, noise, draw, scale, False)
 
     def settle_among(
         self,
         context: None,
-        available: Elements,
+        plays: Elements,
         losses: FloatArray,
         noise: Noise | None,
         draw: int,
@@ -211,7 +213,7 @@ class SetObjective(Objective):
         """
         z = _SILENCE if scale == 0.0 else _ready(noise).row(draw)
         costs = np.empty(self.oracle.n_actions)
-        perturb(self.totals, losses, available, z, scale, costs)
+        perturb(self.totals, losses, plays, z, scale, costs)
         action = self._open(self._best(costs), costs)
         if keep:
             self.totals += losses

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Noise, available_in
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
@@ -21,7 +21,6 @@ from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
 
 _BATCH = 2**16  # edges of paths that are held at a time
-_NO_LOSSES = np.empty(0)
 _NO_NOISE = np.empty((0, 0), np.float32)
 
 
@@ -315,26 +314,33 @@ class PathObjective(Objective):
         if self._few is None:
             self._few = PathObjective(self.oracle)
             self._few._closed = True
-        kernel.close(self.totals, _NO_LOSSES, available, self.oracle._place, self._few.totals)
+        kernel.close(self.totals, available, self.oracle._place, self._few.totals)
         return self._few
 
     def pick(
         self,
         context: None,
-        available: NDArray[np.intp],
+        plays: NDArray[np.intp],
         losses: FloatArray | None,
         noise: Noise | None,
         draw: int,
         scale: float,
     ) -> Action:
         """One compiled call."""
-        given = _NO_LOSSES if losses is None else losses
-        return self.settle_among(context, available, given, noise, draw, scale, False)
+        if losses is not None:
+            return self.settle_among(context, plays, losses, noise, draw, scale, False)
+        oracle = self.oracle
+        block, row = _rows(noise, draw, scale)
+        path = kernel.pick(
+            self.totals, plays, block, row, scale, *self._graph,
+            oracle.max_chosen,
+        )  # fmt: skip
+        return _as_action(oracle, path) if path.size else self._none_open(plays, path)
 
     def settle_among(
         self,
         context: None,
-        available: NDArray[np.intp],
+        plays: NDArray[np.intp],
         losses: FloatArray,
         noise: Noise | None,
         draw: int,
@@ -344,13 +350,14 @@ class PathObjective(Objective):
         """One compiled call; the losses are not added unless they are to be kept."""
         oracle = self.oracle
         block, row = _rows(noise, draw, scale)
-        path = kernel.pick(
-            self.totals, losses, available, oracle._place, block, row, scale, *self._graph,
+        path = kernel.settle_among(
+            self.totals, losses, plays, block, row, scale, *self._graph,
             oracle.max_chosen, keep,
         )  # fmt: skip
-        if path.size == 0:
-            return self.among(None, available)._open(path)
-        return _as_action(oracle, path)
+        return _as_action(oracle, path) if path.size else self._none_open(plays, path)
+
+    def _none_open(self, plays: NDArray[np.intp], path: NDArray[np.int64]) -> Action:
+        return self.among(None, available_in(plays))._open(path)
 
     def _open(self, path: NDArray[np.int64]) -> Action:
         """The action, if a path is open."""

@@ -352,19 +352,19 @@ class PerContextObjective(Objective):
     def pick(
         self,
         context: Hashable,
-        available: NDArray[np.intp],
+        plays: NDArray[np.intp],
         losses: FloatArray | None,
         noise: Noise | None,
         draw: int,
         scale: float,
     ) -> Action:
         part, address = self._part(context), _address(noise, context, draw, scale)
-        return self.oracle._action(part.pick(self._alone, available, losses, *address))
+        return self.oracle._action(part.pick(self._alone, plays, losses, *address))
 
     def settle_among(
         self,
         context: Hashable,
-        available: NDArray[np.intp],
+        plays: NDArray[np.intp],
         losses: FloatArray,
         noise: Noise | None,
         draw: int,
@@ -372,7 +372,7 @@ class PerContextObjective(Objective):
     ) -> Action:
         address = _address(noise, context, draw, scale)
         part = self._own(context)
-        return self.oracle._action(part.settle_among(self._alone, available, losses, *address))
+        return self.oracle._action(part.settle_among(self._alone, plays, losses, *address))
 
     def chosen(
         self, context: Hashable, noise: Noise | None, first: int, count: int, scale: float
@@ -495,13 +495,13 @@ class SharedObjective(PerContextObjective):
     def settle_among(
         self,
         context: Hashable,
-        available: NDArray[np.intp],
+        plays: NDArray[np.intp],
         losses: FloatArray,
         noise: Noise | None,
         draw: int,
         scale: float,
     ) -> Action:
-        action = super().settle_among(context, available, losses, noise, draw, scale)
+        action = super().settle_among(context, plays, losses, noise, draw, scale)
         self._add_elsewhere(context, losses)
         return action
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Noise, available_in
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import inclusion as kernel_law
 from hannan.kernels import subsets as kernel
@@ -131,7 +131,7 @@ class SubsetObjective(SetObjective):
     def settle_among(
         self,
         context: None,
-        available: Elements,
+        plays: Elements,
         losses: FloatArray,
         noise: Noise | None,
         draw: int,
@@ -142,9 +142,9 @@ class SubsetObjective(SetObjective):
         oracle, totals = self.oracle, self.totals
         z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
         m, least = oracle.m, oracle.m if oracle.exactly else 0
-        found = kernel.pick(totals, losses, available, z, scale, m, oracle._below, least, keep)
+        found = kernel.pick(totals, losses, plays, z, scale, m, oracle._below, least, keep)
         if found.size < least:
-            return self.among(None, available)._open(found)
+            return self.among(None, available_in(plays))._open(found)
         return int(found[0]) if oracle._single else found
 
     def chosen(
@@ -180,9 +180,7 @@ class SubsetObjective(SetObjective):
         oracle = self.oracle
         if scale != 0.0 and oracle.m <= _MOST_COMPUTED:
             q = np.empty(len(elements))
-            m = oracle.m
-            if self._closed:  # the kernel needs m finite totals
-                m = min(m, int(np.count_nonzero(self.totals < np.inf)))
+            m = min(oracle.m, self._left)  # the kernel needs m finite totals
             if len(elements):
                 kernel_law.inclusion(
                     self.totals, oracle._no_noise, scale, m, oracle._below, elements, q
