@@ -4,6 +4,8 @@
 were open, and no columns where nothing was.
 """
 
+import math
+
 import numpy as np
 from numba import float64
 
@@ -68,7 +70,7 @@ def complete(plays, losses, known, low, high, out):
     found = np.inf
     for k in range(plays.size):
         if plays[k] >= 0:
-            if not np.isfinite(losses[k]):
+            if not math.isfinite(losses[k]):
                 return k, np.nan, np.nan
             found = min(found, losses[k])
             out[k] = losses[k]

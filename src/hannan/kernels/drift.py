@@ -1,5 +1,7 @@
 """A test whether the mean of a stream has risen recently."""
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
@@ -32,8 +34,8 @@ def has_risen(sums, spread, n, value, minimum, delta):
         gap = recent / width - (total - recent) / older
         if gap > 0.0:  # or it is no rise; logarithms and roots take longer than all else
             if confidence == 0.0:
-                confidence = np.log(2.0 * np.log(n + 2.0) / delta)
-            noise = np.sqrt(2.0 * variance * confidence * per_value)
+                confidence = math.log(2.0 * math.log(n + 2.0) / delta)
+            noise = math.sqrt(2.0 * variance * confidence * per_value)
             if gap > noise + confidence * per_value / 1.5:
                 return True
         width *= 2
@@ -75,7 +77,7 @@ def watch(sums, spreads, counts, totals, loss, expected, low, width, minimum, de
     mean = (expected - low) / width if low > -np.inf else 0.0
     square, variance = error * error, mean * (1.0 - mean)
     value = surprise(totals, square, variance)
-    if not np.isfinite(value + square):
+    if not math.isfinite(value + square):
         return -1
     found = both_have_risen(sums, spreads, counts, (value, square), minimum, delta)
     totals[0] += square
