@@ -28,7 +28,7 @@ def _entries(raw, starts, cells, out):
     for e in range(starts.size - 1):
         total = lanes.splat(float32(0.0))
         for k in range(starts[e], starts[e + 1]):
-            total = lanes.add(total, lanes.load(raw, int(cells[k]) * WIDTH))
+            total = lanes.add(total, lanes.load(raw, cells[k] * WIDTH))
         lanes.store(out, e * WIDTH, total)
 
 
@@ -40,19 +40,16 @@ def _tables(entry, first_entry, group_start, row_start, out):
     """
     for g in range(group_start.size - 1):
         base = row_start[g]
+        lanes.store(out, base * WIDTH, lanes.splat(float32(0.0)))
         size = 1
         for x in range(group_start[g], group_start[g + 1]):
-            width = first_entry[x + 1] - first_entry[x]
+            first = first_entry[x]
+            width = first_entry[x + 1] - first
             for c in range(size - 1, -1, -1):
-                if x == group_start[g]:
-                    for i in range(width):
-                        new = lanes.load(entry, (first_entry[x] + i) * WIDTH)
-                        lanes.store(out, (base + i) * WIDTH, new)
-                else:
-                    old = lanes.load(out, (base + c) * WIDTH)
-                    for i in range(width):
-                        new = lanes.add(old, lanes.load(entry, (first_entry[x] + i) * WIDTH))
-                        lanes.store(out, (base + c * width + i) * WIDTH, new)
+                old = lanes.load(out, (base + c) * WIDTH)
+                for i in range(width):
+                    new = lanes.add(old, lanes.load(entry, (first + i) * WIDTH))
+                    lanes.store(out, (base + c * width + i) * WIDTH, new)
             size *= width
 
 
@@ -61,7 +58,7 @@ def fill_tables(key, stream, first, n_cells, plan, out):
     """Projected noise of draws first..first+15 for every table row; see `_tables`."""
     starts, cells, first_entry, group_start, row_start = plan
     raw = lanes.aligned((n_cells + 3) // 4 * 4 * WIDTH)
-    fill_laplace(key, stream, first, raw.reshape(-1, WIDTH))
+    fill_laplace(key, stream, first, raw)
     entry = lanes.aligned((starts.size - 1) * WIDTH)
     _entries(raw, starts, cells, entry)
     _tables(entry, first_entry, group_start, row_start, out)
@@ -108,23 +105,22 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
     """
     draws, policies = block.shape
     tables = lanes.aligned(n_rows * WIDTH)
-    tile = lanes.aligned(min(CHUNK, end - begin) * WIDTH)
-    spare = np.empty((WIDTH, CHUNK if draws % WIDTH else 0), np.float32)
+    tile = lanes.aligned(CHUNK * WIDTH)
+    spare = lanes.aligned(CHUNK * WIDTH)
+    flat = block.reshape(block.size)
     for i in range(0, draws, WIDTH):
         fill_tables(key, stream, first + i, n_cells, plan, tables)
         whole = i + WIDTH <= draws
-        rows = block[i : i + WIDTH] if whole else spare
-        out = rows.reshape(rows.size)
+        out, width = (flat, policies) if whole else (spare, int64(CHUNK))
         for n in range(begin, end, CHUNK):
-            stop = min(n + CHUNK, end)
+            stop = n + CHUNK if n + CHUNK < end else end
             project(tables, codes, n, stop, tile)
-            if whole:
-                transpose(tile, stop - n, out, policies, n, past_caches)
-            else:
-                transpose(tile, stop - n, out, int64(CHUNK), int64(0), False)
+            column = i * policies + n if whole else 0
+            transpose(tile, stop - n, out, width, column, whole and past_caches)
+            if not whole:
                 for row in range(draws - i):
                     for m in range(n, stop):
-                        block[i + row, m] = spare[row, m - n]
+                        block[i + row, m] = spare[row * CHUNK + m - n]
 
 
 @njit

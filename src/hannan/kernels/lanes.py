@@ -190,6 +190,26 @@ def gather(typing_context, array, places):
 
 
 @intrinsic
+def bits(typing_context, number):
+    """The bits of one float, as an integer; arrays seen as integers take longer to be compiled."""
+
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(signature.return_type))
+
+    return (types.int32 if number == types.float32 else types.int64)(number), generate
+
+
+@intrinsic
+def from_bits(typing_context, bits):
+    """The float of these bits."""
+
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(signature.return_type))
+
+    return (types.float32 if bits == types.int32 else types.float64)(bits), generate
+
+
+@intrinsic
 def smallest(typing_context, a):
     """The smallest of the sixteen numbers."""
 
@@ -253,6 +273,8 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
         where_equal=lambda codes, code, x, y: np.where(codes == code, x, y),
         gather=lambda array, places: array[places],
         where_less=lambda a, b, x, y: np.where(a < b, x, y),
+        bits=lambda number: number.view(f"i{number.itemsize}"),
+        from_bits=lambda bits: bits.view(f"f{bits.itemsize}"),
         smallest=np.min,
         total=_total,
         zip_low=lambda a, b: np.stack([a, b], axis=1).ravel()[:WIDTH],

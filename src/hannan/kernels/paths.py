@@ -13,6 +13,8 @@ lane b of tile t stands at (t W + c) 16 + b of the flat block, W the number of c
 to a multiple of four.
 """
 
+import math
+
 import numpy as np
 from numba import float64, int32, int64
 
@@ -28,8 +30,7 @@ def fill(key, stream, first, block):
     flat = block.reshape(block.size)
     size = block.shape[1] * WIDTH
     for t in range(block.shape[0] // WIDTH):
-        tile = flat[t * size : (t + 1) * size].reshape((block.shape[1], WIDTH))
-        fill_laplace(key, stream, first + t * WIDTH, tile)
+        fill_laplace(key, stream, first + t * WIDTH, flat[t * size : (t + 1) * size])
 
 
 @njit
@@ -296,8 +297,8 @@ def log_count(start, head):
             top = max(top, size[head[i]])
         total = 0.0
         for i in range(start[v], start[v + 1]):
-            total += np.exp(size[head[i]] - top)
-        size[v] = top + np.log(total)
+            total += math.exp(size[head[i]] - top)
+        size[v] = top + math.log(total)
     return size[start.size - 2]
 
 
