@@ -39,18 +39,18 @@ def _tables(entry, first_entry, group_start, row_start, out):
     Combinations are numbered with the first context of the group as the leading digit.
     """
     for g in range(group_start.size - 1):
-        base = row_start[g]
-        lanes.store(out, base * WIDTH, lanes.splat(float32(0.0)))
+        base = row_start[g] * WIDTH
+        lanes.store(out, base, lanes.splat(float32(0.0)))
         size = 1
         for x in range(group_start[g], group_start[g + 1]):
-            first = first_entry[x]
-            width = first_entry[x + 1] - first
+            first = first_entry[x] * WIDTH
+            width = first_entry[x + 1] * WIDTH - first
             for c in range(size - 1, -1, -1):
-                old = lanes.load(out, (base + c) * WIDTH)
-                for i in range(width):
-                    new = lanes.add(old, lanes.load(entry, (first + i) * WIDTH))
-                    lanes.store(out, (base + c * width + i) * WIDTH, new)
-            size *= width
+                old = lanes.load(out, base + c * WIDTH)
+                place = base + c * width
+                for i in range(0, width, WIDTH):
+                    lanes.store(out, place + i, lanes.add(old, lanes.load(entry, first + i)))
+            size *= width // WIDTH
 
 
 @njit
@@ -72,8 +72,8 @@ def project(tables, codes, start, stop, out):
     four.
     """
     groups = uint64(codes.shape[1])
-    flat = codes.reshape(codes.size)
-    shift = uint64(4)
+    flat = lanes.flat(codes)
+    shift, one = uint64(4), uint64(1)
     zero = lanes.splat(float32(0.0))
     for n in range(start, stop, 4):
         k0 = uint64(n) * groups
@@ -86,10 +86,10 @@ def project(tables, codes, start, stop, out):
             b = lanes.add(b, lanes.load(tables, uint64(flat[k1]) << shift))
             c = lanes.add(c, lanes.load(tables, uint64(flat[k2]) << shift))
             d = lanes.add(d, lanes.load(tables, uint64(flat[k3]) << shift))
-            k0 += uint64(1)
-            k1 += uint64(1)
-            k2 += uint64(1)
-            k3 += uint64(1)
+            k0 += one
+            k1 += one
+            k2 += one
+            k3 += one
         here = (n - start) * WIDTH
         lanes.store(out, here, a)
         lanes.store(out, here + WIDTH, b)
@@ -107,7 +107,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
     tables = lanes.aligned(n_rows * WIDTH)
     tile = lanes.aligned(CHUNK * WIDTH)
     spare = lanes.aligned(CHUNK * WIDTH)
-    flat = block.reshape(block.size)
+    flat = lanes.flat(block)
     for i in range(0, draws, WIDTH):
         fill_tables(key, stream, first + i, n_cells, plan, tables)
         whole = i + WIDTH <= draws
@@ -144,7 +144,8 @@ def leader(scores, z, scale):
     at = 0
     for start in range(0, scores.size, _BLOCK):
         low = infinite
-        for n in range(start, min(start + _BLOCK, scores.size), WIDTH):
+        end = start + _BLOCK if start + _BLOCK < scores.size else scores.size
+        for n in range(start, end, WIDTH):
             noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
             value = lanes.add(lanes.load(scores, n), noise)
             low = lanes.where_less(value, low, value, low)
@@ -185,7 +186,8 @@ def sweep(scores, waits, adds, block, row, scale, column, note):
     best = np.inf
     for start in range(0, scores.size, _BLOCK):
         low = infinite
-        for n in range(start, min(start + _BLOCK, scores.size), WIDTH):
+        end = start + _BLOCK if start + _BLOCK < scores.size else scores.size
+        for n in range(start, end, WIDTH):
             score = lanes.load(scores, n)
             if adds:
                 score = lanes.add(score, lanes.gather(waiting, lanes.load(waits, n)))
@@ -193,23 +195,28 @@ def sweep(scores, waits, adds, block, row, scale, column, note):
             noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
             value = lanes.add(score, noise)
             low = lanes.where_less(value, low, value, low)
-        lows[start // _BLOCK] = lanes.smallest(low)
-        best = min(best, lows[start // _BLOCK])
+        smallest = lanes.smallest(low)
+        lows[start // _BLOCK] = smallest
+        if smallest < best:
+            best = smallest
     limit = best + note[1]
-    for i in range(int(note[3])):
-        minima[int(noted[i])] = np.inf
+    for i in range(int64(note[3])):
+        minima[int64(noted[i])] = np.inf
     count = 0
     found = int64(-1)
     for b in range(lows.size):
         if lows[b] <= limit:
-            for n in range(b * _BLOCK, min((b + 1) * _BLOCK, scores.size)):
+            start = b * _BLOCK
+            end = start + _BLOCK if start + _BLOCK < scores.size else scores.size
+            for n in range(start, end):
                 value = scores[n] + scale * float64(z[n])
                 if value <= limit:
                     action = column[n]
                     if minima[action] == np.inf:
                         noted[count] = action
                         count += 1
-                    minima[action] = min(minima[action], value)
+                    if value < minima[action]:
+                        minima[action] = value
                     if value == best and found < 0:
                         found = int64(action)
     note[0], note[2], note[3] = best, limit, count
@@ -219,7 +226,7 @@ def sweep(scores, waits, adds, block, row, scale, column, note):
 @njit
 def _parts(note):
     """The arrays in a note."""
-    K = int(note[-1])
+    K = int64(note[-1])
     a, b, c = 4 + K, 4 + 2 * K, 4 + 3 * K
     return note[4:a], note[a:b], note[b:c], note[c:-1]
 

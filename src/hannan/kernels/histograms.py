@@ -339,6 +339,6 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         gather_totals(raw, members, K, totals)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        emit(hist, totals, heavy, shape, tile, rows.reshape(rows.size), row_width, int64(0))
+        emit(hist, totals, heavy, shape, tile, lanes.flat(rows), row_width, int64(0))
         if not whole:
             copy_rows(spare, block[i:])

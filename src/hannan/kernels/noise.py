@@ -204,6 +204,6 @@ def fill_rows(key, stream, first, block):
         fill_laplace(key, stream, first + i, tile)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        transpose(tile, width, rows.reshape(rows.size), width, int64(0), False)
+        transpose(tile, width, lanes.flat(rows), width, int64(0), False)
         if not whole:
             copy_rows(spare, block[i:])

@@ -163,7 +163,7 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         fill_laplace(key, stream, first + i, raw)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        out = rows.reshape(rows.size)
+        out = lanes.flat(rows)
         hist[:] = 0.0
         totals[:] = 0.0
         histograms.gather_all(raw, bins, order, heavy, shape, hist)
