@@ -30,9 +30,10 @@ def test_no_width_is_beyond_its_reach(scale, share):
         v = scale * rng.standard_normal(SIZES[1])
         kernel.limits(v, SIZES, 1.0, widest)
         for k in range(K):
-            at = np.full(2, -1)
-            exact = kernel.width(k, v, K, SIZES, inverse, True, share, widest, products, at)
-            reach = kernel.reach(k, v, K, SIZES, inverse, share, widest)
+            exact = kernel.width(k, K, v, SIZES, inverse, True, share, widest, products, True)
+            again = kernel.width(k, K, v, SIZES, inverse, True, share, widest, products, False)
+            reach = kernel.reach(k, K, v, SIZES, inverse, share, widest)
+            assert again == exact
             assert exact <= reach <= exact + 2e-4 * widest.max()
 
 

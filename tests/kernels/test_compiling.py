@@ -10,13 +10,17 @@ import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 from numba import config
+from numba.core import event
+from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 
 from hannan.kernels import compiling
 
 SOURCE = Path(compiling.__file__).parents[1]
+OUTER = "test_compiling.test_a_kernel_is_compiled_for_those_who_call_it.locals.outer"
 PLAY = """
 import warnings
 with warnings.catch_warnings(record=True) as seen:
@@ -60,7 +64,8 @@ def test_a_function_that_cannot_be_cached_is_compiled_all_the_same(monkeypatch):
         compiling._warn.cache_clear()
     assert [kernel(7) for kernel in made] == [14, 21]
     options = {"no_cfunc_wrapper": True, "nogil": True}
-    assert tried == 2 * [(True, options), (False, options)]
+    told = [(cache, {name: given[name] for name in options}) for cache, given in tried]
+    assert told == 2 * [(True, options), (False, options)]
     assert len(seen) == 1
 
 
@@ -79,8 +84,100 @@ def test_a_kernel_is_compiled_for_those_who_call_it(tmp_path, monkeypatch):
     assert inner.signatures == outer.signatures
     assert outer(3.5) == 8.0
     assert inner(3.5) == 7.0
-    held = {path.name.partition("-")[0] for path in tmp_path.rglob("*.nbi")}
-    assert {"test_compiling.double", "test_compiling.double, inside"} <= held
+    held = sorted(path.name.partition("-")[0] for path in tmp_path.rglob("*.nbi"))
+    assert held == ["test_compiling.double", OUTER]
+
+
+def test_what_is_inside_a_kernel_is_optimised_with_it_and_nowhere_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    optimised, compiled = [], []
+    finalize, generate = JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_specific
+
+    def noted(library):
+        optimised.append(library.name)
+        finalize(library)
+
+    def generated(library):
+        compiled.append(library.name)
+        generate(library)
+
+    monkeypatch.setattr(JITCodeLibrary, "_optimize_final_module", noted)
+    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", generated)
+    first, second = compiling.njit(double), compiling.njit(triple)
+
+    @compiling.njit
+    def between(x):
+        return first(x) + second(x)
+
+    @compiling.njit
+    def outer(x):
+        return between(x) + first(x)
+
+    assert outer(3) == 21
+    assert len(optimised) == len(compiled) == 1
+    assert optimised == compiled
+    assert "outer" in optimised[0]
+
+
+def test_functions_of_numpy_are_compiled_once_for_kernels_and_their_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    names = []
+
+    @compiling.njit
+    def inner(n):
+        return np.empty(n, np.int16).size + min(n, 7)
+
+    @compiling.njit(nogil=True)
+    def outer(n):
+        return inner(n) + np.empty(n, np.int16).size + min(n, 7)
+
+    with event.install_recorder("numba:compile") as recorder:
+        assert outer(9) == 32
+        assert inner(9) == 16
+    for _, each in recorder.buffer:
+        if each.is_start:
+            names.append((each.data["dispatcher"].py_func.__qualname__, each.data["args"]))
+    foreign = [name for name in names if "locals" in name[0] and "test_" not in name[0]]
+    assert len(foreign) == len(set(foreign)) > 0
+
+
+LOUD = """
+from hannan.kernels.compiling import njit
+
+@njit
+def inner(x):
+    if x > 3:
+        raise ValueError("too large", x)
+    print("inner", x)
+    return 2 * x
+
+@njit
+def outer(x):
+    return inner(x) + 1
+
+print(outer(2))
+try:
+    outer(5)
+except ValueError as error:
+    print(error.args)
+"""
+
+
+@pytest.mark.slow
+def test_a_part_prints_and_raises_in_the_kernel_that_it_is_in(tmp_path):
+    """When it has just been compiled, and from the disk."""
+    (tmp_path / "loud.py").write_text(LOUD)
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "loud.py"],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stderr == ""
+        assert done.stdout.splitlines() == ["inner 2", "5", "('too large', 5)"]
 
 
 @pytest.mark.parametrize("collects", [True, False])

@@ -9,6 +9,9 @@ them in each part, or one that all actions share, as they have seen the same row
 `tally` has the faded sum of squared errors of each part, then that of the mixture and its weight.
 `mark` says what is cached: mark[0] whether `v` belongs to `raw`, mark[1 + i] whose product R_k v
 is in `products`, -1 for none. Nothing here sums in an order that depends on the machine.
+
+The first decision of a bandit waits for `advise` to be compiled: it asks numpy for arrays of one
+kind only, and each part that it is made of is compiled for one kind of arguments.
 """
 
 import math
@@ -17,6 +20,7 @@ import numpy as np
 from numba import int64
 
 from hannan.kernels import lanes
+from hannan.kernels.clipping import clip
 from hannan.kernels.compiling import njit
 from hannan.kernels.copying import copy
 from hannan.kernels.lanes import WIDTH
@@ -29,14 +33,15 @@ _LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
 
 @njit
 def shares(errors, out):
-    """out = softmax(-2 errors)."""
+    """out = softmax(-2 errors), of as many as there is room for."""
     least, total = np.inf, 0.0
-    for i in range(errors.size):  # `errors.min()` takes a second to be compiled
-        least = min(least, errors[i])
-    for i in range(errors.size):
+    for i in range(out.size):  # `errors.min()` takes a second to be compiled
+        if errors[i] < least:
+            least = errors[i]
+    for i in range(out.size):
         out[i] = math.exp(-2.0 * (errors[i] - least))
         total += out[i]
-    for i in range(errors.size):
+    for i in range(out.size):
         out[i] /= total
 
 
@@ -52,8 +57,7 @@ def standardise(row, center, scale, out):
     p = row.size
     root = math.sqrt(p)
     for j in range(p):
-        z = (row[j] - center[j]) / scale[j]
-        out[j] = min(max(z, -_LIMIT), _LIMIT) / root
+        out[j] = clip((row[j] - center[j]) / scale[j], -_LIMIT, _LIMIT) / root
 
 
 @njit
@@ -68,7 +72,8 @@ def expand(row, center, scale, waves, phases, height, raw, v, mark):
     if same:
         return True
     mark[0] = 1
-    mark[1:] = -1
+    for i in range(1, mark.size):
+        mark[i] = -1
     for j in range(p):
         raw[j] = row[j]
     if scale.size == p:
@@ -149,8 +154,8 @@ def form(inverse, n, x):
 @njit
 def limit(inverse, n, x, widest):
     """A little more than √(x'R x), but not more than the width where nothing was seen."""
-    square = form(inverse, n, x) + _SLACK * widest * widest
-    return min((1.0 + _SLACK) * math.sqrt(max(square, 0.0)), widest)
+    square = clip(form(inverse, n, x) + _SLACK * widest * widest, 0.0, np.inf)
+    return clip((1.0 + _SLACK) * math.sqrt(square), 0.0, widest)
 
 
 @njit
@@ -186,24 +191,24 @@ def copies(K, inverse, sizes, triangular):
 
 
 @njit
-def means(v, sizes, weights, share, parts, out):
-    """parts[i, k] = <w_k, v> in part i; out = their mixture."""
-    K = out.size
+def means(v, sizes, weights, share, out):
+    """out[k] = the mixture of <w_k, v> over the parts."""
+    for k in range(out.size):
+        out[k] = 0.0
     start = 0
-    out[:] = 0.0
     for i in range(sizes.size):
         n = sizes[i]
-        for k in range(K):
-            parts[i, k] = dot(weights[start + k * n : start + (k + 1) * n], v, n)
-            out[k] += share[i] * parts[i, k]
-        start += K * n
+        for k in range(out.size):
+            out[k] += share[i] * dot(weights[start : start + n], v, n)
+            start += n
 
 
 @njit
-def width(k, v, K, sizes, inverse, triangular, share, widest, products, at):
-    """The mixture of √(v'R_k v); each product R_k v is left in `products`, `at` says where."""
-    many = copies(K, inverse, sizes, triangular)
-    which = k if many == K else 0
+def width(which, many, v, sizes, inverse, triangular, share, widest, products, fresh):
+    """The mixture of √(v'R v), R being inverse number `which` of `many` in each part.
+
+    The products R v are left in `products`, and taken from there unless they have to be `fresh`.
+    """
     found = 0.0
     start = 0
     place = 0
@@ -212,28 +217,25 @@ def width(k, v, K, sizes, inverse, triangular, share, widest, products, at):
         each = length(i, sizes, triangular)
         if share[i] >= _LIGHT:
             product = products[place : place + n]
-            if at[i] != which:
+            if fresh:
                 begin = start + which * each
                 project(inverse[begin : begin + each], n, v, product)
-                at[i] = which
             # No wider than before anything was seen, whatever the rounding.
-            square = max(dot(product, v, n), 0.0)
-            found += share[i] * min(math.sqrt(square), widest[i])
+            square = clip(dot(product, v, n), 0.0, np.inf)
+            found += share[i] * clip(math.sqrt(square), 0.0, widest[i])
         start += many * each
         place += n
     return found
 
 
 @njit
-def reach(k, v, K, sizes, inverse, share, widest):
+def reach(which, many, v, sizes, inverse, share, widest):
     """A little more than `width`, whatever the rounding; of triangles."""
-    many = copies(K, inverse, sizes, True)
-    which = k if many == K else 0
     found = 0.0
     start = 0
     for i in range(sizes.size):
         n = sizes[i]
-        each = length(i, sizes, True)
+        each = n * (n + 1) // 2
         if share[i] >= _LIGHT:
             begin = start + which * each
             found += share[i] * limit(inverse[begin : begin + each], n, v, widest[i])
@@ -264,48 +266,49 @@ def advise(
         return -1
     K = values.size
     P = sizes.size
-    share = np.empty(P)
-    shares(tally[:P], share)
-    means(v, sizes, weights, share, np.empty((P, K)), values)
+    share, widest, left = np.empty(P), np.empty(P), np.empty(K)
+    shares(tally, share)
+    means(v, sizes, weights, share, values)
     factor = alpha * deviation(tally)
-    widest = np.empty(P)
     limits(v, sizes, ridge, widest)
     most = 0.0
     for i in range(P):
         if share[i] >= _LIGHT:
             most += share[i] * widest[i]
     best, least = -1, np.inf
-    open_ = np.zeros(K, np.bool_)
+    for k in range(K):  # means of those that have still to be looked at
+        left[k] = np.inf
     for k in some:
         if seen[k]:
-            open_[k] = True
+            left[k] = values[k]
         elif best < 0:
             best, least = k, values[k] - factor * most
+    many = copies(K, inverse, sizes, triangular)
     spare = products[1]
-    at = np.empty(P, mark.dtype)
     while True:
-        k = int64(-1)
+        k, value = int64(-1), np.inf
         for j in some:
-            if open_[j] and (k < 0 or values[j] < values[k]):
-                k = j
-        if k < 0 or (best >= 0 and values[k] - factor * most > least):
+            if left[j] < value:
+                k, value = j, left[j]
+        if k < 0 or (best >= 0 and value - factor * most > least):
             break
-        open_[k] = False
+        left[k] = np.inf
+        which = k if many == K else 0
         # The first that was looked at most often is the best already.
         rough = triangular and best >= 0 and factor > 0.0
-        if rough and values[k] - factor * reach(k, v, K, sizes, inverse, share, widest) > least:
+        if rough and value - factor * reach(which, many, v, sizes, inverse, share, widest) > least:
             continue
-        at[:] = -1
-        value = values[k]
         if factor > 0.0:
-            found = width(k, v, K, sizes, inverse, triangular, share, widest, spare, at)
-            value = values[k] - factor * found
+            value -= factor * width(
+                which, many, v, sizes, inverse, triangular, share, widest, spare, True
+            )
         if value < least or (value == least and k < best):
             best, least = k, value
-            copy(at, mark[1:])
+            for i in range(P):
+                mark[1 + i] = which if factor > 0.0 and share[i] >= _LIGHT else -1
             copy(spare, products[0])
     for k in range(K):
-        values[k] = min(max(values[k], 0.0), 1.0)
+        values[k] = clip(values[k], 0.0, 1.0)
     return best
 
 
@@ -320,18 +323,19 @@ def look(
         return False
     K = values.size
     P = sizes.size
-    share = np.empty(P)
-    shares(tally[:P], share)
-    means(v, sizes, weights, share, np.empty((P, K)), values)
-    widest = np.empty(P)
+    share, widest = np.empty(P), np.empty(P)
+    shares(tally, share)
+    means(v, sizes, weights, share, values)
     limits(v, sizes, ridge, widest)
-    shared = copies(K, inverse, sizes, triangular) < K
-    at = np.full(P, -1, mark.dtype)
+    many = copies(K, inverse, sizes, triangular)
+    fresh = True
     for k in range(widths.size):
         if seen[k]:
-            if not shared:
-                at[:] = -1
-            widths[k] = width(k, v, K, sizes, inverse, triangular, share, widest, products[1], at)
+            which = k if many == K else 0
+            widths[k] = width(
+                which, many, v, sizes, inverse, triangular, share, widest, products[1], fresh
+            )
+            fresh = many == K
         else:
             widths[k] = 0.0
             for i in range(P):
@@ -391,9 +395,10 @@ def learn(
 def count(v, elements, losses, keep, sizes, weights, K, tally):
     """Add the mean squared errors of a round, of predictions clipped to [0, 1], to the tally."""
     P = sizes.size
-    share = np.empty(P)
-    shares(tally[:P], share)
-    errors = np.zeros(P + 1)
+    share, errors = np.empty(P), np.empty(P + 1)
+    shares(tally, share)
+    for i in range(P + 1):
+        errors[i] = 0.0
     for e in range(elements.size):
         mixed = 0.0
         first = 0
@@ -402,9 +407,12 @@ def count(v, elements, losses, keep, sizes, weights, K, tally):
             begin = first + elements[e] * n
             guess = dot(weights[begin : begin + n], v, n)
             mixed += share[i] * guess
-            errors[i] += (losses[e] - min(max(guess, 0.0), 1.0)) ** 2
+            error = losses[e] - clip(guess, 0.0, 1.0)
+            errors[i] += error * error  # a power takes longer to be compiled
             first += K * n
-        errors[P] += (losses[e] - min(max(mixed, 0.0), 1.0)) ** 2
+        error = losses[e] - clip(mixed, 0.0, 1.0)
+        errors[P] += error * error
+    size = elements.size if elements.size else 1
     for i in range(P + 1):
-        tally[i] = keep * tally[i] + errors[i] / max(elements.size, 1)
+        tally[i] = keep * tally[i] + errors[i] / size
     tally[P + 1] = keep * tally[P + 1] + 1.0

@@ -4,6 +4,8 @@
 were open, and no columns where nothing was.
 """
 
+import math
+
 import numpy as np
 from numba import float64
 

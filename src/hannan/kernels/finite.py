@@ -28,7 +28,7 @@ def _entries(raw, starts, cells, out):
     for e in range(starts.size - 1):
         total = lanes.splat(float32(0.0))
         for k in range(starts[e], starts[e + 1]):
-            total = lanes.add(total, lanes.load(raw, int(cells[k]) * WIDTH))
+            total = lanes.add(total, lanes.load(raw, cells[k] * WIDTH))
         lanes.store(out, e * WIDTH, total)
 
 
@@ -39,21 +39,18 @@ def _tables(entry, first_entry, group_start, row_start, out):
     Combinations are numbered with the first context of the group as the leading digit.
     """
     for g in range(group_start.size - 1):
-        base = row_start[g]
+        base = row_start[g] * WIDTH
+        lanes.store(out, base, lanes.splat(float32(0.0)))
         size = 1
         for x in range(group_start[g], group_start[g + 1]):
-            width = first_entry[x + 1] - first_entry[x]
+            first = first_entry[x] * WIDTH
+            width = first_entry[x + 1] * WIDTH - first
             for c in range(size - 1, -1, -1):
-                if x == group_start[g]:
-                    for i in range(width):
-                        new = lanes.load(entry, (first_entry[x] + i) * WIDTH)
-                        lanes.store(out, (base + i) * WIDTH, new)
-                else:
-                    old = lanes.load(out, (base + c) * WIDTH)
-                    for i in range(width):
-                        new = lanes.add(old, lanes.load(entry, (first_entry[x] + i) * WIDTH))
-                        lanes.store(out, (base + c * width + i) * WIDTH, new)
-            size *= width
+                old = lanes.load(out, base + c * WIDTH)
+                place = base + c * width
+                for i in range(0, width, WIDTH):
+                    lanes.store(out, place + i, lanes.add(old, lanes.load(entry, first + i)))
+            size *= width // WIDTH
 
 
 @njit
@@ -61,7 +58,7 @@ def fill_tables(key, stream, first, n_cells, plan, out):
     """Projected noise of draws first..first+15 for every table row; see `_tables`."""
     starts, cells, first_entry, group_start, row_start = plan
     raw = lanes.aligned((n_cells + 3) // 4 * 4 * WIDTH)
-    fill_laplace(key, stream, first, raw.reshape(-1, WIDTH))
+    fill_laplace(key, stream, first, raw)
     entry = lanes.aligned((starts.size - 1) * WIDTH)
     _entries(raw, starts, cells, entry)
     _tables(entry, first_entry, group_start, row_start, out)
@@ -75,8 +72,8 @@ def project(tables, codes, start, stop, out):
     four.
     """
     groups = uint64(codes.shape[1])
-    flat = codes.reshape(codes.size)
-    shift = uint64(4)
+    flat = lanes.flat(codes)
+    shift, one = uint64(4), uint64(1)
     zero = lanes.splat(float32(0.0))
     for n in range(start, stop, 4):
         k0 = uint64(n) * groups
@@ -89,10 +86,10 @@ def project(tables, codes, start, stop, out):
             b = lanes.add(b, lanes.load(tables, uint64(flat[k1]) << shift))
             c = lanes.add(c, lanes.load(tables, uint64(flat[k2]) << shift))
             d = lanes.add(d, lanes.load(tables, uint64(flat[k3]) << shift))
-            k0 += uint64(1)
-            k1 += uint64(1)
-            k2 += uint64(1)
-            k3 += uint64(1)
+            k0 += one
+            k1 += one
+            k2 += one
+            k3 += one
         here = (n - start) * WIDTH
         lanes.store(out, here, a)
         lanes.store(out, here + WIDTH, b)
@@ -108,23 +105,22 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
     """
     draws, policies = block.shape
     tables = lanes.aligned(n_rows * WIDTH)
-    tile = lanes.aligned(min(CHUNK, end - begin) * WIDTH)
-    spare = np.empty((WIDTH, CHUNK if draws % WIDTH else 0), np.float32)
+    tile = lanes.aligned(CHUNK * WIDTH)
+    spare = lanes.aligned(CHUNK * WIDTH)
+    flat = lanes.flat(block)
     for i in range(0, draws, WIDTH):
         fill_tables(key, stream, first + i, n_cells, plan, tables)
         whole = i + WIDTH <= draws
-        rows = block[i : i + WIDTH] if whole else spare
-        out = rows.reshape(rows.size)
+        out, width = (flat, policies) if whole else (spare, int64(CHUNK))
         for n in range(begin, end, CHUNK):
-            stop = min(n + CHUNK, end)
+            stop = n + CHUNK if n + CHUNK < end else end
             project(tables, codes, n, stop, tile)
-            if whole:
-                transpose(tile, stop - n, out, policies, n, past_caches)
-            else:
-                transpose(tile, stop - n, out, int64(CHUNK), int64(0), False)
+            column = i * policies + n if whole else 0
+            transpose(tile, stop - n, out, width, column, whole and past_caches)
+            if not whole:
                 for row in range(draws - i):
                     for m in range(n, stop):
-                        block[i + row, m] = spare[row, m - n]
+                        block[i + row, m] = spare[row * CHUNK + m - n]
 
 
 @njit
@@ -148,7 +144,8 @@ def leader(scores, z, scale):
     at = 0
     for start in range(0, scores.size, _BLOCK):
         low = infinite
-        for n in range(start, min(start + _BLOCK, scores.size), WIDTH):
+        end = start + _BLOCK if start + _BLOCK < scores.size else scores.size
+        for n in range(start, end, WIDTH):
             noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
             value = lanes.add(lanes.load(scores, n), noise)
             low = lanes.where_less(value, low, value, low)
@@ -189,7 +186,8 @@ def sweep(scores, waits, adds, block, row, scale, column, note):
     best = np.inf
     for start in range(0, scores.size, _BLOCK):
         low = infinite
-        for n in range(start, min(start + _BLOCK, scores.size), WIDTH):
+        end = start + _BLOCK if start + _BLOCK < scores.size else scores.size
+        for n in range(start, end, WIDTH):
             score = lanes.load(scores, n)
             if adds:
                 score = lanes.add(score, lanes.gather(waiting, lanes.load(waits, n)))
@@ -197,23 +195,28 @@ def sweep(scores, waits, adds, block, row, scale, column, note):
             noise = lanes.mul(factor, lanes.widen(lanes.load(z, n)))
             value = lanes.add(score, noise)
             low = lanes.where_less(value, low, value, low)
-        lows[start // _BLOCK] = lanes.smallest(low)
-        best = min(best, lows[start // _BLOCK])
+        smallest = lanes.smallest(low)
+        lows[start // _BLOCK] = smallest
+        if smallest < best:
+            best = smallest
     limit = best + note[1]
-    for i in range(int(note[3])):
-        minima[int(noted[i])] = np.inf
+    for i in range(int64(note[3])):
+        minima[int64(noted[i])] = np.inf
     count = 0
     found = int64(-1)
     for b in range(lows.size):
         if lows[b] <= limit:
-            for n in range(b * _BLOCK, min((b + 1) * _BLOCK, scores.size)):
+            start = b * _BLOCK
+            end = start + _BLOCK if start + _BLOCK < scores.size else scores.size
+            for n in range(start, end):
                 value = scores[n] + scale * float64(z[n])
                 if value <= limit:
                     action = column[n]
                     if minima[action] == np.inf:
                         noted[count] = action
                         count += 1
-                    minima[action] = min(minima[action], value)
+                    if value < minima[action]:
+                        minima[action] = value
                     if value == best and found < 0:
                         found = int64(action)
     note[0], note[2], note[3] = best, limit, count
@@ -223,7 +226,7 @@ def sweep(scores, waits, adds, block, row, scale, column, note):
 @njit
 def _parts(note):
     """The arrays in a note."""
-    K = int(note[-1])
+    K = int64(note[-1])
     a, b, c = 4 + K, 4 + 2 * K, 4 + 3 * K
     return note[4:a], note[a:b], note[b:c], note[c:-1]
 

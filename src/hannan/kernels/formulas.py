@@ -212,7 +212,7 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
     d = ys.size
     size = 1 << n
     blocks = size // LEAF
-    raw = np.empty(((2 * d + 3) // 4 * 4, WIDTH), np.float32)
+    raw = np.empty((2 * d + 3) // 4 * 4 * WIDTH, np.float32)
     table = np.empty(size, np.int32)  # a buffer that stays in the cache
     for i in range(0, rows.shape[0], WIDTH):
         fill_laplace(key, stream, first + i, raw)
@@ -220,7 +220,8 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
             row = rows[i + b]
             table[:] = 0
             for x in range(d):
-                change = float64(raw[2 * x + miss, b]) - float64(raw[2 * x + 1 - miss, b])
+                missed = raw[(2 * x + miss) * WIDTH + b]
+                change = float64(missed) - float64(raw[(2 * x + 1 - miss) * WIDTH + b])
                 value = int32(np.floor(change * unit + 0.5))
                 base = (~(ys[x] >> LEAF_BITS) & (blocks - 1)) * LEAF
                 for lo in range(LEAF):

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from hannan.kernels.clipping import clip
 from hannan.kernels.compiling import njit
 
 S, COST, SQUARES = 0, 1, 2
@@ -38,7 +39,7 @@ def share(
         return -1.0
     found = wanted(measured, terms, n, W, waiting, answered)
     if alone:  # so that S stays within the budget whatever happens
-        found = min(found, 1.0 - 1.0 / max(left, 2.0))
+        found = clip(found, 0.0, 1.0 - 1.0 / clip(left, 2.0, np.inf))
     return found
 
 
@@ -48,8 +49,8 @@ def wanted(measured, terms, n, W, waiting, answered):
     _, prior, floor, largest = terms
     cost = measured[COST]
     z = prior - cost / math.sqrt(measured[SQUARES] + 1.0)
-    earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 30.0)))  # less than 1
-    kept = floor / math.sqrt(1.0 + max(-cost, 0.0))
+    earned = 1.0 / (1.0 + math.exp(-clip(2.0 * z, -500.0, 30.0)))  # less than 1
+    kept = floor / math.sqrt(1.0 + clip(-cost, 0.0, np.inf))
     most = 1.0
     if largest < 1.0:  # so that W <= n / (1 - share)
         room = n / (1.0 - largest) - W
@@ -57,8 +58,8 @@ def wanted(measured, terms, n, W, waiting, answered):
     if waiting:
         # Until it learns more a predictor recommends the same: rounds that are open together
         # would all explore alike. The base has a random draw for each of them.
-        earned *= min(1.0, answered / (_ANSWERED * waiting))
-    return max(0.0, min(earned, 1.0 - kept, most))
+        earned *= clip(answered / (_ANSWERED * waiting), 0.0, 1.0)
+    return clip(clip(earned, 0.0, 1.0 - kept), 0.0, most)
 
 
 @njit
@@ -94,7 +95,7 @@ def charge(measured, law, values, advice, action, share, loss, weight, top, know
         else:
             measured[S] += (1.0 - ratio) * loss / kept
     hit = weight if action == advice else 0.0
-    factor = min(max(hit - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
+    factor = clip(hit - ratio, -_LARGEST_RATIO, _LARGEST_RATIO)
     gap = (expected + factor * surprise) / top
     measured[COST] += gap
     measured[SQUARES] += gap * gap

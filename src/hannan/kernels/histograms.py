@@ -326,20 +326,19 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
     _, C, K, F = shape
     draws, row_width = block.shape
     n_contexts = bins.shape[1]
-    cells = np.empty(((n_contexts * K + 3) // 4 * 4, WIDTH), np.float32)
-    raw = cells.reshape(cells.size)
+    raw = np.empty((n_contexts * K + 3) // 4 * 4 * WIDTH, np.float32)
     hist = np.zeros(F * (C + 1) * K * WIDTH, np.float32)
     totals = np.zeros((K + WIDTH - 1) // WIDTH * WIDTH * WIDTH, np.float32)
     tile = np.empty(C * K * WIDTH * WIDTH, np.float32)
     members = np.arange(n_contexts)
     spare = np.empty((WIDTH, row_width if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
-        fill_laplace(key, stream, first + i, cells)
+        fill_laplace(key, stream, first + i, raw)
         totals[:] = 0.0
         gather_all(raw, bins, order, heavy, shape, hist)
         gather_totals(raw, members, K, totals)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        emit(hist, totals, heavy, shape, tile, rows.reshape(rows.size), row_width, int64(0))
+        emit(hist, totals, heavy, shape, tile, lanes.flat(rows), row_width, int64(0))
         if not whole:
             copy_rows(spare, block[i:])

@@ -246,20 +246,17 @@ def normal_tails(t, density, survival):
     library are not made of.
     """
     size = t.size
-    x, shifted = np.empty(size), np.empty(size)
-    power = shifted.view(np.int64)
+    x, power = np.empty(size), np.empty(size)
     for i in range(size):
         here = t[i] if t[i] > -_FARTHEST else -_FARTHEST
         square = -0.5 * (here * here)
         whole = np.floor(square * 1.4426950408889634 + 0.5)
         x[i] = (square - whole * _LOG2_HIGH) - whole * _LOG2_LOW
-        shifted[i] = whole + _TO_INTEGER
-    for i in range(size):
-        power[i] = power[i] << 52
+        power[i] = whole + _TO_INTEGER
     polynomial(_EXP, x, density)
-    bits = density.view(np.int64)
     for i in range(size):
-        bits[i] += power[i]
+        bits = lanes.bits(density[i]) + (lanes.bits(power[i]) << 52)
+        density[i] = lanes.from_bits(bits)
     for i in range(size):
         density[i] = density[i] if t[i] > -_FARTHEST else 0.0
         z = min(abs(t[i]) * 0.7071067811865476, 6.25)
@@ -282,12 +279,15 @@ def normal_law(scores, sigma, out):
     for k in range(K):
         gap[k] = (scores[k] - low) / sigma
     size = -(-48 * K // (4 * WIDTH)) * 4 * WIDTH
-    t, density, survival = np.zeros(size), np.empty(size), np.empty(size)
+    t, density, survival = np.empty(size), np.empty(size), np.empty(size)
+    for i in range(48 * K, size):
+        t[i] = 0.0
     for i in range(48):
         for k in range(K):
             t[i * K + k] = _NODES[i] - gap[k]
     normal_tails(t, density, survival)
-    out[:] = 0.0
+    for k in range(K):
+        out[k] = 0.0
     for i in range(48):
         at = i * K
         product = _WEIGHTS[i]

@@ -28,7 +28,7 @@ def advise(row, errors, alpha, estimate):
     for k in range(row.shape[1]):
         total, n = row[0, k], row[1, k]
         estimate[k] = total / max(n, 1.0)
-        low = total / (n + 1.0) - width / np.sqrt(n + 1.0)
+        low = total / (n + 1.0) - width / math.sqrt(n + 1.0)
         if low < least:
             best, least = k, low
     return best

@@ -80,16 +80,16 @@ def _words(key, stream, first, quad, count, out):
 
 
 @njit
-def _laplace_in_place(words, number, as_bits, exponent):
-    """Turn words into Laplace variates, in `number`; `as_bits` is the int32 view of `number`."""
+def _laplace(words, number, exponent):
+    """Turn words into Laplace variates, in `number`."""
     for i in range(words.size):
         number[i] = float32(int32(words[i] >> uint32(1))) + _HALF
     # Split 2^31 u into mantissa in [sqrt(1/2), sqrt(2)) and exponent.
     for i in range(words.size):
-        bits = as_bits[i]
+        bits = lanes.bits(number[i])
         k = (bits - int32(0x3F3504F3)) >> int32(23)
         exponent[i] = float32(k - int32(31))
-        as_bits[i] = bits - (k << int32(23))
+        number[i] = lanes.from_bits(int32(bits - (k << int32(23))))
     for i in range(words.size):
         x = number[i] - _ONE
         p = ((((((_P7 * x + _P6) * x + _P5) * x + _P4) * x + _P3) * x + _P2) * x + _P1) * x + _P0
@@ -99,38 +99,34 @@ def _laplace_in_place(words, number, as_bits, exponent):
 
 @njit
 def fill_laplace(key, stream, first, out):
-    """out[cell, b] = unit Laplace noise of that cell in draw first + b, b = 0..15.
+    """out[16 cell + b] = unit Laplace noise of that cell in draw first + b, b = 0..15.
 
     The number of cells must be a multiple of four.
     """
     chunk = 16  # quadruples of cells whose intermediate results stay in the first-level cache
-    # Flat arrays of their own: views and shapes of others take the compiler half a second.
+    # Flat arrays: views and shapes of others take the compiler half a second.
     size = chunk * 4 * WIDTH
     words, exponent = np.empty(size, np.uint32), np.empty(size, np.float32)
-    flat = out.reshape(out.size)
-    as_bits = flat.view(np.int32)
-    quads = out.shape[0] // 4
+    quads = out.size // (4 * WIDTH)
     for quad in range(0, quads, chunk):
-        count = min(chunk, quads - quad)
+        count = chunk if quad + chunk < quads else quads - quad
         _words(key, stream, first, quad, count, words)
         a, b = quad * 4 * WIDTH, (quad + count) * 4 * WIDTH
-        _laplace_in_place(words[: b - a], flat[a:b], as_bits[a:b], exponent)
+        _laplace(words[: b - a], out[a:b], exponent)
 
 
 @njit
 def laplace_cells(key, stream, draw, start, out):
     """out[i] = unit Laplace noise of cell start + i in one draw."""
     words = np.empty(4, np.uint32)
-    number = np.empty(4, np.float32)
-    as_bits = number.view(np.int32)
-    exponent = np.empty(4, np.float32)
+    number, exponent = np.empty(4, np.float32), np.empty(4, np.float32)
     n = uint64(draw)
     end = start + out.size
     quad = start // 4
     while 4 * quad < end:
         w0, w1, w2, w3 = philox(key, uint64(quad), stream, n & _LOW, n >> _32)
         words[0], words[1], words[2], words[3] = uint32(w0), uint32(w1), uint32(w2), uint32(w3)
-        _laplace_in_place(words, number, as_bits, exponent)
+        _laplace(words, number, exponent)
         for i in range(4):
             cell = 4 * quad + i
             if start <= cell < end:
@@ -210,12 +206,11 @@ def fill_rows(key, stream, first, block):
     """
     draws, width = block.shape
     tile = lanes.aligned(width * WIDTH)
-    raw = tile.reshape(width, WIDTH)
     spare = np.empty((WIDTH, width if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
-        fill_laplace(key, stream, first + i, raw)
+        fill_laplace(key, stream, first + i, tile)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        transpose(tile, width, rows.reshape(rows.size), width, int64(0), False)
+        transpose(tile, width, lanes.flat(rows), width, int64(0), False)
         if not whole:
             copy_rows(spare, block[i:])

@@ -1,5 +1,7 @@
 """The weight function of AdaNormalHedge."""
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
@@ -27,5 +29,5 @@ def weights(regrets, magnitudes):
         lower = down * down / (3.0 * (magnitudes[i] + 1.0))
         # The second exponential relative to the first, so that the difference of nearly equal ones
         # is exact.
-        out[i] = -np.exp(out[i] - top) * np.expm1(lower - out[i])
+        out[i] = -math.exp(out[i] - top) * math.expm1(lower - out[i])
     return out

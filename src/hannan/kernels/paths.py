@@ -13,6 +13,8 @@ lane b of tile t stands at (t W + c) 16 + b of the flat block, W the number of c
 to a multiple of four.
 """
 
+import math
+
 import numpy as np
 from numba import float64, int32, int64
 
@@ -25,11 +27,10 @@ from hannan.kernels.noise import fill_laplace
 @njit(nogil=True)
 def fill(key, stream, first, block):
     """Draws first, first + 1, … in tiles; the number of rows is a multiple of sixteen."""
-    flat = block.reshape(block.size)
+    flat = lanes.flat(block)
     size = block.shape[1] * WIDTH
     for t in range(block.shape[0] // WIDTH):
-        tile = flat[t * size : (t + 1) * size].reshape((block.shape[1], WIDTH))
-        fill_laplace(key, stream, first + t * WIDTH, tile)
+        fill_laplace(key, stream, first + t * WIDTH, flat[t * size : (t + 1) * size])
 
 
 @njit
@@ -100,7 +101,7 @@ def act(costs, block, row, scale, start, head, cell, ends, ids, longest):
     value = np.empty(source + 1, np.float64)
     choice = np.empty(source + 1, np.int32)
     base = row // WIDTH * WIDTH * block.shape[1] + row % WIDTH
-    _solve(costs, block.reshape(block.size), base, scale, start, head, cell, value, choice)
+    _solve(costs, lanes.flat(block), base, scale, start, head, cell, value, choice)
     if value[source] == np.inf:
         return ids[:0].copy()
     path = np.empty(longest, np.int64)
@@ -167,7 +168,7 @@ def leaders(costs, block, row, scale, start, head, cell, ends, ids, out, stops):
     Path k is out[stops[k-1]:stops[k]], from the source on.
     """
     source = start.size - 2
-    flat = block.reshape(block.size)
+    flat = lanes.flat(block)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     count = int64(0)
@@ -186,7 +187,7 @@ def leaders(costs, block, row, scale, start, head, cell, ends, ids, out, stops):
 def minima(costs, block, row, scale, start, head, cell, out):
     """The values of the best paths under the draws in rows row, row + 1, … of the block."""
     source = start.size - 2
-    flat = block.reshape(block.size)
+    flat = lanes.flat(block)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     for k in range(out.size):
@@ -216,7 +217,7 @@ def interval_minima(prefix, start, head, cell):
     cuts = columns - WIDTH
     out = np.zeros((cuts, cuts))
     source = start.size - 2
-    flat = prefix.reshape(prefix.size)
+    flat = lanes.flat(prefix)
     value = np.empty((source + 1) * WIDTH, np.float64)
     lanes.store(value, 0, lanes.splat(0.0))
     for i in range(cuts - 1):
@@ -239,7 +240,7 @@ def interval_minima(prefix, start, head, cell):
 def chosen(costs, block, row, scale, start, head, cell, ends, ids, longest, inclusion):
     """Mark in inclusion[k] the edges of the best path under row + k of the block."""
     source = start.size - 2
-    flat = block.reshape(block.size)
+    flat = lanes.flat(block)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     path = np.empty(longest, np.int64)
@@ -265,7 +266,7 @@ def resample(
     rows used and of edges still short.
     """
     source = start.size - 2
-    flat = block.reshape(block.size)
+    flat = lanes.flat(block)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     path = np.empty(longest, np.int64)
@@ -301,8 +302,8 @@ def log_count(start, head):
             top = max(top, size[head[i]])
         total = 0.0
         for i in range(start[v], start[v + 1]):
-            total += np.exp(size[head[i]] - top)
-        size[v] = top + np.log(total)
+            total += math.exp(size[head[i]] - top)
+        size[v] = top + math.log(total)
     return size[start.size - 2]
 
 

@@ -4,6 +4,8 @@ K regressions on the same features. Their design inverses are [K, p, p], or [1, 
 have seen the same contexts and share one.
 """
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
@@ -29,7 +31,7 @@ def look(inverse, moment, x, means, widths):
             mean += projected[i] * moment[k, i]
             square += projected[i] * x[i]
         means[k] = mean
-        widths[k] = np.sqrt(max(square, 0.0))
+        widths[k] = math.sqrt(max(square, 0.0))
 
 
 @njit

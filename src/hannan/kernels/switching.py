@@ -63,7 +63,7 @@ def _step(state, least, row, price):
 def sweep(totals, start, stop, step, fakes, scale, price, state, least):
     """Take a state through the cells start, start + step, … before stop."""
     z, first, bases, which, columns = fakes
-    flat, columns = totals.reshape(totals.size), columns.reshape(columns.size)
+    flat, columns = lanes.flat(totals), lanes.flat(columns)
     row = np.empty(totals.shape[1])
     width = uint64(row.size)
     for g in range(start, stop, step):

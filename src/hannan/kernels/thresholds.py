@@ -84,10 +84,10 @@ def resample_one(totals, places, block, start, stop, scale, place, target, succe
 def fill(key, stream, first, order, K, block):
     """block[i, j K + k] = noise of draw first + i on action k of context order[j]."""
     draws = block.shape[0]
-    cells = np.empty(((order.size * K + 3) // 4 * 4, WIDTH), np.float32)
+    cells = np.empty((order.size * K + 3) // 4 * 4 * WIDTH, np.float32)
     for i in range(0, draws, WIDTH):
         fill_laplace(key, stream, first + i, cells)
         for b in range(min(WIDTH, draws - i)):
             for j in range(order.size):
                 for k in range(K):
-                    block[i + b, j * K + k] = cells[order[j] * K + k, b]
+                    block[i + b, j * K + k] = cells[(order[j] * K + k) * WIDTH + b]

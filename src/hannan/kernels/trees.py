@@ -153,18 +153,17 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
     draws, row_width = block.shape
     size = width(shape)
     n_contexts = bins.shape[1]
-    cells = np.empty(((n_contexts * K + 3) // 4 * 4, WIDTH), np.float32)
-    raw = cells.reshape(cells.size)
+    raw = np.empty((n_contexts * K + 3) // 4 * 4 * WIDTH, np.float32)
     hist = np.empty(F * (C + 1) * K * WIDTH, np.float32)
     totals = np.zeros((K + WIDTH - 1) // WIDTH * WIDTH * WIDTH, np.float32)
     tile = np.empty(C * K * WIDTH * WIDTH, np.float32)
     members = np.arange(n_contexts)
     spare = np.empty((WIDTH, row_width if draws % WIDTH else 0), np.float32)
     for i in range(0, draws, WIDTH):
-        fill_laplace(key, stream, first + i, cells)
+        fill_laplace(key, stream, first + i, raw)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        out = rows.reshape(rows.size)
+        out = lanes.flat(rows)
         hist[:] = 0.0
         totals[:] = 0.0
         histograms.gather_all(raw, bins, order, heavy, shape, hist)

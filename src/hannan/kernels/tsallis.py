@@ -57,9 +57,9 @@ def capped_law(totals, values, advice, share, kept, eta, top, baseline, out):
     for k in range(K):
         cap = 0.0
         if out[k] > 0.0:
-            cap = base / (2.0 * eta * (1.0 / np.sqrt(out[k]) + 0.5 * eta * top))
+            cap = base / (2.0 * eta * (1.0 / math.sqrt(out[k]) + 0.5 * eta * top))
         if k == advice:
-            cap = max(cap, np.sqrt(share * base) / eta)
+            cap = max(cap, math.sqrt(share * base) / eta)
         baseline[k] = min(values[k], kept * cap)
         tilted[k] = totals[k] + baseline[k]
     law(tilted, eta, out)

@@ -1,5 +1,7 @@
 """Sums of a few hundred numbers for each round that a `Watch` sees, and the bounds they leave."""
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
@@ -79,8 +81,8 @@ def lowest(sums, kinds, reserves, rates, log_prior, start, stop, log_odds, steps
                     top = max(top, rest[j] - rates[j] * found)
                 total, slope = 0.0, 0.0
                 for j in range(start, stop):
-                    share = np.exp(rest[j] - rates[j] * found - top)
+                    share = math.exp(rest[j] - rates[j] * found - top)
                     total += share
                     slope += share * rates[j]
-                found += max(top + np.log(total), 0.0) * total / slope
+                found += max(top + math.log(total), 0.0) * total / slope
             out[i, f] = found
