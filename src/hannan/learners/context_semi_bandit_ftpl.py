@@ -291,14 +291,15 @@ class ContextSemiBanditFTPL(Learner):
         """ε_t, L_t and {z}; hint, its share and the baseline: functions of x_t and the past."""
         n, leader, step, hint = self._decided + 1, self._leader, self._step, self._hint
         scale = step.scale
+        if self._plain:
+            opened.draw, opened.limit = leader.draw(scale), self._limit(n, self._K)
+            return
         if step.schedules:
             if not self._ledger.replaces(opened):
                 self._schedule(opened)
             scale = step.before(leader, opened.variance)
         opened.draw = leader.draw(scale)
         opened.limit = self._limit(n, self._K or len(opened.context))
-        if self._plain:
-            return
         if self.exploration:
             self._floor.raise_to(opened)
         if self._offset.low < 0.0:
@@ -344,13 +345,14 @@ class ContextSemiBanditFTPL(Learner):
         """Every round has fake outcomes of its own, whether or not it is answered."""
         leader, account = self._leader, self._account
         leader.advance(opened.draws)
-        if self._hint.mixes:
-            self._hint.played(opened)
-        if self._step.schedules:
-            scale = opened.draw.scale
-            self._step.played(leader, scale, opened.variance)
-            account.scheduled += opened.allowance / scale if scale else 0.0
-        if opened.exact is not self._resampling.known:
+        if not self._plain:
+            if self._hint.mixes:
+                self._hint.played(opened)
+            if self._step.schedules:
+                scale = opened.draw.scale
+                self._step.played(leader, scale, opened.variance)
+                account.scheduled += opened.allowance / scale if scale else 0.0
+        if opened.weights is not None and opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         K = self._K or self._offered(opened)
         account.truncation += self._offset.top * K / (math.e * opened.limit)
@@ -372,17 +374,18 @@ class ContextSemiBanditFTPL(Learner):
         if found is None:
             self._update_any(opened, cost)
             return
-        weight, instability = found
-        if cost:
-            leader.total.charge(opened.context, int(opened.action), weight * cost)
-            self._resampling.note(opened.exact)
-        else:
+        scale = opened.draw.scale
+        if not cost:
             leader.total.observe(opened.context)
+            self._account.arrived(scale)
+            return
+        weight, instability = found
+        leader.total.charge(opened.context, int(opened.action), weight * cost)
         # From here on nothing can fail.
+        self._resampling.note(opened.exact)
         leader.advance(opened.draws)
         if instability > 0.0:  # D_t, ε_{t+1} = G / D_t
             step.after(leader, instability)
-        scale = opened.draw.scale
         moved = self._resampling.moment(opened.exact) * leader.kappa * (weight * cost * cost)
         self._account.learned(cost, scale, moved / scale, 0.0)
 
