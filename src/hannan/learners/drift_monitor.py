@@ -156,7 +156,7 @@ class DriftMonitor(Stored):
         square, variance = float(np.mean(error * error)), float(np.mean(mean * (1.0 - mean)))
         if type(test) is Agreement:
             return test.weigh(square, variance)
-        found = self._ask(surprise(self._totals, square, variance))
+        found = self._ask(surprise(*self._totals.tolist(), square, variance))
         self._totals += (square, variance)
         return found
 
