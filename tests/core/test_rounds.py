@@ -407,7 +407,7 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
     for t, (context, losses) in enumerate(inside_rounds(name, 90)):
         if t % 9 == 4 and inner.late is None:
             made, decision = inner.open_decision(context), alone.decide(context)
-            assert inner.held_round(made.number) is made
+            assert inner.waiting(made.number).action == made.action
             assert (made.number, made.action) == (decision.id, decision.action)
             assert repr(made.odds) == repr(decision.odds)
             waiting.append((made, decision, losses))
@@ -417,14 +417,14 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
                 each.update(feedback(each, action, losses))
         else:
             made = inner.open_round(context)
-            assert inner.held_round(None) is made is inner.current
+            assert made is inner.current
             assert made.action == alone.act(context)
             if t % 11:
-                inner.close_round(made, feedback(inner, made.action, losses))
+                assert inner.close_round(None, feedback(inner, made.action, losses)) is made
                 alone.update(feedback(alone, made.action, losses))
         if t % 9 == 8 and waiting:
             made, decision, earlier = waiting.pop()
-            inner.close_round(made, feedback(inner, made.action, earlier))
+            inner.close_round(made.number, feedback(inner, made.action, earlier))
             alone.update(feedback(alone, made.action, earlier), decision)
         assert (inner.rounds, inner.oracle_calls) == (alone.rounds, alone.oracle_calls)
         assert inner.open_decisions == alone.open_decisions

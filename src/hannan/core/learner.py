@@ -302,8 +302,14 @@ class Learner(Parametrised, ABC):
 
         Without the number of a decision: of the round that `act` opened.
         """
-        opened: OpenRound | None = self.held_round(decision)
+        ledger = self._ledger
+        opened = ledger.current if decision is None else ledger.waiting[decision]
         return None if opened is None else opened.values
+
+    @property
+    def foretells(self) -> bool:
+        """Whether every round has what a predictor inside expected, in `values`."""
+        return False
 
     def waiting(self, decision: int) -> OpenRound:
         """The round of a decision that has not been answered yet, by its id."""
@@ -382,15 +388,12 @@ class Learner(Parametrised, ABC):
         ahead = int(self._ledger.current is not None)
         return self._decide(self.check_context(context, ahead), None, False)
 
-    def held_round(self, decision: int | None) -> Any:
-        """The round that waits here: of a decision by its id, else the one that `act` opened."""
-        ledger = self._ledger
-        return ledger.current if decision is None else ledger.waiting[decision]
-
-    def close_round(self, opened: OpenRound, loss: Any) -> None:
-        """What `update` does with a round in which all actions were available, likewise."""
+    def close_round(self, decision: int | None, loss: Any) -> Any:
+        """What `update(loss, decision)` does, likewise, where all actions were available."""
+        ledger, sets = self._ledger, self._availability
+        opened = ledger.current if decision is None else ledger.waiting[decision]
+        assert opened is not None
         try:
-            ledger, sets = self._ledger, self._availability
             opened.calls = 0
             self._update(opened, loss)
             self.rounds += 1
@@ -405,6 +408,7 @@ class Learner(Parametrised, ABC):
         except BaseException as error:
             self._broken_off(error, opened)
             raise
+        return opened
 
     # What is to come --------------------------------------------------------------------------
 

@@ -76,8 +76,8 @@ class Bernstein(Detector):
         if not math.isfinite(value):
             raise LossError(f"Bernstein reads finite numbers in [0, 1]; got {value}.")
         self._n += 1
-        sums, spread = self._sums, self._spread
-        found = has_risen(sums, spread, self._n, value, self.minimum, self.delta)
+        held = self._sums, 0, len(self._sums), self._spread, 0
+        found = has_risen(*held, self._n, value, self.minimum, self.delta)
         if found:
             self.reset()
         return bool(found)

@@ -13,27 +13,26 @@ MINIMUM, DELTA, TOTALS, COUNTS, SPREADS, SUMS = 0, 1, 2, 4, 9, 13
 
 
 @njit
-def has_risen(sums, spread, n, value, minimum, delta):
+def has_risen(sums, start, size, spread, at, n, value, minimum, delta):
     """Add the n-th value, n = 1, 2, …; whether a window of recent values has too high a mean.
 
-    `sums[i % size]` is the sum of the first i values for the last `size` of them; `spread` is
-    the mean of all values, and the sum of their squared distances from it.
+    `sums[start + i % size]` is the sum of the first i values for the last `size` of them; `spread`,
+    from `at` on, is the mean of all values, and the sum of their squared distances from it.
     """
-    size = sums.size
     here = n % size
-    total = sums[here - 1 if here else size - 1] + value
-    sums[here] = total
-    step = value - spread[0]
-    spread[0] += step / n
-    spread[1] += step * (value - spread[0])
+    total = sums[start + (here - 1 if here else size - 1)] + value
+    sums[start + here] = total
+    step = value - spread[at]
+    spread[at] += step / n
+    spread[at + 1] += step * (value - spread[at])
     if n < minimum:
         return False
-    variance = spread[1] / n
+    variance = spread[at + 1] / n
     confidence = 0.0
     width = 8
     while 2 * width <= n and width < size:
         past = here - width  # below 0 where the ring has closed since; a division takes longer
-        recent = total - sums[past if past >= 0 else past + size]
+        recent = total - sums[start + (past if past >= 0 else past + size)]
         older = n - width
         per_value = 1.0 / width + 1.0 / older
         gap = recent / width - (total - recent) / older
@@ -54,38 +53,37 @@ def both_have_risen(state, first, second):
     An alarm of one counts for as many rounds as were read until then. `state` has all numbers of an
     `Agreement` in one array, as each array takes time to be handed over: see `MINIMUM`.
     """
-    counts, spreads, sums = state[COUNTS:SPREADS], state[SPREADS:SUMS], state[SUMS:]
-    size = sums.size // 2
-    counts[0] += 1.0
+    size = (state.size - SUMS) // 2
+    read = state[COUNTS] + 1.0
+    state[COUNTS] = read
     for i in range(2):
-        counts[1 + i] += 1.0
-        own, spread = sums[i * size : (i + 1) * size], spreads[2 * i : 2 * i + 2]
-        value = second if i else first
-        if has_risen(own, spread, int(counts[1 + i]), value, state[MINIMUM], state[DELTA]):
-            own[:] = 0.0
-            spread[:] = 0.0
-            counts[1 + i] = 0.0
-            counts[3 + i] = 2.0 * counts[0]
-    return counts[3] >= counts[0] and counts[4] >= counts[0]
+        n, start, at = state[COUNTS + 1 + i] + 1.0, SUMS + i * size, SPREADS + 2 * i
+        value, minimum, delta = second if i else first, state[MINIMUM], state[DELTA]
+        if has_risen(state, start, size, state, at, int(n), value, minimum, delta):
+            for j in range(start, start + size):
+                state[j] = 0.0
+            state[at] = state[at + 1] = n = 0.0
+            state[COUNTS + 3 + i] = 2.0 * read
+        state[COUNTS + 1 + i] = n
+    return state[COUNTS + 3] >= read and state[COUNTS + 4] >= read
 
 
 @njit
-def surprise(totals, square, variance):
-    """A squared error less the variance that explains it, in [0, 1]; `totals`: of both so far."""
-    share = min(1.0, totals[0] / totals[1])
+def surprise(squares, variances, square, variance):
+    """A squared error less the variance that explains it, in [0, 1]; sums of both so far first."""
+    share = min(1.0, squares / variances)
     return (square - share * variance + 0.25) / 1.25  # from [-1/4, 1]
 
 
 @njit
 def weigh(state, square, variance):
     """Show `both_have_risen` an error: 1 if they have, else 0; -1 for what is not a number."""
-    totals = state[TOTALS:COUNTS]
-    value = surprise(totals, square, variance)
+    value = surprise(state[TOTALS], state[TOTALS + 1], square, variance)
     if not math.isfinite(value + square):
         return -1
     found = both_have_risen(state, value, square)
-    totals[0] += square
-    totals[1] += variance
+    state[TOTALS] += square
+    state[TOTALS + 1] += variance
     return int(found)
 
 

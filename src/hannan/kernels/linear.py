@@ -212,14 +212,6 @@ def perturb(v, g, factor, scores):
 
 
 @njit
-def perturb_alone(key, stream, draw, v, factor, scores):
-    """The same with the numbers of one draw, which nobody has made before."""
-    numbers = np.empty((1, v.size * scores.size), np.float32)
-    fill_normals(key, stream, draw, numbers)
-    perturb(v, numbers.reshape(v.size, scores.size), factor, scores)
-
-
-@njit
 def polynomial(coefficients, x, out):
     """By Horner's rule, from the highest power down, for a multiple of 64 numbers."""
     for i in range(0, x.size, 4 * WIDTH):
@@ -269,15 +261,19 @@ def normal_tails(t, density, survival):
 
 
 @fast
-def normal_law(scores, sigma, out):
-    """out[k] = probability that k minimises scores[k] + sigma * standard normal noise."""
+def normal_law(scores, sigma, action, rise, out):
+    """out[k] = probability that k minimises scores[k] + sigma * standard normal noise.
+
+    The score of one action has risen before that; of none if it is -1.
+    """
     K = scores.size
-    low = scores[0]
-    for k in range(1, K):
-        low = min(low, scores[k])
     gap = np.empty(K)
+    low = np.inf
     for k in range(K):
-        gap[k] = (scores[k] - low) / sigma
+        gap[k] = scores[k] + rise if k == action else scores[k]
+        low = min(low, gap[k])
+    for k in range(K):
+        gap[k] = (gap[k] - low) / sigma
     size = -(-48 * K // (4 * WIDTH)) * 4 * WIDTH
     t, density, survival = np.empty(size), np.empty(size), np.empty(size)
     for i in range(48 * K, size):
@@ -300,12 +296,3 @@ def normal_law(scores, sigma, out):
         total += out[k]
     for k in range(K):
         out[k] /= total
-
-
-@fast
-def chance_after(scores, h, sigma, action, loss):
-    """The same probability of one action, once its score has risen by h times a loss."""
-    later, law = scores.copy(), np.empty(scores.size)
-    later[action] += h * loss
-    normal_law(later, sigma, law)
-    return law[action]

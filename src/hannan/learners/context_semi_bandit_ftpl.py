@@ -572,6 +572,10 @@ class ContextSemiBanditFTPL(Learner):
         return self._leader.complexity()
 
     @property
+    def foretells(self) -> bool:
+        return self._hint.mixes
+
+    @property
     def predictor_(self) -> Any:
         """The predictor at work, which has learned all that was seen, or None."""
         return self._hint.predictor

@@ -62,8 +62,9 @@ class DriftMonitor(Stored):
         self._learner = learner
         self._own: Any = None if predictor is None else adopt(_copied(predictor))
         self.teaches = self._own is not None  # a predictor here, beside the learner
-        # Whether `drift` needs more than what the learner's own predictor said of each action.
-        self.asks = self.teaches or (learner.oracle is not None and learner.oracle.chooses_sets)
+        sets = learner.oracle is not None and learner.oracle.chooses_sets
+        # Whether what is expected has to be asked for, as the learner's rounds do not have it.
+        self.asks = self.teaches or sets or not learner.foretells
         self._watches = self._source is not None
         if detector is not None:
             self._detector = _copied(detector)
@@ -156,7 +157,7 @@ class DriftMonitor(Stored):
         square, variance = float(np.mean(error * error)), float(np.mean(mean * (1.0 - mean)))
         if type(test) is Agreement:
             return test.weigh(square, variance)
-        found = self._ask(surprise(self._totals, square, variance))
+        found = self._ask(surprise(*self._totals.tolist(), square, variance))
         self._totals += (square, variance)
         return found
 

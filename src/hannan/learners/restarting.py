@@ -304,15 +304,12 @@ class Restarting(Learner):
         What fails after it has learned is tried again before the next round, and fails then, if it
         must; by then the caller may have used its array again.
         """
-        player, monitor, action = self.player, self._monitor, opened.action
-        made = player.held_round(opened.inner)
-        expected = made.values
-        if expected is None or monitor.asks:
-            expected = monitor.expect(opened.context, action, expected)
-        if opened.plays is None:
-            player.close_round(made, loss)
+        player, monitor, action, inner = self.player, self._monitor, opened.action, opened.inner
+        if monitor.asks or opened.plays is not None:
+            expected = monitor.expect(opened.context, action, player.expected(inner))
+            player.update(loss, inner)
         else:
-            player.update(loss, opened.inner)
+            expected = player.close_round(inner, loss).values
         if len(self.restarts) < self._most:
             left = 2  # of what the monitor is shown
             try:

@@ -225,9 +225,12 @@ class LinearNoise:
         self._run = self._run + 1 if draw == self._next else 0
         self._next = draw + 1
         if self._run < _FOLLOWING:
-            kernel.perturb_alone(self.key, self.stream, draw, v, factor, scores)
+            alone = np.empty((1, len(v) * len(scores)), np.float32)
+            self._fill(draw, alone)
+            g = alone.reshape(len(v), len(scores))
         else:
-            kernel.perturb(v, self.normal(draw, len(v)), factor, scores)
+            g = self.normal(draw, len(v))
+        kernel.perturb(v, g, factor, scores)
 
     def normal(self, draw: int, p: int) -> NDArray[np.float32]:
         """g [p, K] of one draw."""
@@ -345,7 +348,7 @@ class LinearObjective(Objective):
             q[:] = 0.0
             q[scores.argmin()] = 1.0
         else:
-            kernel.normal_law(scores, sigma, q)
+            kernel.normal_law(scores, sigma, -1, 0.0, q)
         return q
 
     def chance_after(
@@ -355,7 +358,9 @@ class LinearObjective(Objective):
         sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
         if sigma == 0.0:
             return super().chance_after(context, action, loss, noise, scale)
-        return kernel.chance_after(scores, h, sigma, action, loss)  # type: ignore[no-any-return]
+        q = np.empty(len(scores))
+        kernel.normal_law(scores, sigma, action, h * loss, q)
+        return q.item(action)  # type: ignore[no-any-return]
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
         if not len(self._U):

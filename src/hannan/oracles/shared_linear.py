@@ -292,7 +292,7 @@ class SharedObjective(Objective):
         if sigma == 0.0:
             q[scores.argmin()] = 1.0
         else:
-            linear.normal_law(scores, sigma, q)
+            linear.normal_law(scores, sigma, -1, 0.0, q)
         return q
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
