@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 import hannan as hn
 from hannan.core.storage import reread
+from hannan.core.storage.encoding import Encoder
+from hannan.core.storage.files import packed
 from hannan.features import Category, Column, Date, Features, Flag, Number, Text
 from hannan.features._cells import words_of
 from tests.features import hostile
@@ -43,8 +45,8 @@ CONTRACT = {
 
 
 def state(features):
-    """Everything that is kept, as text."""
-    return repr(features._state()) + repr([vars(part) for part in features._parts])
+    """Everything that is kept."""
+    return b"".join(packed(features, Encoder()))
 
 
 def taken(features, row):

@@ -75,7 +75,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_spare.clear)
 
 
-def _random_id() -> str:
+def new_id() -> str:
+    """A random id that nobody has."""
     try:
         return _spare.pop()
     except IndexError:
@@ -168,12 +169,12 @@ class OpenDecisions(Stored):
         """The learner's numbers and the actions of all that wait."""
         return [one[:2] for one in self._waiting.values()]
 
-    def new_id(self, given: Any) -> Id:
+    def admit(self, given: Any) -> Id:
         """An id for one more decision: the caller's, unless it is in use, or one that nobody has.
 
         Where the limit is reached it is refused.
         """
-        found = _random_id() if given is None else as_id(given)
+        found = new_id() if given is None else as_id(given)
         if found in self._waiting:
             raise DecisionError(
                 f"There is a decision {found!r} that waits for its outcome: ids are given once. "

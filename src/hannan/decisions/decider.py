@@ -188,7 +188,7 @@ class Decider(Parametrised):
             What is offered, where the Decider was made without actions: for each id what is known
             of it. The offer may be another one each time.
         """
-        row, key = plain(context), self._open.new_id(id)
+        row, key = plain(context), self._open.admit(id)
         names = self._names
         if names is None:
             if available is not None:
@@ -543,12 +543,12 @@ class Decider(Parametrised):
             )
         if kind == "decide":
             _, _, key, moment, aim = args
-            self._open.new_id(key)
+            self._open.admit(key)
             places = aim is None if self.baseline is None else is_count(aim, self._size)
             expect(self, time=is_number(moment), baseline=places, actions=self._size > 0)
         elif kind == "offer":
             _, items, key, moment, aim = args
-            self._open.new_id(key)
+            self._open.admit(key)
             offer = type(items) is list and items == offered(dict(items))
             places = aim is None or (self.baseline is not None and is_count(aim, len(items)))
             expect(self, time=is_number(moment), baseline=places, actions=offer and not self._size)

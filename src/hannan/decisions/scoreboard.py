@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Policy
+from hannan.core.interrupts import interrupts
 from hannan.core.kept import expect, is_array
 from hannan.core.rounds import IntArray
 from hannan.core.stored import Stored
@@ -18,7 +19,7 @@ from hannan.off_policy.rules import Shares, shares
 BASELINE, RANDOM = "baseline", "at random"
 _RECENT = 0.999  # of the mean entropy, with every decision
 _KEPT = 1024  # shares that are made once
-_MANY = 256  # decisions or outcomes that are counted at once
+_MANY = 256  # decisions and outcomes that are counted at once
 
 
 class Told(Stored, Policy):
@@ -45,7 +46,7 @@ class Scoreboard(Stored):
         Of all intervals together.
     """
 
-    _derived = frozenset({"_cache", "_decided", "_told"})
+    _derived = frozenset({"_cache", "_new"})
     _varying = frozenset({"watch"})
 
     def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
@@ -61,8 +62,8 @@ class Scoreboard(Stored):
         self.least = 1.0  # propensity so far
         self._entropy = np.zeros(2)
         self._cache: dict[tuple[int, int | None], Shares] = {}
-        self._decided: list[tuple[int, float]] = []  # not counted yet: place and propensity
-        self._told: list[tuple[int, float]] = []  # likewise: place and loss
+        # Not counted yet: a decision's number, place and propensity, or an outcome as a loss.
+        self._new: list[tuple[int, int, float, Shares | None]] = []
 
     def _params_to_store(self) -> dict[str, Any]:
         return {
@@ -114,9 +115,8 @@ class Scoreboard(Stored):
         held = self._cache.get((action, aim)) if some is None else None
         if held is None:
             held = self._shares(action, aim, some, items)
-        self.watch.enter(number, held, 1.0 / propensity)
-        self._decided.append((action if self.n_actions else 0, propensity))
-        if len(self._decided) >= _MANY:
+        self._new.append((number, action if self.n_actions else 0, propensity, held))
+        if len(self._new) >= _MANY:
             self.counted()
 
     def _shares(self, action: int, aim: int | None, some: IntArray | None, items: int) -> Shares:
@@ -139,13 +139,13 @@ class Scoreboard(Stored):
 
     def told(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
-        self.watch.settle(number, loss)
-        self._told.append((action if self.n_actions else 0, loss))
-        if len(self._told) >= _MANY:
+        self._new.append((number, action if self.n_actions else 0, loss, None))
+        if len(self._new) >= _MANY:
             self.counted()
 
     def gave_up(self, number: int) -> None:
         """The outcome of a decision will not come."""
+        self.counted()
         self.watch.forgotten(number)
         self.expired += 1
 
@@ -164,21 +164,27 @@ class Scoreboard(Stored):
 
     # What is known ------------------------------------------------------------------------------
 
+    @interrupts.whole
     def counted(self) -> Self:
-        """Itself, with all that happened in its numbers: one by one it would take much longer."""
+        """Itself, with all that happened in its numbers; one by one that takes much longer."""
+        interrupts.expect()
         total, count = self._entropy.tolist()
-        for place, propensity in self._decided:
-            self.plays[place] += 1.0
-            self.least = min(self.least, propensity)
-            # The logarithm of one over the propensity is on average the entropy of its law.
-            total = _RECENT * total - math.log2(propensity)
-            count = _RECENT * count + 1.0
+        for number, place, value, held in self._new:
+            if held is None:  # the value is a loss
+                self.watch.settle(number, value)
+                self.answered[place] += 1.0
+                self.sums[place] += value
+            else:  # a propensity
+                self.watch.enter(number, held, 1.0 / value)
+                self.plays[place] += 1.0
+                self.least = min(self.least, value)
+                # The logarithm of one over it is on average the entropy of the action's law.
+                total = _RECENT * total - math.log2(value)
+                count = _RECENT * count + 1.0
         self._entropy[:] = total, count
-        self._decided.clear()
-        for place, loss in self._told:
-            self.answered[place] += 1.0
-            self.sums[place] += loss
-        self._told.clear()
+        self._new.clear()
+        if interrupts.waiting:
+            interrupts.deliver()
         return self
 
     def _state(self) -> dict[str, Any]:

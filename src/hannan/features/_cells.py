@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
 from numbers import Real
 from typing import Any
 from zlib import crc32
@@ -34,7 +33,7 @@ _WORD = re.compile(r"\w+")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:$|[T ]\d{2}:?\d{2})")
 _CODE = re.compile(r"[+-]?0\d")  # of digits that are a name: a postcode, an article number
 _LONGEST = 200  # letters that are kept of a level
-_LONGEST_WORD = 40  # letters, of which the hash is remembered
+_REMEMBERED, _LONGEST_WORD = 4096, 40  # words whose hashes are, and letters of one
 MOST_LETTERS = 10_000
 """Letters that are read of a text."""
 
@@ -225,11 +224,25 @@ def stable_hash(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
-_hash_of_word = lru_cache(4096)(stable_hash)  # words come again
+class Buckets(dict[str, tuple[int, float]]):
+    """Which of some numbers each text is added to, and with which sign: its hash says.
 
+    What comes again is remembered, as most words do.
+    """
 
-def scatter(texts: Iterable[str], amount: float, out: list[float], at: int, buckets: int) -> None:
-    """Add an amount, or its negative, to one of some places for each text: which, its hash says."""
-    for text in texts:
-        found = _hash_of_word(text) if len(text) <= _LONGEST_WORD else stable_hash(text)
-        out[at + (found >> 1) % buckets] += amount if found & 1 else -amount
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+    def __missing__(self, text: str) -> tuple[int, float]:
+        found = stable_hash(text)
+        bucket = (found >> 1) % self.count, 1.0 if found & 1 else -1.0
+        if len(self) < _REMEMBERED and len(text) <= _LONGEST_WORD:
+            self[text] = bucket
+        return bucket
+
+    def scatter(self, texts: Iterable[str], amount: float, out: list[float], at: int) -> None:
+        """Add an amount, or its negative, for each text to the numbers from the place `at` on."""
+        for text in texts:
+            bucket, sign = self[text]
+            out[at + bucket] += sign * amount

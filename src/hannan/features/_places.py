@@ -9,13 +9,13 @@ from typing import Any
 from hannan.core.kept import expect, is_count, same
 from hannan.core.params import Parametrised
 from hannan.features._cells import (
+    Buckets,
     as_date,
     as_number,
     is_missing,
     level_of,
     looks_like_date,
     looks_like_number,
-    scatter,
     words_of,
 )
 from hannan.features.column import News
@@ -46,7 +46,7 @@ class Places(Parametrised):
         The columns whose values are levels, whatever they look like.
     """
 
-    _derived = frozenset({"_single", "_taken", "_levels"})
+    _derived = frozenset({"_single", "_shared", "_taken", "_levels"})
     _varying = frozenset({"_columns", "_numbers"})
 
     def _check_stored(self) -> None:
@@ -72,6 +72,7 @@ class Places(Parametrised):
         self.each = each
         self.levels = levels
         self._single = size - max(1, size // 5) if size else 0
+        self._shared = Buckets(size - self._single)
         self._levels = frozenset(levels)
         self._columns: dict[str, dict[str, int]] = {}
         self._numbers: dict[str, Number] = {}
@@ -156,8 +157,8 @@ class Places(Parametrised):
         self, name: str, words: list[str], amount: float, out: list[float], at: int
     ) -> None:
         """Add what has no place of its own to those that are shared."""
-        shared = self.size - self._single
-        scatter([f"{name}={word}" for word in words], amount, out, at + self._single, shared)
+        texts = [f"{name}={word}" for word in words]
+        self._shared.scatter(texts, amount, out, at + self._single)
 
     def _give(self, new: dict[Cell, int]) -> None:
         """These have their places from now on."""

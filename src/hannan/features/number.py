@@ -61,11 +61,14 @@ class Number(Column):
         self.clip = clip
         self.indicator = check_flag(self, "indicator", indicator)
         self._most = check_positive(self, "clip", clip)
+        # Within 5 deviations that have counted a number it is within 11 of those that have not:
+        # there is nothing unusual about it.
+        self._near = min(5.0, self._most) if self.standardise else -1.0
         self._count = 0
         self._mean = 0.0
         self._squares = 0.0
 
-    _derived = frozenset({"_most"})
+    _derived = frozenset({"_most", "_near"})
 
     @property
     def width(self) -> int:
@@ -100,14 +103,12 @@ class Number(Column):
         with_it = squares + off * rest
         spread = sqrt(with_it / count)
         z = rest / spread if spread > 0.0 else 0.0
-        if self.standardise:
-            most = self._most
-            out[at] = most if z > most else -most if z < -most else z
+        near = self._near
+        if -near <= z <= near:
+            out[at] = z
         else:
-            out[at] = x
-        # One within 5 deviations that have counted it is within 11 of those that have not.
-        if (z > 5.0 or z < -5.0) and count > _ENOUGH:
-            usual = _USUAL * sqrt(squares / (count - 1))
+            out[at] = max(-self._most, min(z, self._most)) if self.standardise else x
+            usual = _USUAL * sqrt(squares / (count - 1)) if count > _ENOUGH else 0.0
             if 0.0 < usual < abs(off):
                 off = copysign(usual, off)
                 step = off / count

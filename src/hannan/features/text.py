@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hannan.core.validation import check_integer
-from hannan.features._cells import has_words, is_missing, scatter, words_of
+from hannan.features._cells import Buckets, has_words, is_missing, words_of
 from hannan.features.column import Column, News, check_flag
 
 _MOST = 512
@@ -38,9 +38,12 @@ class Text(Column):
     array([0., 0., 0., 0., 0., 0., 0., 0., 1.])
     """
 
+    _derived = frozenset({"_bags"})
+
     def __init__(self, buckets: int = 12, indicator: bool = True) -> None:
         self.buckets = check_integer(self, "buckets", buckets, 1, _MOST)
         self.indicator = check_flag(self, "indicator", indicator)
+        self._bags = Buckets(self.buckets)
 
     @property
     def width(self) -> int:
@@ -68,5 +71,5 @@ class Text(Column):
             if self.indicator:
                 out[at + self.buckets] = 1.0
             return self.indicator
-        scatter(words, 1.0 / math.sqrt(len(words)), out, at, self.buckets)
+        self._bags.scatter(words, 1.0 / math.sqrt(len(words)), out, at)
         return True
