@@ -154,19 +154,25 @@ def in_units(costs, out):
 
 
 @njit
-def leads(costs, last, point):
-    """How far a point must have led at the `last` costs to lead for sure at these; open ones alone.
+def needed(costs, last, point, free):
+    """How far the best point must have led at the `last` costs to lead for sure at these.
 
-    Infinite, where others were closed, or it has a closed element.
+    Another point may have gained what is lost by elements of this one, and what others gain. Where
+    one that is not `free` makes the difference it cost more than the best one by what that one
+    leads, at least, and by as much again for each further one: so the largest of these counts.
+    Infinite, where others are closed now, or it has a closed element.
     """
-    moved = 0.0
+    moved, most = 0.0, 0.0
     for j in range(costs.size):
         if abs(costs[j]) < np.inf and abs(last[j]) < np.inf:
-            more = costs[j] - last[j]
-            moved += max(more, 0.0) if point[j] else max(-more, 0.0)
+            more = costs[j] - last[j] if point[j] else last[j] - costs[j]
+            if more > 0.0 and free[j]:
+                moved += more
+            elif more > most:
+                most = more
         elif point[j] or costs[j] != last[j]:
             return np.inf
-    return moved
+    return moved + most
 
 
 @njit
@@ -184,9 +190,12 @@ def _sort(elements, prices):
 
 
 @njit
-def prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out):
+def prove(
+    columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out, free
+):  # fmt: skip
     """Write the best 0/1 point and say FOUND, if it is in the pool, or SEARCHED; and how far it
-    leads, as far as that is known: `window` at most.
+    leads, as far as that is known: `window` at most. Points that differ from the vertex where it is
+    not `free` cost more than that.
 
     OPEN where it is not the only one, or takes too long to find. `duals` are multipliers of the
     rows, and `pool` has points that are feasible. Points that cost no more than `tied` more count
@@ -271,6 +280,8 @@ def prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, win
                 out[unsure[i]] = part[i]
             if second - best <= tied:
                 return OPEN, 0.0
+            for j in range(K):
+                free[j] = abs(reduced[j]) <= depth
             lead = min(second, bound + depth, best + window) - best
             return FOUND if best >= known - tied else SEARCHED, lead
         if depth > total and known == np.inf:
@@ -281,7 +292,7 @@ def prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, win
 @njit(nogil=True)
 def best(
     columns, given, low, high, equal, room, basis, basic, upper, inverse, values, pool,
-    strict, tied, window, widest, steps, last, point, lead, out,
+    strict, tied, window, widest, steps, last, point, free, lead, out,
 ):  # fmt: skip
     """The best 0/1 point of a program, from the basis that was the best for other costs on.
 
@@ -289,12 +300,12 @@ def best(
     FOUND as a vertex, or SEARCHED near it; and how many pivots there were. The best point has
     closed elements, whose costs are infinite, only if all points have.
 
-    A `point` that had a `lead` at the `last` costs may still be the best for sure. Returns at last
+    A `point` that had a `lead` at the `last` costs may still be the best for sure. Returns besides
     how far the best point leads at these costs, 0 where none was looked for near a vertex, and how
     far it must have led at the last ones.
     """
     K, m = columns.shape
-    moved = leads(given, last, point) if lead != 0.0 else np.inf
+    moved = needed(given, last, point, free) if lead != 0.0 else np.inf
     if moved < lead:
         copy(point, out)
         return FOUND, 0, lead, moved
@@ -316,8 +327,8 @@ def best(
         return FOUND, pivots, 0.0, moved
     window = window / unit if window <= widest * unit else 0.0  # else no lead will be enough
     found, lead = prove(
-        columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out
-    )
+        columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out, free,
+    )  # fmt: skip
     copy(given, last)
     # Less what others might take for a tie.
     return found, pivots, unit * (lead - 10.0 * strict), moved

@@ -98,7 +98,7 @@ class Relaxation:
         self._oldest = 0
         # The last costs at which points near the relaxation were gone through, and how far the best
         # one led, as far as these went: as costs often change little, it may still lead.
-        self._last, self._point = np.empty(K), np.zeros(K, dtype=bool)
+        self._last, (self._point, self._free) = np.empty(K), np.zeros((2, K), dtype=bool)
         self._lead, self._window, self._moved = 0.0, 0.0, math.inf
 
     def __getstate__(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Relaxation:
         point = np.empty(len(costs), dtype=bool)
         found, _ = kernel.prove(
             self._columns, costs, self.low, self.high, self._equal, self._room, vertex.duals,
-            self._pool, _STRICT, _TIED, 0.0, _STEPS, point,
+            self._pool, _STRICT, _TIED, 0.0, _STEPS, point, self._free,
         )  # fmt: skip
         return self._kept(point, found)
 
@@ -170,11 +170,13 @@ class Relaxation:
             columns, costs, self.low, self.high, self._equal, self._room,
             at.basis, at.basic, at.upper, at.inverse, at.values, self._pool,
             _STRICT, _TIED, self._window, _WINDOW, _STEPS,
-            self._last, self._point, self._lead, point,
+            self._last, self._point, self._free, self._lead, point,
         )  # fmt: skip
         self._lead, self._point = lead, point
         if moved < math.inf:
-            self._window, self._moved = 1.5 * min(moved, self._moved), moved
+            usual = min(moved, self._moved)  # noise may have changed in every other call
+            self._window += 0.1 * (3.0 * usual - self._window)
+            self._moved = moved
         if found == kernel.FAILED:
             return None
         at.pivots += pivots
