@@ -9,6 +9,7 @@ from scipy import sparse
 
 import hannan as hn
 from hannan.core import HannanError, InfeasibleError
+from hannan.oracles import _relaxation as relaxation
 from tests import naive_combinatorial
 from tests.for_each import for_each
 
@@ -200,3 +201,33 @@ def test_threads_may_share_a_program():
 def test_rows_without_entries_change_nothing():
     program = hn.oracles.LinearProgram([[0, 0, 0]], [1])
     assert program.solve(np.array([-1.0, 1.0, -2.0])).chosen.tolist() == [0, 2]
+
+
+@for_each("seed", range(12))
+def test_a_point_that_led_by_more_than_costs_have_changed_still_leads(seed, monkeypatch):
+    """Costs that change little, with elements closed and opened, against enumeration."""
+    rng = np.random.default_rng(seed)
+    K, rows = 9, int(rng.integers(1, 3))
+    A = rng.integers(1, 9, size=(rows, K))
+    b = A.sum(axis=1) // 3 + 5
+    program = hn.oracles.LinearProgram(A, b)
+    sets = naive_combinatorial.points(K, A, b, None, None)
+    led, best = [], relaxation.kernel.best
+
+    def watched(*given):
+        found, pivots, lead, moved = best(*given)
+        led.append(moved < given[-2])
+        return found, pivots, lead, moved
+
+    monkeypatch.setattr(relaxation.kernel, "best", watched)
+    costs, closed = -rng.random(K), np.zeros(K, dtype=bool)
+    for t in range(200):
+        costs += 10.0 ** rng.uniform(-6, -2) * rng.normal(size=K)
+        if t % 10 == 0:
+            closed = rng.random(K) < 0.2
+        chosen = program.solve(np.where(closed, np.inf, costs)).chosen
+        open_sets = [each for each in sets if not closed[list(each)].any()]
+        assert set(chosen.tolist()) in open_sets
+        least = naive_combinatorial.best_value(open_sets, costs)
+        assert abs(costs[chosen].sum() - least) <= 1e-9
+    assert sum(led) > 10

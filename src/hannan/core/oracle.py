@@ -367,7 +367,8 @@ def available_in(plays: NDArray[np.intp]) -> NDArray[np.intp]:
     >>> available_in(np.array([0, 0, 2]))
     array([0, 2])
     """
-    return (plays == np.arange(len(plays))).nonzero()[0]
+    found: NDArray[np.intp] = (plays == np.arange(len(plays))).nonzero()[0]
+    return found
 
 
 def as_policies(owner: object, oracle: Any) -> Any:

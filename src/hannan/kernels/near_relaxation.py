@@ -15,6 +15,8 @@ from hannan.kernels.copying import copy
 from hannan.kernels.simplex import improve, judge
 
 FAILED, OPEN, FOUND, SEARCHED = range(4)  # what `best` says
+_FIRST = 6  # elements with prices that are looked at first
+_FEW = 24  # elements that may be looked at together without a first look at the cheapest
 _TIES = 32  # points that cost the same, after which no more are looked at
 
 
@@ -46,14 +48,16 @@ def search(
     base,
     ceiling,
     apart,
+    window,
     most,
 ):
     """The best completion of a partial point, its cost, that of the next best one, and the steps.
 
     Element i of those still open adds columns[i] to the rows and costs[i] to the `spent`; where it
     differs from usual[i] the bound `base` rises by prices[i], and by pull[r] for each unit that row
-    r stays below `high`. Points that cost more than `ceiling`, or more than `apart` above the best,
-    are left out. Gives up, with more than `most` steps, after that many, or after many ties.
+    r stays below `high`. Points that cost more than `ceiling`, or more than the best by `window`,
+    are left out. Gives up, with more than `most` steps, after that many, or after many ties, which
+    are not `apart`.
     """
     n, m = columns.shape
     reach_low, reach_high = _reach(columns)
@@ -83,7 +87,7 @@ def search(
                     break
                 if greatest < high[r]:
                     here += pull[r] * (high[r] - greatest)
-            fits = fits and here <= min(ceiling, best + apart)
+            fits = fits and here <= min(ceiling, best + window)
             if fits and i == n:
                 ties = ties + 1 if abs(cost - best) <= apart else 0
                 if ties > _TIES:
@@ -109,7 +113,7 @@ def search(
             cost -= costs[i]
             for r in range(m):
                 activity[r] -= columns[i, r]
-        if tried[i] == 2:
+        if tried[i] == 2 or (tried[i] == 1 and bound[i] + prices[i] > min(ceiling, best + window)):
             entered = False
             i -= 1
             if i < 0:
@@ -129,7 +133,7 @@ def search(
 
 @njit
 def in_units(costs, out):
-    """Costs of about 1, in units of a power of two.
+    """Costs of about 1, in units of a power of two, which is returned.
 
     Elements that are closed, at infinite costs, cost more than all others together.
     """
@@ -146,11 +150,52 @@ def in_units(costs, out):
     for j in range(costs.size):
         if abs(out[j]) == np.inf:
             out[j] = wall
+    return unit
 
 
 @njit
-def prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, steps, out):
-    """Write the best 0/1 point and say FOUND, if it is in the pool, or SEARCHED.
+def needed(costs, last, point, free):
+    """How far the best point must have led at the `last` costs to lead for sure at these.
+
+    Another point may have gained what is lost by elements of this one, and what others gain. Where
+    one that is not `free` makes the difference it cost more than the best one by what that one
+    leads, at least, and by as much again for each further one: so the largest of these counts.
+    Infinite, where others are closed now, or it has a closed element.
+    """
+    moved, most = 0.0, 0.0
+    for j in range(costs.size):
+        if abs(costs[j]) < np.inf and abs(last[j]) < np.inf:
+            more = costs[j] - last[j] if point[j] else last[j] - costs[j]
+            if more > 0.0 and free[j]:
+                moved += more
+            elif more > most:
+                most = more
+        elif point[j] or costs[j] != last[j]:
+            return np.inf
+    return moved + most
+
+
+@njit
+def _sort(elements, prices):
+    """By the size of their prices, the largest first."""
+    if elements.size > _FEW:
+        elements[:] = elements[np.argsort(-np.abs(prices[elements]), kind="mergesort")]
+        return
+    for i in range(1, elements.size):
+        j = elements[i]
+        while i > 0 and abs(prices[elements[i - 1]]) < abs(prices[j]):
+            elements[i] = elements[i - 1]
+            i -= 1
+        elements[i] = j
+
+
+@njit
+def prove(
+    columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out, free
+):  # fmt: skip
+    """Write the best 0/1 point and say FOUND, if it is in the pool, or SEARCHED; and how far it
+    leads, as far as that is known: `window` at most. Points that differ from the vertex where it is
+    not `free` cost more than that.
 
     OPEN where it is not the only one, or takes too long to find. `duals` are multipliers of the
     rows, and `pool` has points that are feasible. Points that cost no more than `tied` more count
@@ -163,44 +208,58 @@ def prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, ste
     for r in range(m):
         y[r] = duals[r] if equal[r] else min(duals[r], 0.0)
         bound += y[r] * high[r]
-    nothing = 0
     total = 0.0
+    least = np.full(_FIRST, np.inf)  # of the prices, those that count, in order
     for j in range(K):
         price = costs[j]
         for r in range(m):
             price -= columns[j, r] * y[r]
         reduced[j] = price
         bound += min(price, 0.0)
-        nothing += abs(price) <= strict
-        total += abs(price)
-    order = np.argsort(-np.abs(reduced), kind="mergesort")
-    known = np.inf
-    for i in range(pool.shape[0]):
-        cost = 0.0
-        for j in range(K):
-            if pool[i, j]:
-                cost += costs[j]
-        known = min(known, cost)
+        price = abs(price)
+        total += price
+        if strict < price < least[-1]:
+            i = _FIRST - 1
+            while i > 0 and least[i - 1] > price:
+                least[i] = least[i - 1]
+                i -= 1
+            least[i] = price
+    spend = np.zeros(pool.shape[1])
+    for j in range(K):
+        for i in range(pool.shape[1]):
+            spend[i] += costs[j] * pool[j, i]
+    known = spend.min() if spend.size > 0 else np.inf
     apart = 2.0 * tied
-    depth = abs(reduced[order[K - 1 - min(K - 1, nothing + 5)]]) + 2.0 * apart
+    window = max(window, apart)
+    depth = (least[-1] if least[-1] < np.inf else total) + 2.0 * apart
+    top = known - bound + apart + window
+    near = 0
+    for j in range(K):
+        near += abs(reduced[j]) <= top
+    if near <= _FEW and known < np.inf:
+        depth = top
     pull = np.empty(m)
     for r in range(m):
         pull[r] = 0.0 if equal[r] else -y[r]
     most = steps // m
+    order = np.empty(K, np.int64)
     while True:
-        depth = min(depth, known - bound + 2.0 * apart)
-        sure = 0  # of the order, the most expensive first
+        depth = min(depth, top)
         activity = np.zeros(m)
         spent = 0.0
-        while sure < K and abs(reduced[order[sure]]) > depth:
-            j = order[sure]
+        n = 0
+        for j in range(K):
+            if abs(reduced[j]) <= depth:
+                order[n] = j
+                n += 1
+                continue
             out[j] = reduced[j] < 0.0
             if out[j]:
                 spent += costs[j]
                 for r in range(m):
                     activity[r] += columns[j, r]
-            sure += 1
-        unsure = order[sure:]
+        unsure = order[:n]
+        _sort(unsure, reduced)
         some = np.empty((unsure.size, m))
         theirs, prices = np.empty(unsure.size), np.empty(unsure.size)
         usual = np.empty(unsure.size, np.bool_)
@@ -212,51 +271,67 @@ def prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, ste
             usual[i] = reduced[j] < 0.0
         part, best, second, taken = search(
             some, theirs, prices, usual, activity, spent, low, high, room, pull, bound,
-            bound + depth, apart, most,
+            bound + depth, apart, window, most,
         )  # fmt: skip
         if taken > most:
-            return OPEN
+            return OPEN, 0.0
         if best + apart <= bound + depth:
             for i in range(unsure.size):
                 out[unsure[i]] = part[i]
             if second - best <= tied:
-                return OPEN
-            return FOUND if best >= known - tied else SEARCHED
+                return OPEN, 0.0
+            for j in range(K):
+                free[j] = abs(reduced[j]) <= depth
+            lead = min(second, bound + depth, best + window) - best
+            return FOUND if best >= known - tied else SEARCHED, lead
         if depth > total and known == np.inf:
-            return OPEN
+            return OPEN, 0.0
         depth *= 2.0
 
 
 @njit(nogil=True)
 def best(
     columns, given, low, high, equal, room, basis, basic, upper, inverse, values, pool,
-    strict, tied, steps, out,
+    strict, tied, window, widest, steps, last, point, free, lead, out,
 ):  # fmt: skip
     """The best 0/1 point of a program, from the basis that was the best for other costs on.
 
     Says whether the basis FAILED, the best point is not known to be the only one (OPEN), or it was
     FOUND as a vertex, or SEARCHED near it; and how many pivots there were. The best point has
     closed elements, whose costs are infinite, only if all points have.
+
+    A `point` that had a `lead` at the `last` costs may still be the best for sure. Returns besides
+    how far the best point leads at these costs, 0 where none was looked for near a vertex, and how
+    far it must have led at the last ones.
     """
     K, m = columns.shape
-    costs, duals, reduced, point = np.empty(K), np.empty(m), np.empty(K), np.empty(K)
-    in_units(given, costs)
+    moved = needed(given, last, point, free) if lead != 0.0 else np.inf
+    if moved < lead:
+        copy(point, out)
+        return FOUND, 0, lead, moved
+    costs, duals, reduced, vertex = np.empty(K), np.empty(m), np.empty(K), np.empty(K)
+    unit = in_units(given, costs)
     pivots = improve(
         columns, costs, equal, basis, basic, upper, inverse, values, 10 * (K + m), duals, reduced
     )
     if pivots < 0:
-        return FAILED, 0
+        return FAILED, 0, 0.0, moved
     right, integral, only = judge(
-        columns, low, high, equal, room, basis, basic, upper, values, duals, reduced, strict, point
+        columns, low, high, equal, room, basis, basic, upper, values, duals, reduced, strict, vertex
     )
     if not right:
-        return FAILED, 0
+        return FAILED, 0, 0.0, moved
     if integral and only:
         for j in range(K):
-            out[j] = point[j] > 0.0
-        return FOUND, pivots
-    found = prove(columns, costs, low, high, equal, room, duals, pool, strict, tied, steps, out)
-    return found, pivots
+            out[j] = vertex[j] > 0.0
+        return FOUND, pivots, 0.0, moved
+    window = window / unit if window <= widest * unit else 0.0  # else no lead will be enough
+    found, lead = prove(
+        columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out, free,
+    )  # fmt: skip
+    copy(given, last)
+    # Less what others might take for a tie.
+    return found, pivots, unit * (lead - 10.0 * strict), moved
 
 
 @njit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ _POOL = 32  # past points that are kept
 _CELLS = 2**22  # numbers of a matrix up to which points near the relaxation are looked for
 _SMALL = 128, 2**16  # rows and numbers of a matrix up to which a dense simplex method will do
 _STEPS = 2**21  # rows looked at before branch and bound takes over
+_WINDOW = 2.0**-5  # how much more than the best one other points may cost that are looked at
 _FRESH = 100  # pivots after which rounding errors of a basis are removed
 
 
@@ -92,8 +94,12 @@ class Relaxation:
         if m * K <= _CELLS:
             self._columns = np.ascontiguousarray(self.matrix.T.toarray())
         self._small = m <= _SMALL[0] and m * K <= _SMALL[1]
-        self._pool = np.zeros((0, K), dtype=bool)
+        self._pool = np.zeros((K, 0), dtype=bool)
         self._oldest = 0
+        # The last costs at which points near the relaxation were gone through, and how far the best
+        # one led, as far as these went: as costs often change little, it may still lead.
+        self._last, (self._point, self._free) = np.empty(K), np.zeros((2, K), dtype=bool)
+        self._lead, self._window, self._moved = 0.0, 0.0, math.inf
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("matrix", "low", "high", "time_limit")  # a model of HiGHS cannot be copied
@@ -122,9 +128,9 @@ class Relaxation:
         if self._columns is None:
             return None
         point = np.empty(len(costs), dtype=bool)
-        found = kernel.prove(
+        found, _ = kernel.prove(
             self._columns, costs, self.low, self.high, self._equal, self._room, vertex.duals,
-            self._pool, _STRICT, _TIED, _STEPS, point,
+            self._pool, _STRICT, _TIED, 0.0, _STEPS, point, self._free,
         )  # fmt: skip
         return self._kept(point, found)
 
@@ -139,10 +145,10 @@ class Relaxation:
     def _kept(self, point: Mask, found: int) -> Mask | None:
         """A point, if it was found; its cost bounds that of the best one under the next costs."""
         if found == kernel.SEARCHED:
-            if len(self._pool) < _POOL:
-                self._pool = np.concatenate([self._pool, point[None, :]])
+            if self._pool.shape[1] < _POOL:
+                self._pool = np.column_stack([self._pool, point])
             else:
-                self._pool[self._oldest] = point
+                self._pool[:, self._oldest] = point
                 self._oldest = (self._oldest + 1) % _POOL
         return None if found == kernel.OPEN else point
 
@@ -160,11 +166,17 @@ class Relaxation:
         if at is None or (at.pivots > _FRESH and not at.refresh(columns, self.high)):
             return None
         point = np.empty(len(costs), dtype=bool)
-        found, pivots = kernel.best(
+        found, pivots, lead, moved = kernel.best(
             columns, costs, self.low, self.high, self._equal, self._room,
             at.basis, at.basic, at.upper, at.inverse, at.values, self._pool,
-            _STRICT, _TIED, _STEPS, point,
+            _STRICT, _TIED, self._window, _WINDOW, _STEPS,
+            self._last, self._point, self._free, self._lead, point,
         )  # fmt: skip
+        self._lead, self._point = lead, point
+        if moved < math.inf:
+            usual = min(moved, self._moved)  # noise may have changed in every other call
+            self._window += 0.1 * (3.0 * usual - self._window)
+            self._moved = moved
         if found == kernel.FAILED:
             return None
         at.pivots += pivots
