@@ -223,3 +223,54 @@ def test_it_plays_from_a_folder_that_cannot_be_written_without_a_home(tmp_path):
     )
     assert played.stderr == ""
     assert played.stdout == "[0, 0, 0] 1 Compiled code cannot be kept, as neit\n"
+
+
+def test_a_plain_kernel_returns_no_arrays(tmp_path, monkeypatch):
+    """Nobody would count who holds them; inside another one neither."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+    @compiling.plain
+    def rest(x):
+        return x[1:]
+
+    @compiling.plain
+    def same(x):
+        return x
+
+    @compiling.plain
+    def both(x):
+        return x.size, (x[0], x[1:])
+
+    @compiling.njit
+    def outer(x):
+        return same(x).size
+
+    for kernel in (rest, same, both, outer):
+        with pytest.raises(Exception, match=r"plain kernel cannot return|Only accept returning"):
+            kernel(np.ones(3))
+
+
+def test_a_plain_kernel_takes_arrays_of_every_kind_and_holds_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+    @compiling.plain
+    def total(x):
+        found = 0.0
+        for row in x:
+            for number in row[::2]:
+                found += number
+        return found
+
+    @compiling.njit
+    def outer(n):
+        made = np.ones((n, n))
+        return total(made) + made[0, 0]
+
+    numbers = np.arange(12.0).reshape(3, 4)
+    fixed = numbers.copy()
+    fixed.flags.writeable = False
+    for each in (numbers, fixed, numbers[::-1, ::-1], np.asfortranarray(numbers), numbers[:, 1:]):
+        held = sys.getrefcount(each)
+        assert total(each) == each[:, ::2].sum()
+        assert sys.getrefcount(each) == held
+    assert outer(4) == 9.0

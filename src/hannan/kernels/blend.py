@@ -21,7 +21,7 @@ from numba import int64
 
 from hannan.kernels import lanes
 from hannan.kernels.clipping import clip
-from hannan.kernels.compiling import njit
+from hannan.kernels.compiling import njit, plain
 from hannan.kernels.copying import copy
 from hannan.kernels.lanes import WIDTH
 
@@ -31,7 +31,7 @@ _SLACK = 1e-8  # of a square, more than rounding can make of it
 _LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
 
 
-@njit
+@plain
 def shares(errors, out):
     """out = softmax(-2 errors), of as many as there is room for."""
     least, total = np.inf, 0.0
@@ -45,13 +45,13 @@ def shares(errors, out):
         out[i] /= total
 
 
-@njit
+@plain
 def deviation(tally):
     """σ, the size of an error; 1/2 before any was seen."""
     return math.sqrt((0.25 + tally[-2]) / (1.0 + tally[-1]))
 
 
-@njit
+@plain
 def standardise(row, center, scale, out):
     """out[: p] = the row, centred, scaled, clipped and divided by √p."""
     p = row.size
@@ -60,7 +60,7 @@ def standardise(row, center, scale, out):
         out[j] = clip((row[j] - center[j]) / scale[j], -_LIMIT, _LIMIT) / root
 
 
-@njit
+@plain
 def expand(row, center, scale, waves, phases, height, raw, v, mark):
     """v of a row, unless it is there already; False for a row that is not finite or too large."""
     p, m = waves.shape
@@ -95,7 +95,7 @@ def expand(row, center, scale, waves, phases, height, raw, v, mark):
     return True
 
 
-@njit
+@plain
 def dot(a, b, n):
     """The inner product of the first n entries."""
     lane = lanes.splat(0.0)
@@ -108,7 +108,7 @@ def dot(a, b, n):
     return found
 
 
-@njit
+@plain
 def project(inverse, n, x, out):
     """out = R x."""
     if inverse.size == n:
@@ -136,7 +136,7 @@ def project(inverse, n, x, out):
         start += i + 1
 
 
-@njit(fastmath=True)
+@plain(fastmath=True)
 def form(inverse, n, x):
     """About x'R x, in a third of the time that `project` takes."""
     found = 0.0
@@ -151,14 +151,14 @@ def form(inverse, n, x):
     return found
 
 
-@njit
+@plain
 def limit(inverse, n, x, widest):
     """A little more than √(x'R x), but not more than the width where nothing was seen."""
     square = clip(form(inverse, n, x) + _SLACK * widest * widest, 0.0, np.inf)
     return clip((1.0 + _SLACK) * math.sqrt(square), 0.0, widest)
 
 
-@njit
+@plain
 def shrink(inverse, n, product, bottom):
     """R -= (R x)(R x)' / bottom."""
     if inverse.size == n:
@@ -174,14 +174,14 @@ def shrink(inverse, n, product, bottom):
         start += i + 1
 
 
-@njit
+@plain
 def length(i, sizes, triangular):
     """The numbers in an inverse of part i."""
     n = sizes[i]
     return n * (n + 1) // 2 if triangular else n
 
 
-@njit
+@plain
 def copies(K, inverse, sizes, triangular):
     """How many inverses a part has: K, or one that is shared."""
     each = 0
@@ -190,7 +190,7 @@ def copies(K, inverse, sizes, triangular):
     return K if inverse.size == K * each else 1
 
 
-@njit
+@plain
 def means(v, sizes, weights, share, out):
     """out[k] = the mixture of <w_k, v> over the parts."""
     for k in range(out.size):
@@ -203,7 +203,7 @@ def means(v, sizes, weights, share, out):
             start += n
 
 
-@njit
+@plain
 def width(which, many, v, sizes, inverse, triangular, share, widest, products, fresh):
     """The mixture of √(v'R v), R being inverse number `which` of `many` in each part.
 
@@ -228,7 +228,7 @@ def width(which, many, v, sizes, inverse, triangular, share, widest, products, f
     return found
 
 
-@njit
+@plain
 def reach(which, many, v, sizes, inverse, share, widest):
     """A little more than `width`, whatever the rounding; of triangles."""
     found = 0.0
@@ -243,7 +243,7 @@ def reach(which, many, v, sizes, inverse, share, widest):
     return found
 
 
-@njit
+@plain
 def limits(v, sizes, ridge, out):
     """out[i] = |v|/√λ, the width of part i where nothing was seen."""
     for i in range(sizes.size):

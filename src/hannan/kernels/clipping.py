@@ -4,10 +4,10 @@
 as long as for two kernels like this one: what the first decision waits for goes without.
 """
 
-from hannan.kernels.compiling import njit
+from hannan.kernels.compiling import plain
 
 
-@njit
+@plain
 def clip(x, low, high):
     """min(max(x, low), high)"""
     if x < low:

@@ -4,17 +4,17 @@ An assignment to a slice does the same, but for it the compiler prepares a messa
 differ, and with that all that it takes to format a string: five seconds for the first kernel.
 """
 
-from hannan.kernels.compiling import njit
+from hannan.kernels.compiling import plain
 
 
-@njit
+@plain
 def copy(source, out):
     """out[i] = source[i], as far as `out` goes."""
     for i in range(out.size):
         out[i] = source[i]
 
 
-@njit
+@plain
 def copy_rows(source, out):
     """out[i, j] = source[i, j], as far as `out` goes."""
     for i in range(out.shape[0]):

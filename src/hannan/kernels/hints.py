@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from hannan.kernels.clipping import clip
-from hannan.kernels.compiling import njit
+from hannan.kernels.compiling import plain
 
 S, COST, SQUARES = 0, 1, 2
 
@@ -17,7 +17,7 @@ _ANSWERED = 4.0  # rounds for each open one, from which on hints get all that th
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
 
-@njit
+@plain
 def share(
     values, low, measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept
 ):  # fmt: skip
@@ -43,7 +43,7 @@ def share(
     return found
 
 
-@njit
+@plain
 def wanted(measured, terms, n, W, waiting, answered):
     """p by the hint's advantage so far, within what the base must keep."""
     _, prior, floor, largest = terms
@@ -62,7 +62,7 @@ def wanted(measured, terms, n, W, waiting, answered):
     return clip(clip(earned, 0.0, 1.0 - kept), 0.0, most)
 
 
-@njit
+@plain
 def price(law, values, advice, action, share):
     """By the estimates alone; the base's probability of the action over the real one; its value.
 
@@ -78,7 +78,7 @@ def price(law, values, advice, action, share):
     return expected, ratio, values[action]
 
 
-@njit
+@plain
 def charge(measured, law, values, advice, action, share, loss, weight, top, known, kept):
     """Add what a hint has cost. `known`: the law is, and `values` were the latest.
 

@@ -29,6 +29,9 @@ _LLVM = {
 }
 
 
+_KEPT = ("data", "itemsize", "nitems", "meminfo", "parent")  # by an array that becomes one row
+
+
 class Lanes(types.Type):
     def __init__(self, dtype):
         self.dtype = dtype
@@ -79,12 +82,15 @@ def flat(typing_context, array):
 
     def generate(context, builder, signature, args):
         whole = context.make_array(signature.args[0])(context, builder, args[0])
-        row = context.make_array(signature.return_type)(context, builder)
-        for name in ("data", "itemsize", "nitems", "meminfo", "parent"):
-            setattr(row, name, getattr(whole, name))
-        row.shape = cgutils.pack_array(builder, [whole.nitems])
-        row.strides = cgutils.pack_array(builder, [whole.itemsize])
-        return impl_ret_borrowed(context, builder, signature.return_type, row._getvalue())
+        kind = signature.return_type
+        fields = {name: getattr(whole, name) for name in _KEPT}
+        fields["shape"] = cgutils.pack_array(builder, [whole.nitems])
+        fields["strides"] = cgutils.pack_array(builder, [whole.itemsize])
+        model = context.data_model_manager[kind]
+        row = ir.Constant(context.get_value_type(kind), ir.Undefined)
+        for name, value in fields.items():
+            row = builder.insert_value(row, value, model.get_field_position(name))
+        return impl_ret_borrowed(context, builder, kind, row)
 
     return array.copy(ndim=1)(array), generate
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import int64, uint64
 
 from hannan.kernels import lanes
-from hannan.kernels.compiling import njit
+from hannan.kernels.compiling import njit, plain
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import philox
 
@@ -172,14 +172,14 @@ def divide(row, number, start):
         row[j] /= number
 
 
-@njit
+@plain
 def subtract(row, factor, other, start):
     """row -= factor * other, from an entry on."""
     for j in range(start, row.size):
         row[j] -= factor * other[j]
 
 
-@njit(nogil=True)
+@plain(nogil=True)
 def fill_normals(key, stream, first, out):
     """Standard normal variates, a row for each draw, by the method of Box and Muller."""
     draws, size = out.shape
@@ -201,7 +201,7 @@ def fill_normals(key, stream, first, out):
                 row[at + 3] = radius * math.sin(angle)
 
 
-@njit
+@plain
 def perturb(v, g, factor, scores):
     """scores[k] += factor * <v, g_k>"""
     p, K = g.shape
@@ -211,7 +211,7 @@ def perturb(v, g, factor, scores):
             scores[k] += w * g[i, k]
 
 
-@njit
+@plain
 def polynomial(coefficients, x, out):
     """By Horner's rule, from the highest power down, for a multiple of 64 numbers."""
     for i in range(0, x.size, 4 * WIDTH):

@@ -14,7 +14,7 @@ import numpy as np
 from numba import float32, float64, int32, int64, uint32, uint64
 
 from hannan.kernels import lanes
-from hannan.kernels.compiling import njit
+from hannan.kernels.compiling import njit, plain
 from hannan.kernels.copying import copy_rows
 from hannan.kernels.lanes import WIDTH
 
@@ -65,7 +65,7 @@ def philox(key, c0, c1, c2, c3):
     return c0, c1, c2, c3
 
 
-@njit
+@plain
 def _words(key, stream, first, quad, count, out):
     """Random words of the cells of `count` quadruples, for sixteen draws from `first` on."""
     for q in range(count):
@@ -79,7 +79,7 @@ def _words(key, stream, first, quad, count, out):
             out[at + 3 * WIDTH + b] = uint32(w3)
 
 
-@njit
+@plain
 def _laplace(words, number, exponent):
     """Turn words into Laplace variates, in `number`."""
     for i in range(words.size):
@@ -134,7 +134,7 @@ def laplace_cells(key, stream, draw, start, out):
         quad += 1
 
 
-@njit
+@plain
 def laplace_one(key, stream, draw, cell):
     """Unit Laplace noise of one cell in one draw, to more digits than `fill_laplace`."""
     n = uint64(draw)
@@ -144,7 +144,7 @@ def laplace_one(key, stream, draw, cell):
     return -size if word & uint64(1) else size
 
 
-@njit
+@plain
 def uniform(key, stream, draw):
     """A number in [0, 1) for each draw."""
     n = uint64(draw)
@@ -159,7 +159,7 @@ def uniforms(key, stream, first, out):
         out[i] = uniform(key, stream, first + i)
 
 
-@njit
+@plain
 def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
     """One of the four passes that transpose sixteen vectors of sixteen lanes."""
     for i in range(WIDTH // 2):
@@ -169,7 +169,7 @@ def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
         lanes.store(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
 
 
-@njit
+@plain
 def _shuffle_away(src, dst, dst_step, dst_start):
     """The last of them, past the caches."""
     for i in range(WIDTH // 2):
