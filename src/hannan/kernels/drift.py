@@ -1,5 +1,7 @@
 """A test whether the mean of a stream has risen recently."""
 
+import math
+
 import numpy as np
 
 from hannan.kernels.compiling import njit
@@ -36,8 +38,8 @@ def has_risen(sums, start, size, spread, at, n, value, minimum, delta):
         gap = recent / width - (total - recent) / older
         if gap > 0.0:  # or it is no rise; logarithms and roots take longer than all else
             if confidence == 0.0:
-                confidence = np.log(2.0 * np.log(n + 2.0) / delta)
-            noise = np.sqrt(2.0 * variance * confidence * per_value)
+                confidence = math.log(2.0 * math.log(n + 2.0) / delta)
+            noise = math.sqrt(2.0 * variance * confidence * per_value)
             if gap > noise + confidence * per_value / 1.5:
                 return True
         width *= 2
@@ -77,7 +79,7 @@ def surprise(squares, variances, square, variance):
 def weigh(state, square, variance):
     """Show `both_have_risen` an error: 1 if they have, else 0; -1 for what is not a number."""
     value = surprise(state[TOTALS], state[TOTALS + 1], square, variance)
-    if not np.isfinite(value + square):
+    if not math.isfinite(value + square):
         return -1
     found = both_have_risen(state, value, square)
     state[TOTALS] += square
