@@ -173,6 +173,18 @@ class Restarting(Learner):
             expect(self, round=waits if opened.number is None else inner in player.open_decisions)
 
     @property
+    def oracle_calls(self) -> int:  # type: ignore[override]
+        """Those of all learners that have played."""
+        return self._past_calls + self.player.oracle_calls
+
+    @oracle_calls.setter
+    def oracle_calls(self, count: int) -> None:
+        """Calls are counted by who makes them."""
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"oracle_calls": self.oracle_calls}
+
+    @property
     def loss_range(self) -> tuple[float, float] | None:
         """That of the learner at work."""
         return getattr(self.learner, "loss_range", None)
@@ -193,14 +205,12 @@ class Restarting(Learner):
         try:
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            player = self.player
-            made = player.open_round(context)
+            made = self.player.open_round(context)
             opened = changing = self.Round(made.context)
             opened.action, opened.segment = made.action, len(self.restarts)
             if actions is not None:
                 opened.named = made.context.ids is not None
             ledger.current = opened
-            self.oracle_calls = self._past_calls + player.oracle_calls
         except BaseException as error:
             self._broken_off(error, changing)
             raise
@@ -215,21 +225,20 @@ class Restarting(Learner):
         """What the learner at work decides; its own round waits for the same loss as this one."""
         if available is not None or self._unfinished or self._timed:
             return super().decide(context, available, actions=actions, ids=ids)
-        ledger, player, changing = self._ledger, self.player, None
+        ledger, changing = self._ledger, None
         if getsignal(SIGINT) is default_int_handler:
             interrupts.expect()
         try:
             ledger.check_room(1)
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            inner = player.open_decision(context)
+            inner = self.player.open_decision(context)
             opened = changing = self.Round(inner.context)
             opened.action, opened.inner, opened.odds = inner.action, inner.number, inner.odds
             opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
             opened.segment = len(self.restarts)
             if actions is not None:
                 opened.named = inner.context.ids is not None
-            self.oracle_calls = self._past_calls + player.oracle_calls
             ledger.enter(opened)
             made = ledger.decision(opened)
         except BaseException as error:
@@ -285,7 +294,6 @@ class Restarting(Learner):
             made = player.decide(asked, some)
             opened.action, opened.inner, opened.odds = made.action, made.id, made.odds
         opened.context = made.context  # checked once, by the learner at work
-        self.oracle_calls = self._past_calls + player.oracle_calls
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Let the learner at work learn, and show the detector how wrong its prediction was."""
@@ -319,13 +327,11 @@ class Restarting(Learner):
                 if monitor.drift(action, loss, expected):
                     self._alarm, left = True, 0
                     self._restart(self.rounds + 1)
-                    player = self.player
             except Exception:
                 self._unfinished = True
                 lesson = (opened.context, action, loss, opened.available) if left == 2 else None
                 news = (action, loss, expected) if left else None
                 self._lesson, self._news = copy.deepcopy((lesson, news))
-        self.oracle_calls = self._past_calls + player.oracle_calls
 
     @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
@@ -362,7 +368,6 @@ class Restarting(Learner):
         self._past_calls += player.oracle_calls
         self.player, self._monitor, self._alarm = successor, monitor, False
         self.restarts.append(rounds)
-        self.oracle_calls = self._past_calls + successor.oracle_calls
 
     def waiting(self, decision: int) -> OpenRound:
         """That of the learner at work, which knows more, unless a restart has come since."""
@@ -488,7 +493,6 @@ class Restarting(Learner):
         player = other.player.extended(n_actions, **changes)
         vars(self).update(copy.deepcopy({name: getattr(other, name) for name in _CARRIED}))
         self.player, self._monitor = player, other._monitor.extended(player, n_actions)
-        self.oracle_calls = self._past_calls + player.oracle_calls - other.oracle_calls
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         if self._unfinished:
