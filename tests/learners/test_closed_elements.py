@@ -264,3 +264,33 @@ def test_what_is_not_a_set_of_elements_is_refused():
         with pytest.raises(hn.InputTypeError, match="distinct elements"):
             learner.act(available=wrong)
     assert learner.act().tolist() == [0, 1]
+
+
+def test_what_was_seen_is_kept_by_context_and_refused_losses_are_not_in_it():
+    """Arrays are used again: no context may see those of another, nor of a refused call."""
+    rng, K = np.random.default_rng(0), 5
+    oracle = hn.oracles.PerContext(hn.oracles.Subsets(K, 2), ["x", "y", "z"])
+    learner, twin = hn.ContextFTPL(oracle, seed=0), hn.ContextFTPL(oracle, seed=0)
+    sums, counts = ({x: np.zeros(K) for x in oracle.contexts} for _ in range(2))
+    for t in range(60):
+        x = oracle.contexts[rng.integers(3)]
+        mask = rng.random(K) < 0.8
+        mask[:2] = True
+        mask[4] = False
+        losses = np.where(mask, rng.random(K), np.nan)
+        assert np.array_equal(learner.act(x, mask), twin.act(x, mask))
+        if t % 2:
+            for bad in (np.nan, -np.inf, 7.0):
+                with pytest.raises(hn.LossError):
+                    learner.update(np.where(np.arange(K) == 1, bad, losses))
+        learner.update(losses)
+        twin.update(losses)
+        sums[x] += np.where(mask, losses, 0.0)
+        counts[x] += mask
+        for each in oracle.contexts:
+            for player in (learner, twin):
+                known = player._availability.costs.sums(each)
+                if counts[each].any():
+                    assert np.array_equal(known, [sums[each], counts[each]])
+                else:
+                    assert known.shape == (2, 0)

@@ -212,12 +212,15 @@ class SetObjective(Objective):
         The losses are not added to the totals unless they are to be kept.
         """
         z = _SILENCE if scale == 0.0 else _ready(noise).row(draw)
-        costs = np.empty(self.oracle.n_actions)
+        oracle = self.oracle
+        costs = np.empty(oracle.n_actions)
         perturb(self.totals, losses, plays, z, scale, costs)
-        action = self._open(self._best(costs), costs)
+        chosen = self._best(costs)
+        if oracle.antichain and len(chosen) < oracle.rank:  # as in `_open`
+            raise oracle.infeasible(costs)
         if keep:
             self.totals += losses
-        return action
+        return oracle.action(chosen)
 
     def copy(self) -> SetObjective:
         twin = type(self)(self.oracle)
@@ -275,11 +278,11 @@ class SetObjective(Objective):
             done += len(rows)
         return inclusion
 
-    def _open(self, chosen: Elements, costs: FloatArray | None = None) -> Action:
+    def _open(self, chosen: Elements) -> Action:
         """The action, if enough is open for one."""
         oracle = self.oracle
         if oracle.antichain and len(chosen) < oracle.rank:
-            raise oracle.infeasible(self.totals if costs is None else costs)
+            raise oracle.infeasible(self.totals)
         return oracle.action(chosen)
 
     def resample(
