@@ -33,7 +33,7 @@ _NEVER_FAIL = frozenset({"at", "check_context", "check_contexts", "key"})
 
 # Where a predictor learns too, one of the two has to come last: adding losses that were checked,
 # which takes no optimiser.
-_ADDING = frozenset({"add", "observe"})
+_ADDING = frozenset({"add", "charge", "observe"})
 
 
 class _Failure(Exception):
