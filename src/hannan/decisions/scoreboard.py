@@ -15,11 +15,11 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.off_policy import Watch
 from hannan.off_policy.rules import Shares, shares
+from hannan.off_policy.uncounted import batch
 
 BASELINE, RANDOM = "baseline", "at random"
 _RECENT = 0.999  # of the mean entropy, with every decision
 _KEPT = 1024  # shares that are made once
-_MANY = 256  # decisions and outcomes that are counted at once
 
 
 class Told(Stored, Policy):
@@ -46,7 +46,7 @@ class Scoreboard(Stored):
         Of all intervals together.
     """
 
-    _derived = frozenset({"_cache", "_new"})
+    _derived = frozenset({"_cache", "_new", "_most"})
     _varying = frozenset({"watch"})
 
     def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
@@ -64,6 +64,7 @@ class Scoreboard(Stored):
         self._cache: dict[tuple[int, int | None], Shares] = {}
         # Not counted yet: a decision's number, place and propensity, or an outcome as a loss.
         self._new: list[tuple[int, int, float, Shares | None]] = []
+        self._most = batch(size)
 
     def _params_to_store(self) -> dict[str, Any]:
         return {
@@ -116,7 +117,7 @@ class Scoreboard(Stored):
         if held is None:
             held = self._shares(action, aim, some, items)
         self._new.append((number, action if self.n_actions else 0, propensity, held))
-        if len(self._new) >= _MANY:
+        if len(self._new) >= self._most:
             self.counted()
 
     def _shares(self, action: int, aim: int | None, some: IntArray | None, items: int) -> Shares:
@@ -140,7 +141,7 @@ class Scoreboard(Stored):
     def told(self, number: int, action: int, loss: float) -> None:
         """The outcome of a decision has come, a loss in [0, 1]. Nothing can fail."""
         self._new.append((number, action if self.n_actions else 0, loss, None))
-        if len(self._new) >= _MANY:
+        if len(self._new) >= self._most:
             self.counted()
 
     def gave_up(self, number: int) -> None:

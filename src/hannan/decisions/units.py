@@ -43,6 +43,8 @@ class Units:
     def outcome(self, reward: Any, loss: Any) -> float:
         """The outcome that was given under the right name, checked."""
         given, other = (reward, loss) if self.word == "reward" else (loss, reward)
+        if type(given) is float and self.low <= given <= self.high and other is None:
+            return given  # the usual case
         if given is None or other is not None:
             wrong = "loss" if self.word == "reward" else "reward"
             got = f"both {self.word}= and {wrong}=" if given is not None else f"{wrong}={other!r}"
@@ -77,7 +79,7 @@ class Units:
         """In [0, 1], less is better, of one that `checked` has checked."""
         above = outcome - self.low if self.word == "loss" else self.high - outcome
         share = above / self.width
-        return 0.0 if share < 0.0 else min(share, 1.0)
+        return 0.0 if share < 0.0 else 1.0 if share > 1.0 else share
 
     def back(self, loss: float) -> float:
         """The outcome whose loss this is."""

@@ -10,28 +10,39 @@ from hannan.kernels import watch as kernel
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.rules import Shares
 
-_MANY = 256
+_MANY, _NUMBERS = 256, 2**16  # rounds at most, and what their shares may hold
+
+
+def batch(rows: int) -> int:
+    """How many rounds wait to be counted at most, so that they take little memory."""
+    return max(1, min(_MANY, _NUMBERS // rows))
 
 
 class Uncounted:
     """What was decided and answered since the sums were last asked for, in order.
 
     Counting one round takes much less time than calling a kernel for it alone.
+
+    Parameters
+    ----------
+    rows
+        How many numbers the shares of a round have: one for each policy, and one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rows: int) -> None:
+        self._most = batch(rows)
         self._decided: list[Shares] = []
         self._answered: list[tuple[Shares, float, float]] = []
 
     def decided(self, held: Shares) -> bool:
         """A round without an answer; whether it is time to count."""
         self._decided.append(held)
-        return len(self._decided) >= _MANY
+        return len(self._decided) >= self._most
 
     def answered(self, held: Shares, weight: float, loss: float) -> bool:
         """The answer of a round has come, a loss in [0, 1]; whether it is time to count."""
         self._answered.append((held, weight, loss))
-        return len(self._answered) >= _MANY
+        return len(self._answered) >= self._most
 
     def count(self, sums: FloatArray, kinds: NDArray[np.int64], absent: NDArray[np.int64]) -> None:
         """Add them to what was counted before; none are left."""

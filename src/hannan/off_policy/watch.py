@@ -140,7 +140,7 @@ class Watch(Parametrised):
         self._open: dict[Hashable, Waiting] = {}
         self._answered = 0
         self._forgotten = 0
-        self._new = Uncounted()
+        self._new = Uncounted(rows)
 
     # What happens -----------------------------------------------------------------------------
 
