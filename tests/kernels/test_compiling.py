@@ -118,6 +118,15 @@ def test_what_is_inside_a_kernel_is_optimised_with_it_and_nowhere_else(tmp_path,
     assert optimised == compiled
     assert "outer" in optimised[0]
 
+    apart = compiling.njit(alone=True)(double)
+
+    @compiling.njit
+    def another(x):
+        return apart(x) + 1
+
+    assert another(3) == 7
+    assert optimised[1:] == ["double", *compiled[1:]]
+
 
 def test_functions_of_numpy_are_compiled_once_for_kernels_and_their_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))

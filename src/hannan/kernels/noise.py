@@ -79,7 +79,7 @@ def _words(key, stream, first, quad, count, out):
             out[at + 3 * WIDTH + b] = uint32(w3)
 
 
-@plain
+@plain(alone=True)
 def _laplace(words, number, exponent):
     """Turn words into Laplace variates, in `number`."""
     for i in range(words.size):
