@@ -4,7 +4,6 @@
 were open, and no columns where nothing was.
 """
 
-
 import numpy as np
 from numba import float64
 
