@@ -139,7 +139,7 @@ class _Flags(Flags):
 class _Making(Compiler):
     """Of a kernel."""
 
-    library = _Whole
+    library: type[JITCodeLibrary] = _Whole
 
     def compile_extra(self, function):
         state = self.state
