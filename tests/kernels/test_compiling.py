@@ -189,6 +189,33 @@ def test_a_part_prints_and_raises_in_the_kernel_that_it_is_in(tmp_path):
         assert done.stdout.splitlines() == ["inner 2", "5", "('too large', 5)"]
 
 
+OTHER_VERSION = """
+import sys
+import numba, numpy as np
+if sys.argv[1] == "another":
+    numba.version_info = numba.version_info._replace(short=(0, 1000))
+import hannan as hn
+table = np.random.default_rng(0).integers(3, size=(40, 2))
+learner = hn.ContextSemiBanditFTPL(hn.oracles.FinitePolicies(table), seed=0)
+for t in range(60):
+    learner.update(float(learner.act(t % 2) != t % 3))
+print("hannan.kernels.parts" in sys.modules, learner.certificate())
+"""
+
+
+@pytest.mark.slow
+def test_another_version_of_numba_compiles_in_its_own_way_and_plays_the_same(tmp_path):
+    said = []
+    for version in ("this", "another"):
+        where = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / version)}
+        run = [sys.executable, "-c", OTHER_VERSION, version]
+        done = subprocess.run(run, env=where, capture_output=True, text=True, check=True)
+        said.append(done.stdout.split(maxsplit=1))
+    (parts, first), (none, second) = said
+    assert (parts, none) == ("True", "False")
+    assert first == second
+
+
 @pytest.mark.parametrize("collects", [True, False])
 def test_garbage_is_collected_after_compiling_as_before(collects, monkeypatch):
     seen = []
