@@ -192,9 +192,7 @@ def samples(learner, context, count, K):
     found = np.zeros((count, K))
     for row in found:
         decision = learner.decide(context)
-        row[decision.action] = (
-            decision.odds.weights[0] if isinstance(decision.action, int) else decision.odds.weights
-        )
+        row[decision.action] = decision.odds.weights
     return found
 
 
