@@ -192,7 +192,7 @@ def samples(learner, context, count, K):
     found = np.zeros((count, K))
     for row in found:
         decision = learner.decide(context)
-        row[decision.action] = decision.odds.weights
+        row[decision.action] = np.squeeze(decision.odds.weights)
     return found
 
 
