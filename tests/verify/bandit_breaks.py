@@ -84,9 +84,9 @@ def draw_weights_at_arrival(monkeypatch):
     decide = ContextSemiBanditFTPL._decide
 
     def forgetful(learner, *given):
-        decision = decide(learner, *given)
-        learner._ledger.waiting[decision.id].weights = None
-        return decision
+        opened = decide(learner, *given)
+        opened.weights = None
+        return opened
 
     monkeypatch.setattr(ContextSemiBanditFTPL, "_decide", forgetful)
     monkeypatch.setattr(ContextSemiBanditFTPL, "_overtaken", lambda learner, opened: [])
