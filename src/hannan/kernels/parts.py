@@ -1,7 +1,7 @@
-"""What a kernel is to numba, and what is inside one.
+"""Compilers and code libraries of numba, changed so that kernels inside kernels compile faster.
 
-All of this is numba's own business, which another version may go about in another way: `compiling`
-uses it with versions that it was tried with.
+These classes are internal to numba and may differ between versions: `compiling` uses this module
+only with the versions it has been tried with.
 """
 
 from numba.core.codegen import JITCodeLibrary
@@ -54,13 +54,13 @@ class _Part(JITCodeLibrary):
 
 
 class _Loops(_Part):
-    """The same, but optimised by itself first."""
+    """A part that is also optimised by itself before its caller is."""
 
     alone = True
 
 
 class _Flags(Flags):
-    """Those of numba, which looks ten thousand times whether they are the same."""
+    """Compiler flags that are quick to compare: numba compares them thousands of times a kernel."""
 
     __slots__ = ("key",)
 
@@ -87,7 +87,7 @@ class _Flags(Flags):
 
 
 class Making(Compiler):
-    """Of a kernel."""
+    """Compiles a kernel that Python calls."""
 
     library: type[JITCodeLibrary] = _Whole
 
@@ -105,12 +105,12 @@ class Making(Compiler):
 
 
 class MakingPart(Making):
-    """Of what is called in others."""
+    """Compiles a part: a kernel that other kernels call."""
 
     library = _Part
 
 
 class MakingLoops(Making):
-    """Of the same, as far as it is optimised by itself first."""
+    """Compiles a part that is optimised by itself first."""
 
     library = _Loops
