@@ -230,7 +230,7 @@ def open_elements(oracle: Any, context: Any, rng: np.random.Generator) -> np.nda
     while True:
         mask = rng.random(oracle.n_actions) >= CLOSED
         try:
-            total.among(context, np.flatnonzero(mask)).action(context, None, 0, 0.0)
+            total.pick(context, np.where(mask, np.arange(len(mask)), -1), None, None, 0, 0.0)
         except hn.core.InfeasibleError:
             continue
         return mask

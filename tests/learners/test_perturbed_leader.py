@@ -232,7 +232,7 @@ def test_law_shares_and_replays_agree(kind, available):
     opened = opened_round(leader, 1, 2.0, plays)
     past = leader.total
     if plays is not None and past.scored:
-        past = past.among(1, np.array(available))
+        past = past.among(1, plays)
     q = shares(leader, past, opened, 8000, np.random.default_rng(0))
     actions = replay(leader, past, opened, 4000, np.random.default_rng(1))
     found = np.bincount(actions, minlength=3) / 4000

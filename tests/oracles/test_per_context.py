@@ -234,12 +234,12 @@ def test_shared_losses_count_on_every_context(seed):
         summed += losses
         agrees(total, summed)
         agrees(total.copy(), summed)
-        some = np.array([0, 1, 2, 4])
+        plays = np.array([0, 1, 2, -1, 4])
         among = oracle.problem(("a", "c")).objective()
         among.add(None, summed)
-        picked = total.pick(("a", "c"), np.array([0, 1, 2, -1, 4]), losses, None, 0, 0.0)
+        picked = total.pick(("a", "c"), plays, losses, None, 0, 0.0)
         among.add(None, losses)
-        assert np.array_equal(picked, among.among(None, some).action(None, None, 0, 0.0))
+        assert np.array_equal(picked, among.among(None, plays).action(None, None, 0, 0.0))
 
 
 def test_what_one_trip_meets_another_one_knows():

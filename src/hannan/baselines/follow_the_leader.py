@@ -86,8 +86,8 @@ class FollowTheLeader(Learner):
     def _past(self, opened: OpenRound) -> Objective:
         """The losses so far, among what is available where actions have scores."""
         past = self._history
-        some = opened.available
-        return past.among(opened.context, some) if some is not None and past.scored else past
+        plays = opened.plays
+        return past.among(opened.context, plays) if plays is not None and past.scored else past
 
     def _total(self) -> Objective:
         return self._history

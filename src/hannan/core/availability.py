@@ -324,7 +324,8 @@ class Availability(Stored):
         if not known and past is not None:
             opened.calls += 1
             if past.scored:
-                found = int(past.among(opened.context, some).action(opened.context, None, 0, 0.0))
+                few = past.among(opened.context, substitution(some, -1, n_actions))
+                found = int(few.action(opened.context, None, 0, 0.0))
             else:
                 best = best_among(past, opened.context, some, max(map(abs, span or (0.0, 1.0))))
                 found = found if best is None else best

@@ -135,11 +135,12 @@ class Objective(Stored, ABC):
         twin.add(context, losses)
         return twin
 
-    def among(self, context: Any, available: NDArray[np.intp]) -> Objective:
+    def among(self, context: Any, plays: NDArray[np.intp]) -> Objective:
         """This total where only some actions are available on a context, until it is changed.
 
         For questions about what is chosen on that context: the action of the leader's best score
-        among these, ties to the smallest. Only where `scored`.
+        among these, ties to the smallest. Only where `scored`. `plays[b]` is b where b is
+        available, and another number where it is not, -1 for sets.
         """
         raise NotImplementedError
 
@@ -152,12 +153,9 @@ class Objective(Stored, ABC):
         draw: int,
         scale: float,
     ) -> Action:
-        """The `action` of `among`, with one more round if there is one: in one pass, if it can.
-
-        `plays[b]` is b where b is available, and another number where it is not, -1 for sets.
-        """
+        """The `action` of `among`, with one more round if there is one: in one pass, if it can."""
         past = self if losses is None else self.tilted(context, losses)
-        return past.among(context, available_in(plays)).action(context, noise, draw, scale)
+        return past.among(context, plays).action(context, noise, draw, scale)
 
     def settle_among(
         self,

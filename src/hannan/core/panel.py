@@ -104,7 +104,7 @@ class Panel(Stored):
 
     @property
     def scored(self) -> bool:
-        """Whether totals have a score for each action, so that `available` is heeded."""
+        """Whether totals have a score for each action, so that `plays` is heeded."""
         return self._totals[0].scored
 
     def actions(
@@ -113,16 +113,16 @@ class Panel(Stored):
         context: Any,
         first: int,
         scales: FloatArray,
-        available: NDArray[np.intp] | None = None,
+        plays: NDArray[np.intp] | None = None,
     ) -> Choices:
         """What the leader of each total does on a context, by its best score where there are."""
         found = []
         for i, scale in enumerate(scales.tolist()):
             total, draw = self.total(i), (noise, first + i, scale * self.unit(i))
-            if available is not None:
-                found.append(total.among(context, available).action(context, *draw))
-            else:
+            if plays is None:
                 found.append(total.action(context, *draw))
+            else:
+                found.append(total.pick(context, plays, None, *draw))
         return _choices(found)
 
     def foresee(
@@ -131,7 +131,7 @@ class Panel(Stored):
         context: Any,
         first: int,
         scales: FloatArray,
-        available: NDArray[np.intp] | None,
+        plays: NDArray[np.intp] | None,
         losses: FloatArray,
     ) -> Choices:
         """What the leaders will do on this context once the round is added; nothing changes."""
@@ -139,11 +139,10 @@ class Panel(Stored):
         for i, scale in enumerate(scales.tolist()):
             total, unit = self.total(i), self.unit(i)
             draw = noise, first + i, scale * unit
-            if available is None:
+            if plays is None:
                 found.append(total.foresee(context, losses * unit, *draw))
             else:
-                after = total.tilted(context, losses * unit)
-                found.append(after.among(context, available).action(context, *draw))
+                found.append(total.pick(context, plays, losses * unit, *draw))
         return _choices(found)
 
     def add(self, context: Any, losses: FloatArray) -> None:
@@ -162,11 +161,11 @@ class Panel(Stored):
         context: Any,
         first: int,
         scales: FloatArray,
-        available: NDArray[np.intp] | None,
+        plays: NDArray[np.intp] | None,
         losses: FloatArray,
     ) -> Choices:
         """What `foresee` returns, and `add`; if it fails nothing has changed."""
-        found = self.foresee(noise, context, first, scales, available, losses)
+        found = self.foresee(noise, context, first, scales, plays, losses)
         self.add(context, losses)
         return found
 

@@ -11,11 +11,13 @@ from hannan.kernels.compiling import njit
 
 
 @njit
-def close(costs, available, out):
-    """out = costs, infinite for all elements but these."""
-    out[:] = np.inf
-    for k in available:
-        out[k] = costs[k]
+def close(costs, plays, out):
+    """out = costs, infinite for closed elements; how many are open."""
+    count = 0
+    for k in range(plays.size):
+        out[k] = costs[k] if plays[k] >= 0 else np.inf
+        count += plays[k] >= 0
+    return count
 
 
 @njit

@@ -119,21 +119,17 @@ def add(costs, losses, ids, out):
 
 
 @njit
-def close(costs, available, place, out):
-    """out = costs, infinite for all edges but these; place[e] is where edge e stands, or -1."""
-    out[:] = np.inf
-    for e in available:
-        at = place[e]
-        if at >= 0:
-            out[at] = costs[at]
+def close(costs, plays, ids, out):
+    """out = costs, infinite where `plays` is -1."""
+    for c in range(ids.size):
+        out[c] = costs[c] if plays[ids[c]] >= 0 else np.inf
 
 
 @njit(nogil=True)
 def pick(costs, plays, block, row, scale, start, head, cell, ends, ids, longest):
     """The edges of the best path among those where `plays` is not -1; none, if there is no path."""
     some = np.empty(costs.size)
-    for c in range(ids.size):
-        some[c] = costs[c] if plays[ids[c]] >= 0 else np.inf
+    close(costs, plays, ids, some)
     return act(some, block, row, scale, start, head, cell, ends, ids, longest)
 
 
@@ -257,21 +253,24 @@ def chosen(costs, block, row, scale, start, head, cell, ends, ids, longest, incl
 @njit(nogil=True)
 def resample(
     costs, block, row, stop, scale, start, head, cell, ends, longest,
-    slots, successes, hits, reached, used,
+    place, elements, successes, hits, reached, used,
 ):  # fmt: skip
     """Go through rows until every wanted edge was chosen `successes` times.
 
-    slots[c] is the place of cell c among the wanted ones, -1 for the others. Updates `hits`, and
-    `reached` (the draw at which an edge had enough, counted from `used`); returns the number of
-    rows used and of edges still short.
+    place[e] is the cell of edge e, -1 where it cannot be chosen. Updates `hits`, and `reached` (the
+    draw at which an edge had enough, counted from `used`); returns the number of rows used and of
+    edges still short.
     """
     source = start.size - 2
     flat = lanes.flat(block)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     path = np.empty(longest, np.int64)
+    slots = np.full(costs.size, -1)  # where a cell stands among the wanted ones
     short = 0
     for e in range(hits.size):
+        if place[elements[e]] >= 0:
+            slots[place[elements[e]]] = e
         if hits[e] < successes:
             short += 1
     k = row

@@ -220,7 +220,7 @@ class AdaptiveDiscount(Learner):
         """Let every base choose, and follow one of them."""
         panel, leader, master = self._panel, self._leader, self._master
         context, first, scale = opened.context, opened.first, opened.master_scale
-        round_of = context, first, opened.scales, self._scored_set(opened)
+        round_of = context, first, opened.scales, self._scored_plays(opened)
         opened.actions = panel.actions(leader.noise, *round_of)
         opened.followed = master.choose(first, scale, shadow=False)
         opened.calls += len(self._rates)
@@ -264,7 +264,7 @@ class AdaptiveDiscount(Learner):
             self._learn(opened, f)
             self._panel.add(context, f)
         else:
-            asked = noise, context, opened.first, top, self._scored_set(opened), f
+            asked = noise, context, opened.first, top, self._scored_plays(opened), f
             if self.predictor_ is None:
                 after = self._panel.settle(*asked)
             else:  # which may fail too, so that the round is added last
@@ -513,9 +513,9 @@ class AdaptiveDiscount(Learner):
             self._shadow = leader.noise, made
         return self._shadow[1]
 
-    def _scored_set(self, opened: Round) -> IntArray | None:
-        """What is available, where scores decide."""
-        return opened.available if self._panel.scored else None
+    def _scored_plays(self, opened: Round) -> IntArray | None:
+        """What is played for each choice, where scores decide among what is available."""
+        return opened.plays if self._panel.scored else None
 
     def _evidence(self) -> Evidence:
         return Evidence(

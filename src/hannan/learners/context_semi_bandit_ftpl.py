@@ -472,7 +472,9 @@ class ContextSemiBanditFTPL(Learner):
             residual[alike] = weights * surprise
         if measured is None:
             measured = self._measure(opened, baseline, residual, add=add)
-        return weights, residual if baseline is None else baseline + residual, measured
+        if baseline is None or measured.added:  # then nobody needs their sum
+            return weights, residual, measured
+        return weights, baseline + residual, measured
 
     def _compares(self, opened: Round) -> bool:
         """Whether instability is measured by the law that this round's single action had."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hannan.core import Objective
+from hannan.core import Action, Objective
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Draw
 from hannan.core.validation import FloatArray
@@ -57,6 +57,10 @@ def measure(
     """
     context = opened.context
     estimate = residual if baseline is None else baseline + residual
+    if opened.plays is not None and opened.exact is False and leader.total.scored:
+        # The law of the choice among what is available was not known for the weights either.
+        first = leader.total.pick(context, opened.plays, baseline, *draw)
+        return _under_one_draw(leader, opened, draw, first, estimate, residual, signed, add)
     before = compared(leader, opened, baseline)
     if law is None:
         law = resampling.law(before, context, draw)
@@ -73,7 +77,22 @@ def measure(
         if instability > 0.0:
             leader.get_ready()
         return Measured(instability, 4, 1)
-    at_first = loss_of(residual, before.action(context, *draw))
+    first = before.action(context, *draw)
+    return _under_one_draw(leader, opened, draw, first, estimate, residual, signed, add)
+
+
+def _under_one_draw(
+    leader: PerturbedLeader,
+    opened: NoisyRound,
+    draw: Draw,
+    first: Action,
+    estimate: FloatArray,
+    residual: FloatArray,
+    signed: bool,
+    add: bool,
+) -> Measured:
+    """What the leader's choice before the estimate costs more than the one after it."""
+    at_first = loss_of(residual, first)
     if at_first == 0.0 and not signed:
         # The new leader suffers nothing either: it would not have been preferred.
         return Measured(0.0, 1, 1)

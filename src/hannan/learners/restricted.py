@@ -17,7 +17,7 @@ def restricted(total: Objective, opened: OpenRound) -> Objective:
     if opened.plays is None:
         return total
     if total.scored:
-        return total.among(opened.context, opened.there)
+        return total.among(opened.context, opened.plays)
     return Restricted(total, opened.plays)
 
 

@@ -176,13 +176,12 @@ class SetObjective(Objective):
         self._left = oracle.n_actions  # how many elements are open
         self.scored = oracle.max_chosen > 1  # single actions have substitutes
 
-    def among(self, context: None, available: Elements) -> SetObjective:
+    def among(self, context: None, plays: Elements) -> SetObjective:
         """The totals with the other elements closed, in a buffer that is reused."""
         if self._few is None:
             self._few = type(self)(self.oracle)
             self._few._closed = True
-        close(self.totals, available, self._few.totals)
-        self._few._left = len(available)
+        self._few._left = close(self.totals, plays, self._few.totals)
         return self._few
 
     def pick(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Oracle, Policy
-from hannan.core.oracle import Noise, positions
+from hannan.core.oracle import Noise, available_in, positions
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
 from hannan.oracles._tables import check_table_context, law_of_argmin
@@ -155,9 +155,9 @@ class TableObjective(Objective):
         """One row with one more round: O(K), whatever d is."""
         return TiltedRow(self, context, losses)
 
-    def among(self, context: int, available: NDArray[np.intp]) -> TiltedRow:
+    def among(self, context: int, plays: NDArray[np.intp]) -> TiltedRow:
         wall = np.full(self.n_actions, np.inf)
-        wall[available] = 0.0
+        wall[available_in(plays)] = 0.0
         return TiltedRow(self, context, wall)
 
     def chosen(

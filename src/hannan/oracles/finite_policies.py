@@ -594,7 +594,7 @@ class FinitePanel(Panel):
         context: int,
         first: int,
         scales: FloatArray,
-        available: IntArray | None = None,
+        plays: IntArray | None = None,
     ) -> Choices:
         """All leaders in one compiled call."""
         codes = np.empty(len(scales), np.intp)
@@ -608,7 +608,7 @@ class FinitePanel(Panel):
         context: int,
         first: int,
         scales: FloatArray,
-        available: IntArray | None,
+        plays: IntArray | None,
         losses: FloatArray,
     ) -> Choices:
         """What `settle` returns, from a copy of the scores."""
@@ -625,7 +625,7 @@ class FinitePanel(Panel):
         context: int,
         first: int,
         scales: FloatArray,
-        available: IntArray | None,
+        plays: IntArray | None,
         losses: FloatArray,
     ) -> Choices:
         """Add and lead in one compiled call."""

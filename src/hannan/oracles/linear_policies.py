@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.arrays import as_scalar
 from hannan.core.kept import expect, is_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Noise, available_in
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
@@ -318,8 +318,8 @@ class LinearObjective(Objective):
         """From a copy: a tilt is in the moments, not in the design."""
         return self.copy().settle(context, losses, noise, draw, scale)
 
-    def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerScores:
-        return FewerScores(self, context, available)
+    def among(self, context: FloatArray, plays: NDArray[np.intp]) -> FewerScores:
+        return FewerScores(self, context, available_in(plays))
 
     def leverage(self, context: FloatArray) -> float:
         """x'A⁻¹x: by how much one more loss on a context moves its score, were A to stay."""

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
-from hannan.core.oracle import Noise, available_in
+from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
+from hannan.kernels.weights import after_trials
 from hannan.oracles._combinatorial import NoContexts, prefix_sums
 from hannan.oracles._edges import Graph, read_graph
 from hannan.oracles._graph import with_detours, without_detours
@@ -296,12 +297,13 @@ class PathObjective(Objective):
     """The total loss of every edge that can be chosen, infinite for those that are closed."""
 
     oracle: Paths
-    _derived = frozenset({"_ids", "_graph", "_walk", "_few", "_closed", "scored"})
+    _derived = frozenset({"_ids", "_graph", "_arcs", "_walk", "_few", "_closed", "scored"})
 
     def __init__(self, oracle: Paths) -> None:
         self.oracle = oracle
         self._ids = oracle._ids
         self._graph = tuple(oracle._arcs)
+        self._arcs = self._graph[:4]
         self._walk = self._graph[:3]
         self.totals = np.zeros(len(oracle._ids))
         self._tilted: PathObjective | None = None
@@ -309,12 +311,12 @@ class PathObjective(Objective):
         self._closed = False
         self.scored = oracle.max_chosen > 1  # single edges have substitutes
 
-    def among(self, context: None, available: NDArray[np.intp]) -> PathObjective:
+    def among(self, context: None, plays: NDArray[np.intp]) -> PathObjective:
         """The totals with the other edges closed, in a buffer that is reused."""
         if self._few is None:
             self._few = PathObjective(self.oracle)
             self._few._closed = True
-        kernel.close(self.totals, available, self.oracle._place, self._few.totals)
+        kernel.close(self.totals, plays, self._ids, self._few.totals)
         return self._few
 
     def pick(
@@ -357,7 +359,7 @@ class PathObjective(Objective):
         return _as_action(oracle, path) if path.size else self._none_open(plays, path)
 
     def _none_open(self, plays: NDArray[np.intp], path: NDArray[np.int64]) -> Action:
-        return self.among(None, available_in(plays))._open(path)
+        return self.among(None, plays)._open(path)
 
     def _open(self, path: NDArray[np.int64]) -> Action:
         """The action, if a path is open."""
@@ -458,21 +460,20 @@ class PathObjective(Objective):
         """One compiled call for each block of noise."""
         if scale == 0.0:
             return super().resample(context, elements, noise, first, limit, successes, scale)
-        slots = np.full(len(self._ids), -1, np.int64)
-        places = self.oracle._place[elements]
-        slots[places[places >= 0]] = np.flatnonzero(places >= 0)
-        hits = np.zeros(len(elements), np.intp)
-        reached = np.zeros(len(elements), np.intp)
+        place, most = self.oracle._place, self.oracle.max_chosen
+        hits, reached = np.zeros((2, len(elements)), np.intp)
         used, short = 0, len(elements)
         while used < limit - 1 and short > 0:
             block, row = _rows(noise, first + used, scale)
             stop = min(len(block), row + limit - 1 - used)
             rows, short = kernel.resample(
-                self.totals, block, row, stop, scale, *self._graph[:4], self.oracle.max_chosen,
-                slots, successes, hits, reached, used,
+                self.totals, block, row, stop, scale, *self._arcs, most,
+                place, elements, successes, hits, reached, used,
             )  # fmt: skip
             used += rows
-        return np.where(hits >= successes, reached / successes, limit / (hits + 1.0)), used
+        weights = np.empty(len(elements))
+        after_trials(hits, reached, successes, limit, weights)
+        return weights, used
 
 
 def _rows(noise: Noise | None, draw: int, scale: float) -> tuple[NDArray[np.float32], int]:

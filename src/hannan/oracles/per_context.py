@@ -344,9 +344,9 @@ class PerContextObjective(Objective):
         part = self._part(context).tilted(self._alone, losses)
         return PerContextObjective(self.oracle, ChainMap({context: part}, self._parts))
 
-    def among(self, context: Hashable, available: NDArray[np.intp]) -> PerContextObjective:
+    def among(self, context: Hashable, plays: NDArray[np.intp]) -> PerContextObjective:
         """One context's total among these; the others are shared."""
-        part = self._part(context).among(self._alone, available)
+        part = self._part(context).among(self._alone, plays)
         return PerContextObjective(self.oracle, ChainMap({context: part}, self._parts))
 
     def pick(
@@ -515,8 +515,8 @@ class SharedObjective(PerContextObjective):
         parts = _Asked(lambda each: self._part(each).tilted(self._alone, losses))
         return SharedObjective(self.oracle, parts)
 
-    def among(self, context: Hashable, available: NDArray[np.intp]) -> SharedObjective:
-        part = self._part(context).among(self._alone, available)
+    def among(self, context: Hashable, plays: NDArray[np.intp]) -> SharedObjective:
+        part = self._part(context).among(self._alone, plays)
         return SharedObjective(self.oracle, ChainMap({context: part}, self._parts))
 
     def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:

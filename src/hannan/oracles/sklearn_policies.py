@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InputTypeError, Objective, ParameterError, Policy
 from hannan.core.kept import are_places, expect, is_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Noise, available_in
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
@@ -262,8 +262,8 @@ class SklearnObjective(Objective):
         self.add(context, losses)
         return action
 
-    def among(self, context: FloatArray, available: NDArray[np.intp]) -> FewerActions:
-        return FewerActions(self, available)
+    def among(self, context: FloatArray, plays: NDArray[np.intp]) -> FewerActions:
+        return FewerActions(self, available_in(plays))
 
     def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[SklearnPolicy, float]:
         """The leader under one draw, and its value."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action
-from hannan.core.oracle import Noise, available_in
+from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import inclusion as kernel_law
 from hannan.kernels import subsets as kernel
@@ -144,7 +144,7 @@ class SubsetObjective(SetObjective):
         m, least = oracle.m, oracle.m if oracle.exactly else 0
         found = kernel.pick(totals, losses, plays, z, scale, m, oracle._below, least, keep)
         if found.size < least:
-            return self.among(None, available_in(plays))._open(found)
+            return self.among(None, plays)._open(found)
         return int(found[0]) if oracle._single else found
 
     def chosen(

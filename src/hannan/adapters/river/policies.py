@@ -19,7 +19,7 @@ from hannan.adapters.river._models import (
     takes_weight,
 )
 from hannan.core import ContextError, ParameterError, Policy
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Noise, available_in
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import LinearPolicies
 from hannan.oracles._features import FeatureOracle
@@ -219,9 +219,9 @@ class RiverObjective(LinearObjective):
         """The scores on one context, moved by one more round as regressions would."""
         return MovedScores(self, context, self._solved(context)[2] * losses)
 
-    def among(self, context: FloatArray, available: NDArray[np.intp]) -> MovedScores:  # type: ignore[override]
+    def among(self, context: FloatArray, plays: NDArray[np.intp]) -> MovedScores:  # type: ignore[override]
         shift = np.full(self.n_actions, np.inf)
-        shift[available] = 0.0
+        shift[available_in(plays)] = 0.0
         return MovedScores(self, context, shift)
 
     def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
