@@ -835,7 +835,8 @@ class Learner(Parametrised, ABC):
                 f"available= needs the number of actions, which {type(self).__name__} does not "
                 f"know yet: give {type(oracle).__name__} its n_actions=."
             )
-        return check_available(self, available, self.action_count, sets=sets)
+        elements = sets or (self.restricts_sets and oracle is not None and oracle.closes)
+        return check_available(self, available, self.action_count, sets=elements)
 
     def _restrict(self, opened: OpenRound, some: IntArray | None) -> None:
         if some is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,22 @@ class NoContexts(Oracle):
 
     def separates(self, contexts: Sequence[Any]) -> bool:
         return len(contexts) > 0
+
+    def actions_among(self, context: Any, elements: Elements) -> Elements:
+        found = elements[self._are_actions[elements]]
+        if not found.size:
+            self.objective().among(None, elements).action(None, None, 0, 0.0)  # says so by name
+        return found
+
+    @cached_property
+    def _are_actions(self) -> NDArray[np.bool_]:
+        """Whether each element is an action, where one is chosen."""
+        assert self.n_actions is not None
+        total, found = self.objective(), np.zeros(self.n_actions, dtype=bool)
+        for element in range(self.n_actions):
+            with contextlib.suppress(InfeasibleError):
+                found[total.among(None, np.array([element])).action(None, None, 0, 0.0)] = True
+        return found
 
 
 class SetOracle(NoContexts):

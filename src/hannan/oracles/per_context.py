@@ -156,6 +156,9 @@ class PerContext(Oracle):
         """The problem of each context; one, if they have the same."""
         return list(self.base.values()) if isinstance(self.base, Mapping) else [self.base]
 
+    def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
+        return self.problem(context).actions_among(self.alone, elements)
+
     @property
     def contexts(self) -> Sequence[Hashable] | None:
         """The contexts as listed, without repetition; None if they are not."""
