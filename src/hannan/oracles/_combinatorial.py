@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
-from hannan.core.arrays import as_list, missing
+from hannan.core.arrays import as_array, as_list, missing
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close, perturb
@@ -116,7 +116,11 @@ class SetOracle(NoContexts):
 
     def named(self, action: Action) -> list[Any]:
         """The chosen elements by name, where they have names; else by number."""
-        return np.atleast_1d(action).tolist()  # type: ignore[no-any-return]
+        return self._elements_of(action)
+
+    def _elements_of(self, action: Any) -> list[int]:
+        """The numbers of the chosen elements, checked."""
+        return elements_of(self, action, self.n_actions)
 
     _resample_rows: Callable[..., tuple[int, int]] | None = None
     """Where it is compiled: `_resample_rows(totals, block, start, stop, scale, elements, successes,
@@ -376,7 +380,20 @@ def padded(n: int) -> int:
     return -(-n // WIDTH) * WIDTH
 
 
-def check_labels(owner: object, labels: Any, n: int) -> list[Any] | None:
+def elements_of(owner: object, action: Any, n_actions: int) -> list[int]:
+    """The elements of an action, an int or distinct integers in any order."""
+    try:
+        found = np.atleast_1d(as_array(action))
+    except (TypeError, ValueError):
+        found = np.empty((0, 0))
+    if found.ndim == 1 and (not found.size or found.dtype.kind in "iu"):
+        numbers: list[int] = found.tolist()
+        if len(set(numbers)) == len(numbers) and all(0 <= j < n_actions for j in numbers):
+            return numbers
+    raise refuse(owner, "action", f"distinct elements, integers from 0 to {n_actions - 1}", action)
+
+
+def check_labels(owner: object, labels: Any, n: int, name: str = "labels") -> list[Any] | None:
     """A different name for each of n elements, or None."""
     if labels is None:
         return None
@@ -384,7 +401,7 @@ def check_labels(owner: object, labels: Any, n: int) -> list[Any] | None:
         found = as_list(labels)
         different = len(set(found))
     except TypeError:
-        raise refuse(owner, "labels", f"{n} different names, any hashables", labels) from None
+        raise refuse(owner, name, f"{n} different names, any hashables", labels) from None
     if isinstance(labels, str) or len(found) != n or different != n or any(map(missing, found)):
-        raise refuse(owner, "labels", f"{n} different names", labels)
+        raise refuse(owner, name, f"{n} different names", labels)
     return found

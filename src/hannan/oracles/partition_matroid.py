@@ -79,7 +79,7 @@ class PartitionMatroid(SetOracle):
 
     def items(self, action: Action) -> list[Any]:
         """The chosen elements by name."""
-        numbers = np.atleast_1d(action).tolist()
+        numbers = self._elements_of(action)
         return numbers if self._labels is None else [self._labels[j] for j in numbers]
 
     named = items

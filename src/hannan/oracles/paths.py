@@ -14,7 +14,7 @@ from hannan.core.oracle import Noise, available_in
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
-from hannan.oracles._combinatorial import NoContexts, prefix_sums
+from hannan.oracles._combinatorial import NoContexts, elements_of, prefix_sums
 from hannan.oracles._edges import Graph, read_graph
 from hannan.oracles._graph import with_detours, without_detours
 from hannan.oracles._towards import towards
@@ -217,15 +217,27 @@ class Paths(NoContexts):
         action
             The edges of a path, in any order.
         """
-        after = {self.edges[e][0]: self.edges[e][1] for e in np.atleast_1d(action)}
-        nodes = [self.source]
-        while nodes[-1] in after:
-            nodes.append(after.pop(nodes[-1]))
-        if after or nodes[-1] != self.target:
+        return [self.source, *(edge[1] for edge in self.named(action))]
+
+    def named(self, action: Action) -> list[Any]:
+        """The edges of a path by name, from the source to the target.
+
+        Parameters
+        ----------
+        action
+            The edges of a path, in any order.
+        """
+        chosen = elements_of(self, action, self.n_actions)
+        after = {self.edges[e][0]: self.edges[e] for e in chosen}
+        found, node = [], self.source
+        while node in after:
+            found.append(after.pop(node))
+            node = found[-1][1]
+        if len(found) < len(chosen) or node != self.target:
             raise ParameterError(
                 f"{action!r} are not the edges of a path from {self.source!r} to {self.target!r}."
             )
-        return nodes
+        return found
 
     def __repr__(self) -> str:
         if isinstance(self.graph, list | tuple | np.ndarray):
@@ -265,6 +277,11 @@ class PathPolicy(Policy):
     def route(self) -> list[Any]:
         """The nodes it passes, from the source to the target."""
         return self.oracle.route(self._edges[self._first : self._last])
+
+    @property
+    def names(self) -> list[Any]:
+        """Its edges by name, from the source to the target."""
+        return self.oracle.named(self._edges[self._first : self._last])
 
     def __repr__(self) -> str:
         return f"<path of {self._last - self._first} edges>"

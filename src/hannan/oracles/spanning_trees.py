@@ -64,7 +64,7 @@ class SpanningTrees(SetOracle):
 
     def named(self, action: Action) -> list[Any]:
         """The chosen edges as pairs of nodes."""
-        return [self.edges[j] for j in np.atleast_1d(action)]
+        return [self.edges[j] for j in self._elements_of(action)]
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The logarithm of the number of spanning trees, by the matrix-tree theorem."""
