@@ -731,7 +731,16 @@ class ContextSemiBanditFTPL(Learner):
                     f"{loss!r}. Of their sum alone nothing is learned here: what is known of that "
                     "is in docs/paper-notes.md, section 3.4."
                 )
-            return check_losses(loss, len(action), self._range, "one for each chosen element")[0]
+            try:
+                what = "one for each chosen element"
+                return check_losses(loss, len(action), self._range, what)[0]
+            except LossError as error:
+                if len(action) != self.oracle.n_actions == np.size(loss):
+                    raise LossError(
+                        f"{error} Of the losses of all elements give losses[action]; a learner "
+                        "that learns from all of them is ContextFTPL."
+                    ) from None
+                raise
         low, high = self._range
         if isinstance(loss, float) and low <= loss <= high:
             return float(loss)

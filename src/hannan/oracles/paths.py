@@ -381,9 +381,15 @@ class PathObjective(Objective):
         oracle = self.oracle
         if path.size == 0:
             shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(self.totals)]]
+            which = "edge that is" if len(shut) == 1 else "edges that are"
+            remedy = (
+                ""
+                if oracle.detours or oracle.usable is None
+                else (" Paths.towards(…, detours=1) also takes links that lead no closer.")
+            )
             raise InfeasibleError(
                 f"No path leads from {oracle.source!r} to {oracle.target!r} without the "
-                f"{len(shut)} edges that are not available, such as {', '.join(shut[:8])}."
+                f"{len(shut)} {which} not available, such as {', '.join(shut[:8])}.{remedy}"
             )
         return _as_action(oracle, path)
 

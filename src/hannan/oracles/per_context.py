@@ -182,9 +182,12 @@ class PerContext(Oracle):
             ) from None
         except KeyError:
             assert self._known is not None
+            remedy = "List it, or leave contexts=None to allow any."
+            if isinstance(self.base, Mapping):
+                remedy = "Make one whose mapping has a problem for it too."
             raise ContextError(
                 f"Context {context!r} is not among the {len(self._known)} contexts of this "
-                "PerContext. List it, or leave contexts=None to allow any."
+                f"PerContext. {remedy}"
             ) from None
 
     def objective(self) -> PerContextObjective:
