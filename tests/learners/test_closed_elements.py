@@ -330,3 +330,25 @@ def test_what_was_seen_is_kept_by_context_and_refused_losses_are_not_in_it():
                     assert np.array_equal(known, [sums[each], counts[each]])
                 else:
                     assert known.shape == (2, 0)
+
+
+@LEARNERS
+@pytest.mark.parametrize("name", QUICK)
+def test_what_is_returned_and_given_is_the_callers_to_change(kind, name):
+    """Two learners play alike, though one's actions, masks and losses are overwritten."""
+    oracle, _ = CASES[name]
+    one, two = (kind(oracle, loss_range=(-1.0, 0.0), seed=0) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for n, mask in enumerate(open_masks(name, rng, 30)):
+        given, losses = mask.copy(), -rng.random(oracle.n_actions)
+        late = n % 2 and one.decide(available=given)
+        action = late.action if late else one.act(available=given)
+        decision = late and two.decide(available=mask)
+        expected = decision.action if decision else two.act(available=mask)
+        assert action.tolist() == expected.tolist()
+        answer = shown(two, losses, expected, mask)
+        theirs = answer.copy()
+        given[:], action[:] = ~mask, 0
+        one.update(theirs, decision=late.id if late else None)
+        theirs[:] = -0.5
+        two.update(answer, decision=decision or None)

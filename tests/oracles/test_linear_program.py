@@ -247,3 +247,13 @@ def test_constraints_may_be_in_any_unit(unit, kind):
     with pytest.raises(hn.InfeasibleError):
         hn.oracles.LinearProgram(given, [-unit, 1.0])
     assert len(hn.oracles.LinearProgram(given, [1e300, 1.0]).objective().leader()()) == 0
+
+
+def test_constraints_that_are_changed_later_are_kept_as_they_were(tmp_path):
+    weights, limit = [np.array([1.0, 2.0, 3.0])], [3.0]
+    learner = hn.ContextFTPL(hn.oracles.LinearProgram(weights, limit), loss_range=(-1, 0), seed=0)
+    learner.act()
+    learner.update([-1.0, -1.0, -1.0])
+    weights[0][:], limit[0] = 0.0, 9.0
+    learner.save(tmp_path / "program")
+    assert hn.load(tmp_path / "program").best_policy()().tolist() == [0, 1]

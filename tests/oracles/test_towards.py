@@ -320,3 +320,31 @@ def test_a_closed_road_that_only_a_detour_goes_round():
     assert routes.route(driver.act(available=open_roads)) == ["a", "c", "t"]
     with pytest.raises(InfeasibleError, match=r"\)\.$"):
         driver.act(available=[0])
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph, nx.Graph, nx.MultiGraph, list])
+def test_a_graph_that_is_changed_later_is_kept_as_it_was_read(kind, tmp_path):
+    roads = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]
+    graph = kind(roads)
+    trees = kind in (nx.Graph, nx.MultiGraph)
+    oracle = hn.oracles.SpanningTrees(graph) if trees else Paths(graph, "a", "d")
+    driver = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    for _ in range(20):
+        driver.update(np.linspace(0.1, 0.4, 4)[driver.act()])
+    driver.save(tmp_path / "before")
+    graph.remove(("a", "b")) if kind is list else graph.remove_edge("a", "b")
+    driver.save(tmp_path / "after")
+    plays = [action.tolist() for action in driver.would_play(copies=9)]
+    for name in ("before", "after"):
+        twin = hn.load(tmp_path / name)
+        assert twin.oracle.edges == oracle.edges
+        assert [action.tolist() for action in twin.would_play(copies=9)] == plays
+        assert twin.best_policy().names == driver.best_policy().names
+
+
+def test_a_mapping_that_is_changed_later_changes_no_trips():
+    roads = [("a", "b"), ("b", "c"), ("a", "c")]
+    trips = {"near": Paths(roads, "a", "b"), "far": Paths(roads, "a", "c")}
+    routes = PerContext(trips)
+    del trips["near"]
+    assert hn.ContextFTPL(routes, seed=0).act("near").tolist() == [0]

@@ -164,7 +164,8 @@ class Learner(Parametrised, ABC):
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return opened.action if actions is None else opened.answer
+        answer = opened.action if actions is None else opened.answer
+        return answer.copy() if isinstance(answer, np.ndarray) else answer  # theirs to change
 
     @interrupts.whole
     def decide(

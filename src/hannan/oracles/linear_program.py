@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -83,7 +84,8 @@ class LinearProgram(SetOracle):
         time_limit: float | None = None,
         gap: float = 0.0,
     ) -> None:
-        self.A_ub, self.b_ub, self.A_eq, self.b_eq = A_ub, b_ub, A_eq, b_eq
+        # Copies, lest a file hold other constraints where they are changed later.
+        self.A_ub, self.b_ub, self.A_eq, self.b_eq = copy.deepcopy((A_ub, b_ub, A_eq, b_eq))
         self.time_limit = (
             None if time_limit is None else check_positive(self, "time_limit", time_limit)
         )

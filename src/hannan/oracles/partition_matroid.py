@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -57,7 +58,7 @@ class PartitionMatroid(SetOracle):
         *,
         labels: Any = None,
     ) -> None:
-        self.groups = groups
+        self.groups = copy.copy(groups)  # lest a file hold others
         self.capacities = capacities
         self.bases = check_flag(self, "bases", bases)
         names, codes = _numbered(self, groups)

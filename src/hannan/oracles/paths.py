@@ -15,7 +15,7 @@ from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.oracles._combinatorial import NoContexts, elements_of, prefix_sums
-from hannan.oracles._edges import Graph, read_graph
+from hannan.oracles._edges import Graph, as_read, read_graph
 from hannan.oracles._graph import with_detours, without_detours
 from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
@@ -184,6 +184,9 @@ class Paths(NoContexts):
                 "a street of two directions is two elements."
             )
         return cls(found.graph, source, target, found.usable, astray=found.astray, detours=detours)
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return super()._params_to_store() | {"graph": as_read(self.graph, self._graph)}
 
     @property
     def fixed_size(self) -> bool:

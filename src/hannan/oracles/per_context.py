@@ -97,7 +97,7 @@ class PerContext(Oracle):
         *,
         shared: bool = False,
     ) -> None:
-        self.base = base
+        self.base = dict(base) if isinstance(base, Mapping) else base  # theirs may change
         self.shared = check_flag(self, "shared", shared)
         some = self.problems()
         if not some:
