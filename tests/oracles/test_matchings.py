@@ -110,6 +110,8 @@ def test_whoever_is_left_alone_is_named():
         hn.oracles.Matchings(2, 2, left=["Ann"])
     with pytest.raises(HannanError, match="a table of two columns"):
         hn.oracles.Matchings.of({"Ann": "airport"})
+    with pytest.raises(HannanError, match=r"different pairs.*Got \('Ann', 'centre'\)"):
+        hn.oracles.Matchings.of([("Ann", "centre"), ("Bob", "airport"), ("Ann", "centre")])
 
 
 def test_a_bipartite_graph_is_read_from_its_attribute_or_from_one_side():

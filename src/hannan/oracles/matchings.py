@@ -264,6 +264,8 @@ class Matchings(SetOracle):
         cells: NDArray[np.intp] = (found[:, 0] * self.n_right + found[:, 1]).astype(np.intp)
         self._elements = np.full(size, -1, np.intp)
         self._elements[cells] = np.arange(len(cells))
-        if (self._elements[cells] != np.arange(len(cells))).any():
-            raise refuse(self, "edges", "different pairs: one of two is never better", edges)
+        again = self._elements[cells] != np.arange(len(cells))
+        if again.any():
+            twice = tuple(names[i] for names, i in zip(self._names, found[again][0], strict=True))
+            raise refuse(self, "edges", "different pairs: one of two is never better", twice)
         return cells
