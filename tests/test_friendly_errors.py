@@ -98,6 +98,16 @@ def test_losses_of_all_elements_where_those_chosen_are_wanted():
         everything.update(1.5)
 
 
+@pytest.mark.parametrize("loss", [None, 0.0, np.zeros(4), [0.0]])
+def test_losses_where_nothing_was_chosen(loss):
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2, exactly=False), seed=0)
+    assert len(learner.act(available=[])) == 0
+    with pytest.raises(hn.LossError, match=r"Nothing was chosen.*give \[\]"):
+        learner.update(loss)
+    learner.update([])
+    assert learner.rounds == 1
+
+
 def test_a_trust_that_there_is_not():
     with pytest.raises(hn.ParameterError, match="'trust' parameter of ContextSemiBanditFTPL"):
         hn.ContextSemiBanditFTPL(POLICIES, trust="balanced")

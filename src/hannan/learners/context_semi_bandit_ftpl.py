@@ -725,7 +725,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def _check_loss(self, action: Action, loss: Any) -> Any:
         if not isinstance(action, int):
-            if isinstance(loss, int | float | np.number):
+            if len(action) and isinstance(loss, int | float | np.number):
                 raise LossError(
                     f"losses must be {len(action)} numbers, one for each chosen element; got "
                     f"{loss!r}. Of their sum alone nothing is learned here: what is known of that "
@@ -735,6 +735,10 @@ class ContextSemiBanditFTPL(Learner):
                 what = "one for each chosen element"
                 return check_losses(loss, len(action), self._range, what)[0]
             except LossError as error:
+                if not len(action):
+                    raise LossError(
+                        f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
+                    ) from None
                 if len(action) != self.oracle.n_actions == np.size(loss):
                     raise LossError(
                         f"{error} Of the losses of all elements give losses[action]; a learner "
