@@ -245,6 +245,20 @@ def test_elements_may_come_in_any_order_as_a_set_and_in_an_array_used_again():
     assert first().tolist() == [0, 1]
 
 
+def test_actions_that_are_said_to_be_of_one_size_are():
+    oracle = FunctionOracle(
+        lambda losses: np.flatnonzero(losses < 0.0), n_actions=3, max_chosen=3, equal_size=True
+    )
+    total = oracle.objective()
+    total.add(None, np.array([-1.0, -1.0, 1.0]))
+    assert total.leader()().tolist() == [0, 1]
+    total.add(None, np.array([0.0, 0.0, -5.0]))
+    with pytest.raises(hn.ParameterError, match="solve chose 2 of them, and now 3"):
+        total.leader()
+    total.add(None, np.array([0.0, 0.0, 5.0]))
+    assert total.leader()().tolist() == [0, 1]
+
+
 def test_a_function_of_too_many_arguments_is_refused():
     for solve in (lambda: [], lambda a, b, c: [], lambda losses, *, model: [], lambda **more: []):
         with pytest.raises(hn.InputTypeError, match=r"solve\(losses\) or solve\(contexts, losses"):

@@ -144,6 +144,7 @@ class FunctionOracle(Oracle):
         # Not in the total: what is feasible belongs to the class, so that what was found for one
         # total may be played for another. Only calls that run out of time read it.
         self._last: deque[UserPolicy] = deque(maxlen=_KEPT)
+        self._size: int | None = None  # of the first action, where all are said to have one
 
     @property
     def contexts(self) -> tuple[None] | None:
@@ -204,9 +205,21 @@ class FunctionOracle(Oracle):
         if found is None and self.time_limit is not None:
             return self._best_known(*kept)
         policy = UserPolicy(found, kept[0].shape[1] or None, self.max_chosen)
+        if self._alone and self.equal_size and self.max_chosen > 1:
+            self._check_size(policy(None))
         if self.time_limit is not None:
             self._last.append(policy)
         return policy
+
+    def _check_size(self, action: Any) -> None:
+        """Refuse a second size: the shift and the certificate rely on there being one."""
+        size = len(action)
+        self._size = size if self._size is None else self._size
+        if size != self._size:
+            raise ParameterError(
+                f"equal_size=True says that all actions choose equally many elements; solve chose "
+                f"{self._size} of them, and now {size}. Leave equal_size out."
+            )
 
     def _best_known(self, losses: FloatArray, contexts: list[Any]) -> UserPolicy:
         """The best of the policies found last."""
