@@ -327,7 +327,7 @@ class Availability(Stored):
         if not known and past is not None:
             opened.calls += 1
             if past.scored:
-                found = int(past.among(opened.context, there).action(opened.context, None, 0, 0.0))
+                found = int(past.among(opened.context, some).action(opened.context, None, 0, 0.0))
             else:
                 best = best_among(past, opened.context, there, max(map(abs, span or (0.0, 1.0))))
                 found = found if best is None else best

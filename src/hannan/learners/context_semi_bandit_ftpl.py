@@ -739,7 +739,7 @@ class ContextSemiBanditFTPL(Learner):
                     raise LossError(
                         f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
                     ) from None
-                if len(action) != self.oracle.n_actions == np.size(loss):
+                if np.size(loss) > len(action):
                     raise LossError(
                         f"{error} Of the losses of all elements give losses[action]; a learner "
                         "that learns from all of them is ContextFTPL."

@@ -46,20 +46,25 @@ class NoContexts(Oracle):
         return len(contexts) > 0
 
     def actions_among(self, context: Any, elements: Elements) -> Elements:
-        found = elements[self._are_actions[elements]]
+        found = elements[self._are_actions[elements]] if elements.size else elements
         if not found.size:
-            self.objective().among(None, elements).action(None, None, 0, 0.0)  # says so by name
+            self._leader_among(elements)  # says so by name
         return found
 
     @cached_property
     def _are_actions(self) -> NDArray[np.bool_]:
         """Whether each element is an action, where one is chosen."""
         assert self.n_actions is not None
-        total, found = self.objective(), np.zeros(self.n_actions, dtype=bool)
+        found = np.zeros(self.n_actions, dtype=bool)
         for element in range(self.n_actions):
             with contextlib.suppress(InfeasibleError):
-                found[total.among(None, np.array([element])).action(None, None, 0, 0.0)] = True
+                found[self._leader_among(np.array([element]))] = True
         return found
+
+    def _leader_among(self, elements: Elements) -> Action:
+        plays = np.full(self.n_actions or 0, -1)
+        plays[elements] = elements
+        return self.objective().pick(None, plays, None, None, 0, 0.0)
 
 
 class SetOracle(NoContexts):

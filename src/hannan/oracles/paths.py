@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -184,6 +185,10 @@ class Paths(NoContexts):
                 "a street of two directions is two elements."
             )
         return cls(found.graph, source, target, found.usable, astray=found.astray, detours=detours)
+
+    @cached_property
+    def _are_actions(self) -> NDArray[np.bool_]:
+        return self._place >= 0
 
     def _params_to_store(self) -> dict[str, Any]:
         return super()._params_to_store() | {"graph": as_read(self.graph, self._graph)}
