@@ -57,6 +57,16 @@ def matchings(n_left, n_right):
     ]
 
 
+def partial_matchings(pairs):
+    """All sets of pairs in which nobody is twice."""
+    return [
+        set(chosen)
+        for size in range(len(pairs) + 1)
+        for chosen in itertools.combinations(range(len(pairs)), size)
+        if all(len({pairs[e][side] for e in chosen}) == size for side in (0, 1))
+    ]
+
+
 def points(K, A_ub=None, b_ub=None, A_eq=None, b_eq=None):
     """The 0/1 points of a polytope."""
     found = []

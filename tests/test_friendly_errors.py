@@ -70,6 +70,44 @@ def test_a_reward_in_place_of_a_loss(learner):
     assert learner.rounds == 1
 
 
+def test_rewards_of_sets_are_negative_losses():
+    """R - reward would teach to choose nothing: what is advised here is followed."""
+    values = np.array([0.9, 0.2, 0.7, 0.4])
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2, exactly=False), seed=0)
+    learner.act()
+    with pytest.raises(hn.InputTypeError, match=r"give -reward, with loss_range=\(-R, 0\)"):
+        learner.update(reward=[1.0, 0.0])
+    learner = learner.clone(loss_range=(-1.0, 0.0))
+    for _ in range(300):
+        action = learner.act()
+        learner.update(-values[action])
+    assert learner.best_policy()().tolist() == [0, 2]
+
+
+def test_losses_of_all_elements_where_those_chosen_are_wanted():
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2), seed=0)
+    action = learner.act()
+    with pytest.raises(hn.LossError, match=r"2 numbers.*give losses\[action\].*ContextFTPL"):
+        learner.update(np.zeros(4))
+    learner.update(np.zeros(4)[action])
+    with pytest.raises(hn.ParameterError, match="cannot take more actions"):
+        learner.extended(5)
+    everything = hn.ContextFTPL(hn.oracles.Subsets(4, 2), seed=0)
+    everything.act()
+    with pytest.raises(hn.LossError, match="one for each action or element"):
+        everything.update(1.5)
+
+
+@pytest.mark.parametrize("loss", [None, 0.0, np.zeros(4), [0.0]])
+def test_losses_where_nothing_was_chosen(loss):
+    learner = hn.ContextSemiBanditFTPL(hn.oracles.Subsets(4, 2, exactly=False), seed=0)
+    assert len(learner.act(available=[])) == 0
+    with pytest.raises(hn.LossError, match=r"Nothing was chosen.*give \[\]"):
+        learner.update(loss)
+    learner.update([])
+    assert learner.rounds == 1
+
+
 def test_a_trust_that_there_is_not():
     with pytest.raises(hn.ParameterError, match="'trust' parameter of ContextSemiBanditFTPL"):
         hn.ContextSemiBanditFTPL(POLICIES, trust="balanced")

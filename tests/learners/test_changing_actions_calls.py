@@ -132,7 +132,7 @@ def test_sets_refuse_available(oracle):
     learner = hn.ContextFTPL(oracle, seed=0)
     context = oracle.contexts[0]
     for ask in (learner.act, learner.decide, learner.would_play, learner.propensities):
-        with pytest.raises(hn.ParameterError, match=f"not by {type(oracle).__name__}"):
+        with pytest.raises(hn.ParameterError, match=f"not with {type(oracle).__name__}"):
             ask(context, available=[0])
     learner.act(context)
 
@@ -149,7 +149,7 @@ def test_sets_refuse_available(oracle):
     ids=lambda learner: type(learner).__name__,
 )
 def test_other_learners_of_sets_refuse_available_by_name(learner):
-    with pytest.raises(hn.ParameterError, match=f"not by {type(learner).__name__}"):
+    with pytest.raises(hn.ParameterError, match=f"not with {type(learner).__name__}"):
         learner.act(available=[0, 1])
 
 

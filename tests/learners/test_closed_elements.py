@@ -109,6 +109,42 @@ def test_nothing_feasible_is_an_error_that_changes_nothing(kind, name):
     assert issubclass(hn.InfeasibleError, hn.HannanError)
 
 
+WAYS = [("a", "b"), ("a", "b"), ("b", "c"), ("a", "d")]  # two of them lead elsewhere
+SINGLE = {
+    "paths": (lambda: hn.oracles.Paths(WAYS, "a", "b"), None),
+    "trips": (
+        lambda: hn.oracles.PerContext(
+            {"near": hn.oracles.Paths(WAYS, "a", "b"), "far": hn.oracles.Paths(WAYS, "b", "c")}
+        ),
+        "near",
+    ),
+    "groups": (lambda: hn.oracles.PartitionMatroid([0, 0, 1, 1], [1, 0]), None),
+    "loops": (lambda: hn.oracles.SpanningTrees([(0, 1), (1, 0), (1, 1), (0, 0)]), None),
+    "program": (lambda: hn.oracles.LinearProgram([[0, 0, 3, 3]], [2], [[1] * 4], [1]), None),
+    "subsets": (lambda: hn.oracles.Subsets(2, 1), None),
+}
+
+
+@LEARNERS
+@pytest.mark.parametrize("name", SINGLE)
+def test_what_stands_in_for_a_single_closed_element_is_feasible(kind, name):
+    make, context = SINGLE[name]
+    oracle = make()
+    learner = kind(oracle, seed=0)
+    K = oracle.n_actions
+    losses = np.array([0.9, 0.8, 0.0, 0.0])[:K]  # what leads elsewhere costs nothing
+    for n in range(20):
+        there = [n % 2, *range(2, K)]
+        assert learner.act(context, available=there) == n % 2
+        learner.update(shown(learner, losses, n % 2))
+    before = learner.would_play(context, copies=20)
+    for nothing in ([], list(range(2, K)), np.arange(K) >= 2):
+        for call in (learner.act, learner.decide, learner.would_play, learner.propensities):
+            with pytest.raises(hn.InfeasibleError):
+                call(context, available=nothing)
+    assert learner.would_play(context, copies=20) == before
+
+
 @LEARNERS
 def test_the_empty_set_is_played_where_nothing_else_is_left(kind):
     learner = kind(hn.oracles.Subsets(4, 2, exactly=False), loss_range=(-1.0, 0.0), seed=0)
@@ -294,3 +330,25 @@ def test_what_was_seen_is_kept_by_context_and_refused_losses_are_not_in_it():
                     assert np.array_equal(known, [sums[each], counts[each]])
                 else:
                     assert known.shape == (2, 0)
+
+
+@LEARNERS
+@pytest.mark.parametrize("name", QUICK)
+def test_what_is_returned_and_given_is_the_callers_to_change(kind, name):
+    """Two learners play alike, though one's actions, masks and losses are overwritten."""
+    oracle, _ = CASES[name]
+    one, two = (kind(oracle, loss_range=(-1.0, 0.0), seed=0) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for n, mask in enumerate(open_masks(name, rng, 30)):
+        given, losses = mask.copy(), -rng.random(oracle.n_actions)
+        late = n % 2 and one.decide(available=given)
+        action = late.action if late else one.act(available=given)
+        decision = late and two.decide(available=mask)
+        expected = decision.action if decision else two.act(available=mask)
+        assert action.tolist() == expected.tolist()
+        answer = shown(two, losses, expected, mask)
+        theirs = answer.copy()
+        given[:], action[:] = ~mask, 0
+        one.update(theirs, decision=late.id if late else None)
+        theirs[:] = -0.5
+        two.update(answer, decision=decision or None)

@@ -38,6 +38,10 @@ CASES = {
         [{a, b} for a, b in itertools.combinations(range(5), 2)
          if PAIRS[a][0] != PAIRS[b][0] and PAIRS[a][1] != PAIRS[b][1]],
     ),
+    "matchings, fewer": (
+        hn.oracles.Matchings(2, 3, PAIRS, everyone=False),
+        naive.partial_matchings(PAIRS),
+    ),
     "paths": paths(),
     "matroid": (
         hn.oracles.Matroid(5, lambda chosen: len(chosen) <= 2 and chosen != [0, 1]),

@@ -52,6 +52,10 @@ CASES = {
         naive_combinatorial.subsets(4, 2, exactly=False),
     ),
     "Matchings": (hn.oracles.Matchings(3, 4), naive_combinatorial.matchings(3, 4)),
+    "Matchings, fewer": (
+        hn.oracles.Matchings(2, 3, everyone=False),
+        naive_combinatorial.partial_matchings(list(itertools.product(range(2), range(3)))),
+    ),
     "LinearProgram": (
         hn.oracles.LinearProgram(ROW, np.ones(4)),
         naive_combinatorial.points(5, ROW, np.ones(4)),
@@ -195,6 +199,10 @@ RESAMPLED = {
     "edges": lambda: hn.oracles.Matchings(
         4, 4, [(i, j) for i in range(4) for j in range(4) if (i + j) % 3]
     ),
+    "fewer": lambda: hn.oracles.Matchings(4, 4, everyone=False),
+    "fewer of edges": lambda: hn.oracles.Matchings(
+        5, 4, [(i, j) for i in range(4) for j in range(4) if (i + j) % 3], everyone=False
+    ),
     "one edge each": lambda: hn.oracles.Matchings(3, 3, [(2, 0), (0, 1), (1, 2), (0, 0)]),
 }
 
@@ -226,12 +234,14 @@ def test_names_are_kept_in_actions_and_policies(tmp_path):
     shelf = hn.oracles.Subsets(3, 2, labels=pd.Series(["tea", "milk", "rice"]))
     rides = hn.oracles.Matchings(2, 2, left=["Ann", "Bob"], right=["early", "late"])
     trees = hn.oracles.SpanningTrees([("x", "y"), ("y", "z"), ("x", "z")])
+    roads = hn.oracles.Paths(nx.MultiDiGraph([("x", "y"), ("x", "y"), ("y", "z")]), "x", "z")
     losses = {4: [3.0, 1.0, 2.0, 5.0], 3: [3.0, 1.0, 2.0]}
     for oracle, expected in [
         (menu, ["milk", "rice"]),
         (shelf, ["milk", "rice"]),
         (rides, [("Ann", "late"), ("Bob", "early")]),
         (trees, [("y", "z"), ("x", "z")]),
+        (roads, [("x", "y", 1), ("y", "z", 0)]),
     ]:
         learner = hn.ContextFTPL(oracle, loss_range=(0.0, 9.0), seed=0)
         for _ in range(30):
@@ -244,6 +254,24 @@ def test_names_are_kept_in_actions_and_policies(tmp_path):
             assert player.oracle.named(best()) == expected
     assert hn.oracles.Subsets(3, 2).items([0, 2]) == [0, 2]
     assert shelf.items(np.empty(0, int)) == []
+    assert shelf.items([]) == rides.pairs([]) == trees.named([]) == []
+
+
+def test_what_is_no_action_has_no_names():
+    named = {
+        hn.oracles.Subsets(3, 2, labels=["x", "y", "z"]): "items",
+        hn.oracles.Subsets(3, 2): "items",
+        hn.oracles.PartitionMatroid([0, 0, 1], 1, labels=["x", "y", "z"]): "items",
+        hn.oracles.Matchings(1, 3): "pairs",
+        hn.oracles.SpanningTrees([(0, 1), (1, 2), (0, 2)]): "named",
+        hn.oracles.LinearProgram([[1, 1, 1]], [2]): "named",
+        hn.oracles.Paths([("a", "b"), ("b", "c"), ("a", "c")], "a", "c"): "route",
+    }
+    wrong = [[3], [-1], [0, 0], 0.5, ["x"], None, [True, False, True], [[0, 1]], [0, [1]], "x"]
+    for oracle, name in named.items():
+        for action in wrong:
+            with pytest.raises(hn.ParameterError, match="integers from 0 to 2"):
+                getattr(oracle, name)(action)
 
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "a", "b"], "abc", [["a"], ["b"], ["c"]], 3])

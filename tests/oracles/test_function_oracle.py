@@ -216,6 +216,57 @@ def test_an_action_outside_the_range_is_refused(action):
         learner.act(0)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [[0, 1, 0, 1], np.array([1, 0, 0, 1]), np.array([True, False, False, True]), [1.0, 0.0, 1.0],
+     [2, 2], [0, 1, 2, 3], [0, [1]], [None, 1], {0, 9}, "ab"],
+)  # fmt: skip
+def test_a_vector_of_zeros_and_ones_is_no_list_of_elements(answer):
+    total = FunctionOracle(lambda losses: answer, n_actions=4, max_chosen=3).objective()
+    with pytest.raises(hn.ParameterError, match=r"max_chosen=3 integers.*flatnonzero"):
+        total.leader()()
+
+
+def test_elements_may_come_in_any_order_as_a_set_and_in_an_array_used_again():
+    for answer in ([2, 0], {2, 0}, frozenset({0, 2}), np.array([[2], [0]]), (2, 0)):
+        total = FunctionOracle(lambda losses, a=answer: a, n_actions=4, max_chosen=3).objective()
+        assert total.leader()().tolist() == [0, 2]
+    buffer = np.zeros(2, int)
+
+    def solve(losses):
+        buffer[:] = np.argsort(losses)[:2]
+        return buffer
+
+    total = FunctionOracle(solve, n_actions=4, max_chosen=2).objective()
+    total.add(None, np.array([1.0, 2.0, 3.0, 4.0]))
+    first = total.leader()
+    total.add(None, np.array([9.0, 9.0, 0.0, 0.0]))
+    assert total.leader()().tolist() == [2, 3]
+    assert first().tolist() == [0, 1]
+
+
+def test_actions_that_are_said_to_be_of_one_size_are():
+    oracle = FunctionOracle(
+        lambda losses: np.flatnonzero(losses < 0.0), n_actions=3, max_chosen=3, equal_size=True
+    )
+    total = oracle.objective()
+    total.add(None, np.array([-1.0, -1.0, 1.0]))
+    assert total.leader()().tolist() == [0, 1]
+    total.add(None, np.array([0.0, 0.0, -5.0]))
+    with pytest.raises(hn.ParameterError, match="solve chose 2 of them, and now 3"):
+        total.leader()
+    total.add(None, np.array([0.0, 0.0, 5.0]))
+    assert total.leader()().tolist() == [0, 1]
+
+
+def test_a_function_of_too_many_arguments_is_refused():
+    for solve in (lambda: [], lambda a, b, c: [], lambda losses, *, model: [], lambda **more: []):
+        with pytest.raises(hn.InputTypeError, match=r"solve\(losses\) or solve\(contexts, losses"):
+            FunctionOracle(solve, n_actions=2)
+    alone = FunctionOracle(lambda losses=None, *, time_limit=1.0: [], n_actions=2, max_chosen=2)
+    assert alone.contexts == (None,)
+
+
 def test_a_solver_that_returns_no_policy_is_refused():
     learner = hn.ContextFTPL(FunctionOracle(lambda c, l: 3, n_actions=2), contexts=[0])
     with pytest.raises(hn.InputTypeError, match="must return a policy"):
@@ -356,7 +407,7 @@ def test_who_runs_out_of_time_plays_the_best_found_before():
 
     with pytest.raises(hn.InfeasibleError, match="in time"):
         FunctionOracle(never, n_actions=3, time_limit=1.0).objective().leader()
-    with pytest.raises(hn.HannanError, match=r"callable|an integer"):
+    with pytest.raises(hn.InputTypeError, match=r"solve\(losses\) must return the numbers"):
         FunctionOracle(lambda losses: None, n_actions=3).objective().leader()()
 
 

@@ -231,3 +231,29 @@ def test_a_point_that_led_by_more_than_costs_have_changed_still_leads(seed, monk
         least = naive_combinatorial.best_value(open_sets, costs)
         assert abs(costs[chosen].sum() - least) <= 1e-9
     assert sum(led) > 10
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-12, 1e-9, 1e-6, 1e6, 1e15, 1e20, 1e300])
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array, sparse.coo_matrix])
+def test_constraints_may_be_in_any_unit(unit, kind):
+    weights, limit = np.array([[3.0, 4.0, 2.0, 5.0, 1.0, 2.0], [0.0] * 5 + [1.0]]), [7.0, 1e9]
+    weights[0] *= unit
+    given = kind(weights)
+    oracle = hn.oracles.LinearProgram(given, [limit[0] * unit, limit[1]])
+    total = oracle.objective()
+    total.add(None, np.array([-3.0, -4.0, -2.5, -5.0, -1.0, -2.2]))
+    assert total.leader()().tolist() == [0, 2, 5]
+    assert (given != kind(weights)).sum() == 0
+    with pytest.raises(hn.InfeasibleError):
+        hn.oracles.LinearProgram(given, [-unit, 1.0])
+    assert len(hn.oracles.LinearProgram(given, [1e300, 1.0]).objective().leader()()) == 0
+
+
+def test_constraints_that_are_changed_later_are_kept_as_they_were(tmp_path):
+    weights, limit = [np.array([1.0, 2.0, 3.0])], [3.0]
+    learner = hn.ContextFTPL(hn.oracles.LinearProgram(weights, limit), loss_range=(-1, 0), seed=0)
+    learner.act()
+    learner.update([-1.0, -1.0, -1.0])
+    weights[0][:], limit[0] = 0.0, 9.0
+    learner.save(tmp_path / "program")
+    assert hn.load(tmp_path / "program").best_policy()().tolist() == [0, 1]

@@ -10,6 +10,8 @@ from tests.for_each import for_each
 CONTRACT = {
     "Matchings": hn.oracles.Matchings(2, 3),
     "Matchings, some pairs": hn.oracles.Matchings(2, 3, [(1, 2), (0, 0), (0, 1), (1, 1)]),
+    "Matchings, fewer": hn.oracles.Matchings(2, 3, everyone=False),
+    "Matchings, fewer of some pairs": hn.oracles.Matchings(2, 2, [(1, 1), (0, 1)], everyone=False),
 }
 
 
@@ -69,6 +71,47 @@ def test_edges_leave_only_the_assignments_along_them(seed):
     chosen = oracle.objective().leader()(None)
     assert oracle.pairs(chosen) == [tuple(pairs[j]) for j in np.atleast_1d(chosen)]
     assert oracle.clone().edges is oracle.edges
+
+
+@for_each("seed", range(60))
+def test_fewer_may_be_paired(seed):
+    rng = np.random.default_rng(seed)
+    left, right = (int(n) for n in rng.integers(1, 4, size=2))
+    pairs = [(i, j) for i in range(left) for j in range(right)]
+    every = hn.oracles.Matchings(left, right, everyone=False)
+    sets = naive_combinatorial.partial_matchings(pairs)
+    assert every.log_size([None]) == pytest.approx(np.log(len(sets)), abs=1e-9)
+    naive_combinatorial.agrees(every, sets, rng)
+    some = [pair for pair in pairs if rng.random() < 0.6] or pairs[:1]
+    rng.shuffle(some)
+    oracle = hn.oracles.Matchings(left, right, some, everyone=False)
+    sets = naive_combinatorial.partial_matchings([tuple(pair) for pair in some])
+    assert oracle.log_size([None]) >= np.log(len(sets)) - 1e-9
+    naive_combinatorial.agrees(oracle, sets, rng)
+
+
+def test_whoever_is_left_alone_is_named():
+    names = {"left": ["Ann", "Bob"], "right": ["airport", "centre"]}
+    rides = hn.oracles.Matchings(2, 2, **names)
+    dispatcher = hn.ContextFTPL(rides, seed=0)
+    with pytest.raises(hn.InfeasibleError, match=r"2 pairs .* for 'Bob'\..*everyone=False"):
+        dispatcher.act(available=[0, 1])
+    with pytest.raises(hn.InfeasibleError, match="left for 'centre'"):
+        dispatcher.act(available=[0, 2])
+    with pytest.raises(hn.InfeasibleError, match="left for somebody"):
+        hn.oracles.Matchings(3, 3, [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)])
+    fewer = hn.oracles.Matchings(2, 2, everyone=False, **names)
+    dispatcher = hn.ContextFTPL(fewer, loss_range=(-1.0, 0.0), epsilon=1e6, seed=0)
+    dispatcher.act()
+    dispatcher.update([-0.5, -0.9, -0.4, -0.1])
+    assert fewer.pairs(dispatcher.act(available=[0, 1])) == [("Ann", "centre")]
+    assert fewer.pairs(dispatcher.act(available=[])) == []
+    with pytest.raises(HannanError, match="'left' parameter"):
+        hn.oracles.Matchings(2, 2, left=["Ann"])
+    with pytest.raises(HannanError, match="a table of two columns"):
+        hn.oracles.Matchings.of({"Ann": "airport"})
+    with pytest.raises(HannanError, match=r"different pairs.*Got \('Ann', 'centre'\)"):
+        hn.oracles.Matchings.of([("Ann", "centre"), ("Bob", "airport"), ("Ann", "centre")])
 
 
 def test_a_bipartite_graph_is_read_from_its_attribute_or_from_one_side():

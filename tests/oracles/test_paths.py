@@ -319,6 +319,9 @@ def test_routes_are_nodes_in_order():
         oracle.route(action[:-1])
     with pytest.raises(hn.ParameterError, match="not the edges of a path"):
         oracle.route([0, 1, 2])
+    parallel = hn.oracles.Paths([("a", "b"), ("a", "b"), ("b", "c")], "a", "c")
+    with pytest.raises(hn.ParameterError, match="not the edges of a path"):
+        parallel.route([0, 1, 2])
 
 
 @pytest.mark.parametrize("contexts", [None, 3])

@@ -163,6 +163,16 @@ def test_frames_lists_and_numbers_may_be_weighted():
         (lambda: Paths.towards(ROADS, "a", "d", weight="km"), ParameterError, "9 numbers"),
         (lambda: Paths.towards(ROADS, "a", "d", weight=[1]), ParameterError, "9 weights"),
         (lambda: Paths.towards(ROADS, "a", "d", weight=[-1] * 9), ParameterError, "negative"),
+        (
+            lambda: Paths.towards(ROADS, "a", "d", weight=[1.0] * 8 + ["5 min"]),
+            ParameterError,
+            "that of edge .* is '5 min'",
+        ),
+        (lambda: Paths.towards(ROADS, "a", "d", weight=2.0), ParameterError, "got 2.0"),
+        (lambda: Paths.towards(ROADS, "a", "d", zones=["x"]), ParameterError, "'x', which is no"),
+        (lambda: Paths.towards(ROADS, "a", "d", zones=[["a"]]), ParameterError, "'zones'"),
+        (lambda: Paths.towards(ROADS, "a", ["d"]), ParameterError, "'target'"),
+        (lambda: PerContext(TRIPS).check_context("x"), hn.ContextError, "mapping has a problem"),
         (lambda: Paths.towards(ROADS, "a", "z"), ParameterError, "'z'"),
         (lambda: Paths.towards(ROADS, "z", "a"), ParameterError, "'z'"),
         (lambda: Paths.towards([("a", "b"), ("c", "a")], "b", "a"), InfeasibleError, "No path"),
@@ -292,3 +302,49 @@ def test_twenty_trips_through_a_real_town(name, zones):
         best += nx.dijkstra_path_length(allowed, *pair, weight="cost")
     assert taken <= 1.05 * best
     assert any("inexact" in note for note in learner.certificate().notes)
+
+
+def test_a_closed_road_that_only_a_detour_goes_round():
+    town = nx.DiGraph()
+    town.add_weighted_edges_from([("a", "b", 1), ("b", "t", 1), ("a", "c", 1), ("c", "t", 5)])
+    open_roads = [list(town.edges).index(road) for road in town.edges if road != ("b", "t")]
+    driver = hn.ContextFTPL(Paths.towards(town, "a", "t", weight="weight"), seed=0)
+    with pytest.raises(
+        InfeasibleError, match=r"1 edge that is not available, such as \('b', 't'\)"
+    ):
+        driver.act(available=open_roads)
+    with pytest.raises(InfeasibleError, match=r"detours=1\) also takes"):
+        driver.act(available=open_roads)
+    routes = Paths.towards(town, "a", "t", weight="weight", detours=1)
+    driver = hn.ContextFTPL(routes, seed=0)
+    assert routes.route(driver.act(available=open_roads)) == ["a", "c", "t"]
+    with pytest.raises(InfeasibleError, match=r"\)\.$"):
+        driver.act(available=[0])
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph, nx.Graph, nx.MultiGraph, list])
+def test_a_graph_that_is_changed_later_is_kept_as_it_was_read(kind, tmp_path):
+    roads = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]
+    graph = kind(roads)
+    trees = kind in (nx.Graph, nx.MultiGraph)
+    oracle = hn.oracles.SpanningTrees(graph) if trees else Paths(graph, "a", "d")
+    driver = hn.ContextSemiBanditFTPL(oracle, seed=0)
+    for _ in range(20):
+        driver.update(np.linspace(0.1, 0.4, 4)[driver.act()])
+    driver.save(tmp_path / "before")
+    graph.remove(("a", "b")) if kind is list else graph.remove_edge("a", "b")
+    driver.save(tmp_path / "after")
+    plays = [action.tolist() for action in driver.would_play(copies=9)]
+    for name in ("before", "after"):
+        twin = hn.load(tmp_path / name)
+        assert twin.oracle.edges == oracle.edges
+        assert [action.tolist() for action in twin.would_play(copies=9)] == plays
+        assert twin.best_policy().names == driver.best_policy().names
+
+
+def test_a_mapping_that_is_changed_later_changes_no_trips():
+    roads = [("a", "b"), ("b", "c"), ("a", "c")]
+    trips = {"near": Paths(roads, "a", "b"), "far": Paths(roads, "a", "c")}
+    routes = PerContext(trips)
+    del trips["near"]
+    assert hn.ContextFTPL(routes, seed=0).act("near").tolist() == [0]

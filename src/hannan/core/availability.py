@@ -318,16 +318,19 @@ class Availability(Stored):
             low, high = span or (-np.inf, np.inf)
             self.elements, self.span = n_actions, (float(low), float(high))
             return
-        found, known = int(some[0]), False
+        there = some
+        if past is not None and past.oracle.closes:
+            there = past.oracle.actions_among(opened.context, some)
+        found, known = int(there[0]), False
         if self.costs is not None:
-            found, known = self.costs.cheapest(opened.context, some)
+            found, known = self.costs.cheapest(opened.context, there)
         if not known and past is not None:
             opened.calls += 1
             if past.scored:
                 few = past.among(opened.context, substitution(some, -1, n_actions))
                 found = int(few.action(opened.context, None, 0, 0.0))
             else:
-                best = best_among(past, opened.context, some, max(map(abs, span or (0.0, 1.0))))
+                best = best_among(past, opened.context, there, max(map(abs, span or (0.0, 1.0))))
                 found = found if best is None else best
         opened.plays = substitution(some, found, n_actions)
 

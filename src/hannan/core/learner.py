@@ -164,7 +164,8 @@ class Learner(Parametrised, ABC):
             raise
         if interrupts.waiting:
             interrupts.deliver()
-        return opened.action if actions is None else opened.answer
+        answer = opened.action if actions is None else opened.answer
+        return answer.copy() if isinstance(answer, np.ndarray) else answer  # theirs to change
 
     @interrupts.whole
     def decide(
@@ -236,9 +237,15 @@ class Learner(Parametrised, ABC):
         chosen element in the order of `action`. A reward is refused, with what to do.
         """
         if reward is not None:
+            how, door = (
+                "R - reward, with loss_range=(0, R)",
+                " hn.Decider takes rewards as they are.",
+            )
+            if self.oracle is not None and self.oracle.chooses_sets:  # it would favour small ones
+                how, door = "-reward, with loss_range=(-R, 0)", ""
             raise InputTypeError(
-                "update takes losses, loss=: of rewards from 0 to R give R - reward, with "
-                "loss_range=(0, R) where the learner is made. hn.Decider takes rewards as they are."
+                f"update takes losses, loss=: of rewards from 0 to R give {how} where the learner "
+                f"is made.{door}"
             )
         changing = None
         try:
@@ -499,7 +506,7 @@ class Learner(Parametrised, ABC):
         changes
             Parameters that change with them, such as `exploration`.
         """
-        if self.oracle is None or self.action_count is None:
+        if self.oracle is None or self.action_count is None or self.oracle.chooses_sets:
             raise self._inextensible()
         check_integer("extended", "n_actions", n_actions, self.action_count + 1)
         changes = {"oracle": self.oracle.clone(n_actions=n_actions), **changes}
@@ -826,16 +833,17 @@ class Learner(Parametrised, ABC):
         if sets and not (self.restricts_sets and self._scores_actions):
             whose = type(oracle if self.restricts_sets else self).__name__
             raise ParameterError(
-                f"available= for sets of elements is heeded by ContextFTPL and "
+                f"available= for sets of elements works with ContextFTPL and "
                 "ContextSemiBanditFTPL over Subsets, PartitionMatroid, SpanningTrees, Matchings, "
-                f"Matroid, Paths and LinearProgram, and those in PerContext; not by {whose}."
+                f"Matroid, Paths and LinearProgram, and those in PerContext; not with {whose}."
             )
         if self.action_count is None:
             raise ParameterError(
                 f"available= needs the number of actions, which {type(self).__name__} does not "
                 f"know yet: give {type(oracle).__name__} its n_actions=."
             )
-        return check_available(self, available, self.action_count, sets=sets)
+        elements = sets or (self.restricts_sets and oracle is not None and oracle.closes)
+        return check_available(self, available, self.action_count, sets=elements)
 
     def _restrict(self, opened: OpenRound, some: IntArray | None) -> None:
         if some is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.arrays import as_rows, comparable
-from hannan.core.errors import HannanError, InputTypeError, ParameterError
+from hannan.core.errors import HannanError, InfeasibleError, InputTypeError, ParameterError
 from hannan.core.kept import same
 from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
@@ -453,6 +453,16 @@ class Oracle(Parametrised, ABC):
         return (
             self.max_chosen > 1 or self.takes_functions or getattr(self, "sets", None) is not None
         )
+
+    def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of these elements that are actions on a context, of a class that chooses one.
+
+        Not all need be, as a link may lead elsewhere. An `InfeasibleError` says that none is. Asked
+        only where the class `closes`.
+        """
+        if not elements.size:
+            raise InfeasibleError(f"{type(self).__name__} has no action: no element is available.")
+        return elements
 
     def spread(self, low: float, high: float) -> float:
         """How much more than another an action can lose in a round.

@@ -371,6 +371,8 @@ class Ledger(Stored):
         assert opened.number is not None
         assert opened.odds is not None
         answer = opened.answer if opened.named else opened.action
+        if isinstance(answer, np.ndarray):
+            answer = answer.copy()  # theirs to change
         some = None if opened.plays is None else opened.available
         return Decision(opened.number, opened.context, answer, opened.odds, some, self.maker)
 

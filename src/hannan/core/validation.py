@@ -108,7 +108,10 @@ class CompletedLosses:
 
 
 def check_losses(
-    losses: Any, length: int | None, loss_range: LossRange, what: str = "one for each action"
+    losses: Any,
+    length: int | None,
+    loss_range: LossRange,
+    what: str = "one for each action or element",
 ) -> tuple[FloatArray, float, float]:
     """A loss vector as float64, with its smallest and largest entry."""
     given = losses

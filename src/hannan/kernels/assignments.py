@@ -122,29 +122,31 @@ def assign(costs, handicap, price, owner, column, distance, before, done):
 
 
 @njit
-def _fill(costs, totals, noise, scale, row_of, column_of, in_order):
+def _fill(costs, totals, noise, scale, row_of, column_of, in_order, most):
     """The table of perturbed totals; faster where elements are in the order of its cells."""
     if in_order:
         flat = lanes.flat(costs)
         for k in range(totals.size):
-            flat[k] = totals[k] + scale * float64(noise[k])
+            flat[k] = min(totals[k] + scale * float64(noise[k]), most)
     else:
         for k in range(totals.size):
-            costs[row_of[k], column_of[k]] = totals[k] + scale * float64(noise[k])
+            here = totals[k] + scale * float64(noise[k])
+            costs[row_of[k], column_of[k]] = min(here, most)
 
 
 @njit(nogil=True)
 def resample(
-    totals, block, start, stop, scale, row_of, column_of, n, m,
+    totals, block, start, stop, scale, row_of, column_of, n, m, most,
     elements, successes, hits, reached, used,
 ):  # fmt: skip
     """Go through rows of noise until every element was assigned `successes` times.
 
-    Element k pairs row_of[k] with column_of[k] of an [n, m] table. Updates `hits`, and `reached`
-    (the draw at which an element had enough, counted from `used`); returns the number of rows
-    used and of elements still short.
+    Element k pairs row_of[k] with column_of[k] of an [n, m] table. Costs above `most`, and those of
+    pairs that are no elements, count as this; a pair that costs as much is not chosen: 0 where
+    fewer may be paired, else infinity. Updates `hits`, and `reached` (the draw at which an element
+    had enough, counted from `used`); returns the number of rows used and of elements still short.
     """
-    costs = np.full((n, m), np.inf)
+    costs = np.full((n, m), most)
     handicap = np.zeros(n)
     price = np.empty(m)
     owner = np.empty(m, np.intp)
@@ -156,7 +158,7 @@ def resample(
     for e in range(elements.size):
         short += hits[e] < successes
     for k in range(totals.size):
-        costs[row_of[k], column_of[k]] = totals[k]
+        costs[row_of[k], column_of[k]] = min(totals[k], most)
     if n == m and assign(costs, handicap, price, owner, column, distance, before, done):
         for i in range(n):
             handicap[i] = costs[i, column[i]] - price[column[i]]
@@ -165,12 +167,13 @@ def resample(
         in_order = in_order and row_of[k] * m + column_of[k] == k
     row = start
     while row < stop and short > 0:
-        _fill(costs, totals, block[row], scale, row_of, column_of, in_order)
+        _fill(costs, totals, block[row], scale, row_of, column_of, in_order, most)
         row += 1
         assign(costs, handicap, price, owner, column, distance, before, done)
         for e in range(elements.size):
             k = elements[e]
-            if hits[e] < successes and column[row_of[k]] == column_of[k]:
+            i, j = row_of[k], column_of[k]
+            if hits[e] < successes and column[i] == j and costs[i, j] < most:
                 hits[e] += 1
                 if hits[e] == successes:
                     reached[e] = used + row - start

@@ -727,13 +727,26 @@ class ContextSemiBanditFTPL(Learner):
 
     def _check_loss(self, action: Action, loss: Any) -> Any:
         if not isinstance(action, int):
-            if isinstance(loss, int | float | np.number):
+            if len(action) and isinstance(loss, int | float | np.number):
                 raise LossError(
                     f"losses must be {len(action)} numbers, one for each chosen element; got "
                     f"{loss!r}. Of their sum alone nothing is learned here: what is known of that "
                     "is in docs/paper-notes.md, section 3.4."
                 )
-            return check_losses(loss, len(action), self._range, "one for each chosen element")[0]
+            try:
+                what = "one for each chosen element"
+                return check_losses(loss, len(action), self._range, what)[0]
+            except LossError as error:
+                if not len(action):
+                    raise LossError(
+                        f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
+                    ) from None
+                if np.size(loss) > len(action):
+                    raise LossError(
+                        f"{error} Of the losses of all elements give losses[action]; a learner "
+                        "that learns from all of them is ContextFTPL."
+                    ) from None
+                raise
         low, high = self._range
         if isinstance(loss, float) and low <= loss <= high:
             return float(loss)

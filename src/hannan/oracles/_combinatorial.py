@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
-from hannan.core.arrays import as_list, missing
+from hannan.core.arrays import as_array, as_list, missing
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close, perturb
@@ -42,6 +44,27 @@ class NoContexts(Oracle):
 
     def separates(self, contexts: Sequence[Any]) -> bool:
         return len(contexts) > 0
+
+    def actions_among(self, context: Any, elements: Elements) -> Elements:
+        found = elements[self._are_actions[elements]] if elements.size else elements
+        if not found.size:
+            self._leader_among(elements)  # says so by name
+        return found
+
+    @cached_property
+    def _are_actions(self) -> NDArray[np.bool_]:
+        """Whether each element is an action, where one is chosen."""
+        assert self.n_actions is not None
+        found = np.zeros(self.n_actions, dtype=bool)
+        for element in range(self.n_actions):
+            with contextlib.suppress(InfeasibleError):
+                found[self._leader_among(np.array([element]))] = True
+        return found
+
+    def _leader_among(self, elements: Elements) -> Action:
+        plays = np.full(self.n_actions or 0, -1)
+        plays[elements] = elements
+        return self.objective().pick(None, plays, None, None, 0, 0.0)
 
 
 class SetOracle(NoContexts):
@@ -98,7 +121,11 @@ class SetOracle(NoContexts):
 
     def named(self, action: Action) -> list[Any]:
         """The chosen elements by name, where they have names; else by number."""
-        return np.atleast_1d(action).tolist()  # type: ignore[no-any-return]
+        return self._elements_of(action)
+
+    def _elements_of(self, action: Any) -> list[int]:
+        """The numbers of the chosen elements, checked."""
+        return elements_of(self, action, self.n_actions)
 
     _resample_rows: Callable[..., tuple[int, int]] | None = None
     """Where it is compiled: `_resample_rows(totals, block, start, stop, scale, elements, successes,
@@ -357,7 +384,20 @@ def padded(n: int) -> int:
     return -(-n // WIDTH) * WIDTH
 
 
-def check_labels(owner: object, labels: Any, n: int) -> list[Any] | None:
+def elements_of(owner: object, action: Any, n_actions: int) -> list[int]:
+    """The elements of an action, an int or distinct integers in any order."""
+    try:
+        found = np.atleast_1d(as_array(action))
+    except (TypeError, ValueError):
+        found = np.empty((0, 0))
+    if found.ndim == 1 and (not found.size or found.dtype.kind in "iu"):
+        numbers: list[int] = found.tolist()
+        if len(set(numbers)) == len(numbers) and all(0 <= j < n_actions for j in numbers):
+            return numbers
+    raise refuse(owner, "action", f"distinct elements, integers from 0 to {n_actions - 1}", action)
+
+
+def check_labels(owner: object, labels: Any, n: int, name: str = "labels") -> list[Any] | None:
     """A different name for each of n elements, or None."""
     if labels is None:
         return None
@@ -365,7 +405,7 @@ def check_labels(owner: object, labels: Any, n: int) -> list[Any] | None:
         found = as_list(labels)
         different = len(set(found))
     except TypeError:
-        raise refuse(owner, "labels", f"{n} different names, any hashables", labels) from None
+        raise refuse(owner, name, f"{n} different names, any hashables", labels) from None
     if isinstance(labels, str) or len(found) != n or different != n or any(map(missing, found)):
-        raise refuse(owner, "labels", f"{n} different names", labels)
+        raise refuse(owner, name, f"{n} different names", labels)
     return found

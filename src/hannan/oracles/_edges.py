@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_list, columns_of, is_frame, missing
+from hannan.core.storage.encoding import KeptGraph
 
 _COLUMNS = (("tail", "head"), ("source", "target"), ("u", "v"))
 
@@ -57,6 +58,18 @@ def read_graph(owner: str, given: Any, directed: bool) -> Graph:
     tail = np.array([number[edge[0]] for edge in edges], np.int64)
     head = np.array([number[edge[1]] for edge in edges], np.int64)
     return Graph(list(number), edges, tail, head, number)
+
+
+def as_read(given: Any, graph: Graph) -> Any:
+    """The graph as it was given; as it was read, if roads have been added or taken out since."""
+    if isinstance(given, list):
+        return given if [tuple(edge) for edge in given] == graph.edges else graph.edges
+    if not (hasattr(given, "is_directed") and hasattr(given, "edges")):
+        return given
+    now, width = KeptGraph.of(given), len(graph.edges[0])
+    if now.nodes == graph.nodes and [link[:width] for link in now.links] == graph.edges:
+        return given
+    return KeptGraph(graph.nodes, graph.edges, now.directed, now.multi)
 
 
 _WRONG_KIND = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Container, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ParameterError
 from hannan.core.arrays import as_floats, columns_of, is_frame
-from hannan.core.validation import FloatArray
+from hannan.core.validation import FloatArray, refuse
 from hannan.networks import RoadNetwork
 from hannan.oracles._edges import read_graph
 
@@ -34,15 +34,19 @@ def towards(
     A street of an undirected graph is turned the way that leads closer.
     """
     if isinstance(network, RoadNetwork):
-        times = network.free_flow_time if weight is None else _numbers(weight, network.n_links)
-        shut = network.zones if zones is None else frozenset(zones)
+        ends = list(zip(network.tail, network.head, strict=True))
+        times = network.free_flow_time if weight is None else _numbers(weight, ends)
+        nodes = {*network.tail, *network.head}
+        shut = network.zones if zones is None else _among(nodes, zones)
+        _check_target(nodes, target)
         return _directed(network, network.tail, network.head, times, target, shut)
     is_graph = hasattr(network, "is_directed") and hasattr(network, "edges")
     two_way = is_graph and not network.is_directed()
-    edges = read_graph(_OWNER, network, directed=not two_way).edges
-    ends = [(edge[0], edge[1]) for edge in edges]
-    times = _weights(network, weight, len(ends), is_graph)
-    shut = frozenset(() if zones is None else zones)
+    graph = read_graph(_OWNER, network, directed=not two_way)
+    ends = [(edge[0], edge[1]) for edge in graph.edges]
+    times = _weights(network, weight, graph.edges, is_graph)
+    shut = _among(graph.number, () if zones is None else zones)
+    _check_target(graph.number, target)
     tail, head = (list(side) for side in zip(*ends, strict=True))
     if not two_way:
         return _directed(network, tail, head, times, target, shut)
@@ -65,37 +69,68 @@ def _directed(
     return Directed(network, closer, through & ~closer)
 
 
-def _weights(network: Any, weight: Any, n_edges: int, is_graph: bool) -> FloatArray:
+def _check_target(nodes: Container[Hashable], target: Any) -> None:
+    try:
+        known = target in nodes
+    except TypeError:  # not hashable
+        known = False
+    if not known:
+        raise refuse(_OWNER, "target", "a node of the network", target)
+
+
+def _among(nodes: Container[Hashable], zones: Any) -> frozenset[Hashable]:
+    try:
+        found = frozenset(zones)
+    except TypeError:
+        raise refuse(_OWNER, "zones", "nodes of the network, any hashables", zones) from None
+    for zone in found:
+        if zone not in nodes:
+            raise ParameterError(f"zones= of {_OWNER} names {zone!r}, which is no node.")
+    return found
+
+
+def _weights(network: Any, weight: Any, edges: Sequence[Any], is_graph: bool) -> FloatArray:
     """What each edge costs at a first guess; 1 where nothing is said."""
     if weight is None:
-        return np.ones(n_edges)
+        return np.ones(len(edges))
     if not isinstance(weight, str):
-        return _numbers(weight, n_edges)
+        return _numbers(weight, edges)
     if is_graph:
         found = [value for *_, value in network.edges(data=weight)]
         if None in found:
-            edge = list(network.edges)[found.index(None)]
+            edge = edges[found.index(None)]
             raise ParameterError(f"Edge {edge!r} of the graph has no attribute {weight!r}.")
-        return _numbers(found, n_edges)
+        return _numbers(found, edges)
     if is_frame(network):
         columns = {str(name): column for name, column in columns_of(network)}
         if weight in columns:
-            return _numbers(columns[weight], n_edges)
+            return _numbers(columns[weight], edges)
         raise ParameterError(f"The table has no column {weight!r}; it has {list(columns)}.")
     raise ParameterError(
         f"weight={weight!r} names an attribute of a networkx graph or a column of a table; for "
-        f"other networks give {n_edges} numbers."
+        f"other networks give {len(edges)} numbers."
     )
 
 
-def _numbers(values: Any, n_edges: int) -> FloatArray:
+def _numbers(values: Any, edges: Sequence[Any]) -> FloatArray:
     try:
         found = as_floats(values)
     except (TypeError, ValueError):
         found = np.empty(0)
-    if found.shape != (n_edges,) or not (np.isfinite(found) & (found >= 0.0)).all():
-        raise ParameterError(
-            f"{_OWNER} needs {n_edges} weights, one for each edge, finite and not negative; got "
-            f"{values!r:.60}."
-        )
-    return found
+    if found.shape == (len(edges),) and (np.isfinite(found) & (found >= 0.0)).all():
+        return found
+    got = f"got {values!r:.60}"
+    given = values if isinstance(values, list) else found.ravel().tolist()
+    if len(given) == len(edges):
+        wrong = [i for i, value in enumerate(given) if not _fits(value)]
+        got = f"that of edge {edges[wrong[0]]!r} is {given[wrong[0]]!r}" if wrong else got
+    raise ParameterError(
+        f"{_OWNER} needs {len(edges)} weights, one for each edge, finite and not negative; {got}."
+    )
+
+
+def _fits(value: Any) -> bool:
+    try:
+        return bool(0.0 <= float(value) < np.inf) and not isinstance(value, str)
+    except (TypeError, ValueError, OverflowError):
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections import deque
@@ -143,6 +144,7 @@ class FunctionOracle(Oracle):
         # Not in the total: what is feasible belongs to the class, so that what was found for one
         # total may be played for another. Only calls that run out of time read it.
         self._last: deque[UserPolicy] = deque(maxlen=_KEPT)
+        self._size: int | None = None  # of the first action, where all are said to have one
 
     @property
     def contexts(self) -> tuple[None] | None:
@@ -192,15 +194,32 @@ class FunctionOracle(Oracle):
         if self._alone:
             row = given[0].copy() if len(given) else np.zeros(losses.shape[1])
             action = self.solve(row, **limits)
-            found = None if action is None else _Always(action)
+            if action is None and self.time_limit is None:
+                raise InputTypeError(
+                    "solve(losses) must return the numbers of the chosen elements, [] for none; "
+                    "got None. For a solver that may run out of time give time_limit=."
+                )
+            found = None if action is None else _Always(copy.copy(action))
         else:
             found = self.solve(contexts, given, **limits)
         if found is None and self.time_limit is not None:
             return self._best_known(*kept)
         policy = UserPolicy(found, kept[0].shape[1] or None, self.max_chosen)
+        if self._alone and self.equal_size and self.max_chosen > 1:
+            self._check_size(policy(None))
         if self.time_limit is not None:
             self._last.append(policy)
         return policy
+
+    def _check_size(self, action: Any) -> None:
+        """Refuse a second size: the shift and the certificate rely on there being one."""
+        size = len(action)
+        self._size = size if self._size is None else self._size
+        if size != self._size:
+            raise ParameterError(
+                f"equal_size=True says that all actions choose equally many elements; solve chose "
+                f"{self._size} of them, and now {size}. Leave equal_size out."
+            )
 
     def _best_known(self, losses: FloatArray, contexts: list[Any]) -> UserPolicy:
         """The best of the policies found last."""
@@ -239,20 +258,31 @@ class UserPolicy(Policy):
 
     def __call__(self, context: Any = None) -> Action:
         action = self.function(context)
-        chosen = np.unique(np.asarray(action))
-        if chosen.size == 0 and self.max_chosen > 1:
+        try:
+            given = np.asarray(list(action) if isinstance(action, set | frozenset) else action)
+            chosen = np.unique(given)
+        except (TypeError, ValueError):  # ragged, or of several kinds
+            given, chosen = np.array(np.nan), np.array([np.nan])
+        if given.size == 0 and self.max_chosen > 1:
             return np.empty(0, np.intp)
         inside = (
             np.issubdtype(chosen.dtype, np.integer)
             and 0 < chosen.size <= self.max_chosen
+            and chosen.size == given.size
             and chosen[0] >= 0
             and (self.n_actions is None or chosen[-1] < self.n_actions)
         )
         if not inside:
+            what = "an integer"
+            if self.max_chosen > 1:
+                what = (
+                    f"a set of at most max_chosen={self.max_chosen} integers, without repetition,"
+                )
+            last = "K - 1" if self.n_actions is None else self.n_actions - 1
             raise ParameterError(
                 f"The policy returned by solve plays {action!r} on context {context!r}; an action "
-                f"is {'an integer' if self.max_chosen == 1 else 'a set of integers'} from 0 to "
-                f"{'K' if self.n_actions is None else self.n_actions} - 1."
+                f"is {what} from 0 to {last}: the numbers of what is chosen. Of a vector x of "
+                "zeros and ones they are np.flatnonzero(x > 0.5)."
             )
         return int(chosen[0]) if self.max_chosen == 1 else chosen.astype(np.intp)
 
@@ -352,16 +382,21 @@ def _value(policy: Policy, contexts: Sequence[Any], losses: FloatArray) -> float
 
 
 def _takes_losses_only(solve: Any) -> bool:
-    """Whether a function has one argument, a time limit apart."""
+    """Whether a function has one argument, a time limit apart; it must have one or two."""
     try:
         parameters = inspect.signature(solve).parameters.values()
     except (TypeError, ValueError):  # some functions written in C do not tell
         return False
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return False
-    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    needed = [p for p in places if p.default is p.empty and p.name != "time_limit"]
-    return len(needed) == 1
+    others = [p for p in parameters if p.name != "time_limit" and p.kind is not p.VAR_KEYWORD]
+    places = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p.name for p in others if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+    any_number = any(p.kind is p.VAR_POSITIONAL for p in others)
+    if len(needed) > 2 or not (places or any_number) or len(needed) > len(places):
+        raise InputTypeError(
+            "FunctionOracle calls solve(losses) or solve(contexts, losses); this function needs "
+            f"{', '.join(needed) or 'no arguments'}. functools.partial sets other arguments."
+        )
+    return not any_number and (len(needed) == 1 or len(places) == 1)
 
 
 def _takes_a_time_limit(solve: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -18,6 +19,9 @@ from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, Set
 from hannan.oracles._relaxation import INTEGRAL, Relaxation
 
 Rows = tuple[Any, FloatArray, FloatArray]  # a matrix, and lower and upper bounds of its rows
+
+_REACH = 2.0**-10, 2.0**40  # the largest number of a row is expected here
+_FAR = 1e12
 
 
 class Solution(NamedTuple):
@@ -43,7 +47,8 @@ class LinearProgram(SetOracle):
     Parameters
     ----------
     A_ub, b_ub
-        Inequalities, [n, K] and [n]; dense or SciPy sparse.
+        Inequalities, [n, K] and [n]; dense or SciPy sparse. As solvers have it, they are met up to
+        about a millionth of the largest number in a row: give integers where that matters.
     A_eq, b_eq
         Equations, likewise. At least one of the two matrices is needed.
     time_limit
@@ -79,7 +84,8 @@ class LinearProgram(SetOracle):
         time_limit: float | None = None,
         gap: float = 0.0,
     ) -> None:
-        self.A_ub, self.b_ub, self.A_eq, self.b_eq = A_ub, b_ub, A_eq, b_eq
+        # Copies, lest a file hold other constraints where they are changed later.
+        self.A_ub, self.b_ub, self.A_eq, self.b_eq = copy.deepcopy((A_ub, b_ub, A_eq, b_eq))
         self.time_limit = (
             None if time_limit is None else check_positive(self, "time_limit", time_limit)
         )
@@ -255,5 +261,25 @@ def _constraints(name: str, matrix: Any, bounds: Any, equal: bool) -> Rows | Non
         )
     if not np.isfinite(rows.data if sparse else rows).all() or not np.isfinite(right).all():
         raise ParameterError(f"A_{name} and b_{name} must be finite.")
+    rows, right = _in_reach(rows, right)
     low = right if equal else np.full(len(right), -np.inf)
     return rows, low, right
+
+
+def _in_reach(rows: Any, right: FloatArray) -> tuple[Any, FloatArray]:
+    """Rows of very small or large numbers in other units: solvers drop the one, refuse the other.
+
+    Units are powers of two, so that no digit is lost.
+    """
+    sizes = np.abs(rows).max(axis=1)
+    sizes = np.ravel(sizes.toarray() if hasattr(sizes, "toarray") else sizes)
+    far = (sizes > 0.0) & ((sizes < _REACH[0]) | (sizes > _REACH[1]))
+    if not far.any():
+        return rows, right
+    units = np.where(far, np.frexp(sizes)[1], 0)
+    if hasattr(rows, "tocsr"):
+        rows.data = np.ldexp(rows.data, -np.repeat(units, np.diff(rows.indptr)))
+    else:
+        rows = np.ldexp(rows, -units[:, None])
+    with np.errstate(over="ignore"):  # no sum of a row's numbers comes near the bound
+        return rows, np.where(far, np.ldexp(right, -units).clip(-_FAR, _FAR), right)

@@ -14,7 +14,9 @@ from hannan.core import Action, InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_array, as_list, columns_of, is_frame
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import assignments as kernel
-from hannan.oracles._combinatorial import Elements, SetOracle, check_labels
+from hannan.oracles._combinatorial import Elements, SetOracle, check_flag, check_labels
+
+_SIDES = ("left", "right")
 
 
 class Matchings(SetOracle):
@@ -22,9 +24,10 @@ class Matchings(SetOracle):
 
     Element :math:`i \cdot n_\mathrm{right} + j` pairs i on the left with j on the right; if only
     some pairs are possible, the elements are the `edges` given. An action pairs everyone on the
-    smaller side with someone else on the larger. The leader is the cheapest assignment for the
-    totals :math:`\sum_s \ell_s(i, j)` of any sign, found by SciPy's `linear_sum_assignment`
-    (shortest augmenting paths). Ties are broken by SciPy; the choice is a function of the totals.
+    smaller side with someone else on the larger, or with `everyone=False` as many as is best. The
+    leader is the cheapest assignment for the totals :math:`\sum_s \ell_s(i, j)` of any sign, found
+    by SciPy's `linear_sum_assignment` (shortest augmenting paths). Ties are broken by SciPy; the
+    choice is a function of the totals.
 
     Parameters
     ----------
@@ -34,6 +37,9 @@ class Matchings(SetOracle):
         The pairs (i, j) that are possible, in the order of the loss vector; by default all.
     left, right
         A name for everyone on each side, by which `pairs` and policies tell them.
+    everyone
+        Whether everyone on the smaller side is paired; otherwise fewer may be, none perhaps. Pairs
+        are then worth something: losses are rewards, in (-R, 0).
 
     Examples
     --------
@@ -44,6 +50,13 @@ class Matchings(SetOracle):
     >>> action = total.leader()(None)
     >>> action, shifts.pairs(action)
     (array([2, 4]), [(0, 2), (1, 1)])
+
+    Only pairs that are worth it:
+
+    >>> total = hn.oracles.Matchings(2, 2, everyone=False).objective()
+    >>> total.add(None, np.array([[-3.0, -2.0], [-2.0, 0.5]]).ravel())
+    >>> total.leader()(None)
+    array([1, 2])
 
     A bipartite graph of networkx, its edges in the order of `graph.edges`:
 
@@ -59,23 +72,33 @@ class Matchings(SetOracle):
     """
 
     def __init__(
-        self, n_left: int, n_right: int, edges: Any = None, *, left: Any = None, right: Any = None
+        self,
+        n_left: int,
+        n_right: int,
+        edges: Any = None,
+        *,
+        left: Any = None,
+        right: Any = None,
+        everyone: bool = True,
     ) -> None:
         self.n_left = check_integer(self, "n_left", n_left, 1)
         self.n_right = check_integer(self, "n_right", n_right, 1)
         self.edges = edges
         self.left, self.right = left, right
+        self.everyone = check_flag(self, "everyone", everyone)
         self._names = [
-            check_labels(self, left, self.n_left) or list(range(self.n_left)),
-            check_labels(self, right, self.n_right) or list(range(self.n_right)),
+            check_labels(self, left, self.n_left, "left") or list(range(self.n_left)),
+            check_labels(self, right, self.n_right, "right") or list(range(self.n_right)),
         ]
         self._cells = self._places(edges)
-        self._set_size(len(self._cells), min(n_left, n_right), antichain=True)
-        if edges is not None:
+        self._set_size(len(self._cells), min(n_left, n_right), antichain=self.everyone)
+        if edges is not None and self.everyone:
             self._solve(np.zeros(len(self._cells)))  # refuses edges without a complete assignment
 
     @classmethod
-    def of(cls, graph: Any, left: Iterable[Hashable] | None = None) -> Self:
+    def of(
+        cls, graph: Any, left: Iterable[Hashable] | None = None, *, everyone: bool = True
+    ) -> Self:
         """The assignments along the edges of a bipartite graph, or the rows of a table.
 
         Parameters
@@ -87,6 +110,8 @@ class Matchings(SetOracle):
         left
             Of a graph, the nodes of one side; by default those with the attribute `bipartite=0`,
             as networkx has it.
+        everyone
+            As above.
 
         Examples
         --------
@@ -96,10 +121,11 @@ class Matchings(SetOracle):
         [('Ann', 'B2'), ('Bob', 'A1')]
         """
         if is_frame(graph) or isinstance(graph, list):
-            return cls._of_pairs(graph, left)
+            return cls._of_pairs(graph, left, everyone)
         if not hasattr(graph, "edges") or not hasattr(graph, "is_directed") or graph.is_directed():
             raise InputTypeError(
-                f"Matchings.of needs an undirected graph of networkx; got {graph!r}."
+                "Matchings.of needs pairs (left, right), a list or a table of two columns, or an "
+                f"undirected graph of networkx; got {graph!r}."
             )
         if left is None:
             chosen = {node for node, side in graph.nodes(data="bipartite") if side == 0}
@@ -122,10 +148,10 @@ class Matchings(SetOracle):
                 )
             a, b = (u, v) if u in chosen else (v, u)
             edges.append((sides[0][a], sides[1][b]))
-        return cls(len(sides[0]), len(sides[1]), edges, left=list(sides[0]), right=list(sides[1]))
+        return cls._named(sides, edges, everyone)
 
     @classmethod
-    def _of_pairs(cls, given: Any, left: Any) -> Self:
+    def _of_pairs(cls, given: Any, left: Any, everyone: bool) -> Self:
         if left is not None:
             raise ParameterError("left= is for graphs; in pairs the left side comes first.")
         columns = [as_list(column) for _, column in columns_of(given)] if is_frame(given) else []
@@ -142,27 +168,40 @@ class Matchings(SetOracle):
             raise ParameterError("Matchings.of needs one pair at least.")
         numbers = [{name: i for i, name in enumerate(side)} for side in sides]
         edges = [(numbers[0][a], numbers[1][b]) for a, b in pairs]
-        return cls(
-            len(numbers[0]), len(numbers[1]), edges, left=list(numbers[0]), right=list(numbers[1])
-        )
+        return cls._named(numbers, edges, everyone)
+
+    @classmethod
+    def _named(cls, sides: Sequence[dict[Any, int]], edges: Any, everyone: bool) -> Self:
+        left, right = map(list, sides)
+        return cls(len(left), len(right), edges, left=left, right=right, everyone=everyone)
 
     def pairs(self, action: Action) -> list[tuple[Any, Any]]:
         """The pairs (left, right) of an action, by name where there are names."""
         left, right = self._names
-        found = [divmod(cell, self.n_right) for cell in self._cells[np.atleast_1d(action)].tolist()]
+        found = [
+            divmod(cell, self.n_right) for cell in self._cells[self._elements_of(action)].tolist()
+        ]
         return [(left[i], right[j]) for i, j in found]
 
     named = pairs
 
     def log_size(self, contexts: Sequence[Any]) -> float:
-        """log n!/(n - m)!, for sides of m <= n; an upper bound if some pairs are impossible."""
+        """log n!/(n - m)!, for sides of m <= n; an upper bound if some pairs are impossible.
+
+        Where fewer may be paired that is summed over all sets of the smaller side.
+        """
         large, small = max(self.n_left, self.n_right), self.rank
-        return math.lgamma(large + 1) - math.lgamma(large - small + 1)
+        if self.everyone:
+            return math.lgamma(large + 1) - math.lgamma(large - small + 1)
+        k, log = np.arange(small + 1), np.cumsum(np.log(np.maximum(np.arange(large + 1), 1)))
+        each = log[large] - log[large - k] + log[small] - log[k] - log[small - k]
+        return float(np.logaddexp.reduce(each))
 
     def _resample_rows(  # type: ignore[override]
         self, totals: FloatArray, block: Any, start: int, stop: int, scale: float, *wanted: Any
     ) -> tuple[int, int]:
-        return kernel.resample(totals, block, start, stop, scale, *self._table, *wanted)  # type: ignore[no-any-return]
+        most = np.inf if self.everyone else 0.0
+        return kernel.resample(totals, block, start, stop, scale, *self._table, most, *wanted)  # type: ignore[no-any-return]
 
     @cached_property
     def _table(self) -> tuple[Elements, Elements, int, int]:
@@ -175,20 +214,35 @@ class Matchings(SetOracle):
     def _solve(self, costs: FloatArray) -> Elements:
         from scipy.optimize import linear_sum_assignment
 
-        table = costs
+        most = np.inf if self.everyone else 0.0
+        table = costs if self.everyone else np.minimum(costs, most)
         if self.edges is not None:
-            table = np.full(self.n_left * self.n_right, np.inf)
-            table[self._cells] = costs
+            table = np.full(self.n_left * self.n_right, most)
+            table[self._cells] = np.minimum(costs, most)
         try:
             left, right = linear_sum_assignment(table.reshape(self.n_left, self.n_right))
         except ValueError:
-            raise InfeasibleError(
-                "No assignment along the pairs that are possible pairs everyone on the smaller "
-                "side. Add edges."
-            ) from None
-        if self.edges is None:
-            return np.sort(left * self.n_right + right)  # type: ignore[no-any-return]
-        return np.sort(self._elements[left * self.n_right + right])  # type: ignore[no-any-return]
+            raise self.infeasible(costs) from None
+        cells = left * self.n_right + right
+        if not self.everyone:
+            cells = cells[table[cells] < most]
+        return np.sort(cells if self.edges is None else self._elements[cells])
+
+    def infeasible(self, costs: FloatArray) -> InfeasibleError:
+        shut = np.isinf(costs)
+        sizes, cells = (self.n_left, self.n_right), np.divmod(self._cells[~shut], self.n_right)
+        alone = [
+            names[i]
+            for names, size, paired in zip(self._names, sizes, cells, strict=True)
+            for i in np.setdiff1d(np.arange(size), paired).tolist()
+            if size == self.rank
+        ]
+        who = ", ".join(map(repr, alone[:8])) or "somebody"
+        closed = f" without the {shut.sum()} pairs that are not available" if shut.any() else ""
+        return InfeasibleError(
+            f"No assignment pairs everyone on the smaller side{closed}: nobody is left for {who}. "
+            "Matchings(…, everyone=False) pairs fewer where need be."
+        )
 
     def _places(self, edges: Any) -> NDArray[np.intp]:
         """The place of each element in the table of all pairs."""
@@ -210,6 +264,8 @@ class Matchings(SetOracle):
         cells: NDArray[np.intp] = (found[:, 0] * self.n_right + found[:, 1]).astype(np.intp)
         self._elements = np.full(size, -1, np.intp)
         self._elements[cells] = np.arange(len(cells))
-        if (self._elements[cells] != np.arange(len(cells))).any():
-            raise refuse(self, "edges", "different pairs: one of two is never better", edges)
+        again = self._elements[cells] != np.arange(len(cells))
+        if again.any():
+            twice = tuple(names[i] for names, i in zip(self._names, found[again][0], strict=True))
+            raise refuse(self, "edges", "different pairs: one of two is never better", twice)
         return cells

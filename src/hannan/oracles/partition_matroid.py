@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -57,7 +58,7 @@ class PartitionMatroid(SetOracle):
         *,
         labels: Any = None,
     ) -> None:
-        self.groups = groups
+        self.groups = copy.copy(groups)  # lest a file hold others
         self.capacities = capacities
         self.bases = check_flag(self, "bases", bases)
         names, codes = _numbered(self, groups)
@@ -79,7 +80,7 @@ class PartitionMatroid(SetOracle):
 
     def items(self, action: Action) -> list[Any]:
         """The chosen elements by name."""
-        numbers = np.atleast_1d(action).tolist()
+        numbers = self._elements_of(action)
         return numbers if self._labels is None else [self._labels[j] for j in numbers]
 
     named = items

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +16,8 @@ from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.weights import after_trials
-from hannan.oracles._combinatorial import NoContexts, prefix_sums
-from hannan.oracles._edges import Graph, read_graph
+from hannan.oracles._combinatorial import NoContexts, elements_of, prefix_sums
+from hannan.oracles._edges import Graph, as_read, read_graph
 from hannan.oracles._graph import with_detours, without_detours
 from hannan.oracles._towards import towards
 from hannan.perturbation import Blocks, LaplaceNoise
@@ -186,6 +187,13 @@ class Paths(NoContexts):
             )
         return cls(found.graph, source, target, found.usable, astray=found.astray, detours=detours)
 
+    @cached_property
+    def _are_actions(self) -> NDArray[np.bool_]:
+        return self._place >= 0
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return super()._params_to_store() | {"graph": as_read(self.graph, self._graph)}
+
     @property
     def fixed_size(self) -> bool:
         """Paths differ in length, unless all have one edge."""
@@ -218,15 +226,27 @@ class Paths(NoContexts):
         action
             The edges of a path, in any order.
         """
-        after = {self.edges[e][0]: self.edges[e][1] for e in np.atleast_1d(action)}
-        nodes = [self.source]
-        while nodes[-1] in after:
-            nodes.append(after.pop(nodes[-1]))
-        if after or nodes[-1] != self.target:
+        return [self.source, *(edge[1] for edge in self.named(action))]
+
+    def named(self, action: Action) -> list[Any]:
+        """The edges of a path by name, from the source to the target.
+
+        Parameters
+        ----------
+        action
+            The edges of a path, in any order.
+        """
+        chosen = elements_of(self, action, self.n_actions)
+        after = {self.edges[e][0]: self.edges[e] for e in chosen}
+        found, node = [], self.source
+        while node in after:
+            found.append(after.pop(node))
+            node = found[-1][1]
+        if len(found) < len(chosen) or node != self.target:
             raise ParameterError(
                 f"{action!r} are not the edges of a path from {self.source!r} to {self.target!r}."
             )
-        return nodes
+        return found
 
     def __repr__(self) -> str:
         if isinstance(self.graph, list | tuple | np.ndarray):
@@ -266,6 +286,11 @@ class PathPolicy(Policy):
     def route(self) -> list[Any]:
         """The nodes it passes, from the source to the target."""
         return self.oracle.route(self._edges[self._first : self._last])
+
+    @property
+    def names(self) -> list[Any]:
+        """Its edges by name, from the source to the target."""
+        return self.oracle.named(self._edges[self._first : self._last])
 
     def __repr__(self) -> str:
         return f"<path of {self._last - self._first} edges>"
@@ -366,9 +391,15 @@ class PathObjective(Objective):
         oracle = self.oracle
         if path.size == 0:
             shut = [str(oracle.edges[e]) for e in self._ids[np.isinf(self.totals)]]
+            which = "edge that is" if len(shut) == 1 else "edges that are"
+            remedy = (
+                ""
+                if oracle.detours or oracle.usable is None
+                else (" Paths.towards(…, detours=1) also takes links that lead no closer.")
+            )
             raise InfeasibleError(
                 f"No path leads from {oracle.source!r} to {oracle.target!r} without the "
-                f"{len(shut)} edges that are not available, such as {', '.join(shut[:8])}."
+                f"{len(shut)} {which} not available, such as {', '.join(shut[:8])}.{remedy}"
             )
         return _as_action(oracle, path)
 

@@ -97,7 +97,7 @@ class PerContext(Oracle):
         *,
         shared: bool = False,
     ) -> None:
-        self.base = base
+        self.base = dict(base) if isinstance(base, Mapping) else base  # theirs may change
         self.shared = check_flag(self, "shared", shared)
         some = self.problems()
         if not some:
@@ -156,6 +156,9 @@ class PerContext(Oracle):
         """The problem of each context; one, if they have the same."""
         return list(self.base.values()) if isinstance(self.base, Mapping) else [self.base]
 
+    def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
+        return self.problem(context).actions_among(self.alone, elements)
+
     @property
     def contexts(self) -> Sequence[Hashable] | None:
         """The contexts as listed, without repetition; None if they are not."""
@@ -179,9 +182,12 @@ class PerContext(Oracle):
             ) from None
         except KeyError:
             assert self._known is not None
+            remedy = "List it, or leave contexts=None to allow any."
+            if isinstance(self.base, Mapping):
+                remedy = "Make one whose mapping has a problem for it too."
             raise ContextError(
                 f"Context {context!r} is not among the {len(self._known)} contexts of this "
-                "PerContext. List it, or leave contexts=None to allow any."
+                f"PerContext. {remedy}"
             ) from None
 
     def objective(self) -> PerContextObjective:

@@ -14,7 +14,7 @@ from hannan.core.validation import FloatArray
 from hannan.kernels import bottlenecks
 from hannan.kernels.matroids import kruskal, kruskal_rows, tree_resample
 from hannan.oracles._combinatorial import Elements, SetOracle
-from hannan.oracles._edges import Graph, read_graph
+from hannan.oracles._edges import Graph, as_read, read_graph
 from hannan.oracles._elimination import elimination
 
 _DENSE = 2000  # nodes up to which trees are counted by a determinant
@@ -53,7 +53,7 @@ class SpanningTrees(SetOracle):
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
-        found = read_graph("SpanningTrees", graph, directed=False)
+        self._graph = found = read_graph("SpanningTrees", graph, directed=False)
         _check_connected(found)
         self.nodes = found.nodes
         """The nodes by name."""
@@ -62,9 +62,12 @@ class SpanningTrees(SetOracle):
         self._tail, self._head = found.tail, found.head
         self._set_size(len(found.edges), len(found.nodes) - 1, antichain=True)
 
+    def _params_to_store(self) -> dict[str, Any]:
+        return super()._params_to_store() | {"graph": as_read(self.graph, self._graph)}
+
     def named(self, action: Action) -> list[Any]:
         """The chosen edges as pairs of nodes."""
-        return [self.edges[j] for j in np.atleast_1d(action)]
+        return [self.edges[j] for j in self._elements_of(action)]
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         """The logarithm of the number of spanning trees, by the matrix-tree theorem."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,10 +88,14 @@ class Subsets(SetOracle):
         >>> hn.oracles.Subsets(3, 2, labels=["tea", "rice", "oil"]).items(np.array([0, 2]))
         ['tea', 'oil']
         """
-        numbers = np.atleast_1d(action).tolist()
+        numbers = self._elements_of(action)
         return numbers if self._names is None else [self._names[j] for j in numbers]
 
     named = items
+
+    @cached_property
+    def _are_actions(self) -> NDArray[np.bool_]:
+        return np.ones(self.n_actions, dtype=bool)
 
     def log_size(self, contexts: Sequence[Any]) -> float:
         return log_subsets(self.n, self.m, self.exactly)

@@ -228,7 +228,7 @@ class Links(list[tuple[Any, ...]]):
     """Edges that can be called, as those of networkx are, to be asked for their keys."""
 
     def __call__(self, keys: bool = False) -> list[tuple[Any, ...]]:
-        return self
+        return self if keys else [edge[:2] for edge in self]
 
 
 def _is_graph(value: Any) -> bool:
