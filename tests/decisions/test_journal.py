@@ -440,7 +440,7 @@ def test_no_call_is_lost_when_a_process_is_killed(tmp_path):
 @pytest.mark.slow
 def test_no_call_is_lost_when_two_hundred_processes_are_killed():
     acknowledged, wrong, same = run_killed(200)
-    assert acknowledged > 50  # a busy machine makes few
+    assert acknowledged > 1000
     assert (wrong, same) == (0, 100)
 
 
