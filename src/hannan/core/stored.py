@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from hannan.core.errors import DamagedFileError
@@ -91,6 +92,7 @@ def _slots(thing: Any) -> dict[str, Any]:
     return {field.name: getattr(thing, field.name) for field in found}
 
 
+@cache
 def names_in(kind: type, attribute: str) -> frozenset[str]:
     """The names that a class and all it is made from list, as in `_growing`."""
     found = (vars(base).get(attribute, frozenset()) for base in kind.__mro__)
