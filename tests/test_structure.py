@@ -83,10 +83,10 @@ def is_own(value: ast.expr) -> bool:
     return isinstance(value, ast.Name) and value.id in ("self", "cls", "super")
 
 
-def defined(tree: ast.Module) -> set[str]:
+def defined(nodes: list[ast.AST]) -> set[str]:
     """The private names of functions, classes, variables and attributes that a file defines."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -104,13 +104,15 @@ def reads_of_others(sources: dict[str, dict[str, str]]) -> dict[str, list[str]]:
     """
     found = defaultdict(list)
     for package, files in sources.items():
-        trees = {name: ast.parse(text) for name, text in files.items()}
+        trees = {name: list(ast.walk(ast.parse(text))) for name, text in files.items()}
         own = set().union(*map(defined, trees.values()))
-        for name, tree in trees.items():
-            for node in ast.walk(tree):
+        for name, nodes in trees.items():
+            for node in nodes:
                 if isinstance(node, ast.Attribute) and private(node.attr):
+                    if node.attr in own or is_own(node.value):
+                        continue
                     read = ast.unparse(node)
-                    if node.attr not in own and not is_own(node.value) and read not in MEANT:
+                    if read not in MEANT:
                         found[package].append(f"{name}:{node.lineno} {read}")
                 elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hannan."):
                     home = str(node.module).split(".")[1]
