@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 # Without bytecode every worker of every run would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow check bench golden lock clean
+.PHONY: run test test-slow test-all check bench golden lock clean
 
 run: $(READY)
 	$(BIN)/hannan run examples/quickstart.toml
@@ -19,6 +19,10 @@ test: $(READY)
 # What takes long: statistical samples, broken mechanisms, fuzzing, clusters, golden traces, docs.
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+# Both at once: everything is imported, collected and loaded once, and nobody waits at the end.
+test-all: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff check .

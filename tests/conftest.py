@@ -53,10 +53,18 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Pages of the documentation tell longer stories than the README."""
+    """Pages of the documentation tell longer stories than the README; the longest tests begin.
+
+    Files stay together, as their tests share what is expensive to make.
+    """
+    longest = {}
     for item in items:
         if item.path.suffix == ".md" and item.path.parent.name == "docs":
             item.add_marker(pytest.mark.slow)
+        for mark in item.iter_markers("slow"):
+            minutes = mark.kwargs.get("minutes", 0.0)
+            longest[item.path] = max(minutes, longest.get(item.path, 0.0))
+    items.sort(key=lambda item: -longest.get(item.path, 0.0))
 
 
 def pytest_collection(session):

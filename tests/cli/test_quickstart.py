@@ -28,7 +28,7 @@ def rows(text: str) -> dict[tuple[str, str], tuple[float, ...]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=1)
 def test_the_readme_shows_what_make_run_prints(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "80")

@@ -424,7 +424,7 @@ def test_open_worlds_go_on_from_their_files(name, wrapped, rounds):
             one.update(losses)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=1)
 def test_ten_thousand_forgeries():
     """See `tests.core.forger`, which makes as many as one likes."""
     found = subprocess.run(

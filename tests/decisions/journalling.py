@@ -4,6 +4,7 @@
 its work, and compares what is left with a twin that nobody disturbed.
 """
 
+import gc
 import os
 import random
 import select
@@ -18,6 +19,7 @@ from tests.decisions.worlds import ACTIONS, contexts, earned
 
 LATE = 3  # steps between a decision and its outcome
 EVERY = 40  # calls between snapshots, so that some are under way when a process is killed
+CALLS = 60  # that a process may make before it is killed, however busy the machine is
 ROWS = contexts(20_000)
 
 
@@ -49,13 +51,21 @@ def work(decider, first, last, actions, told):
         after(decider, step, actions, told)
 
 
-def child(path, actions, pipe):
-    """Take up the journal and work until killed."""
+def missing(decider, actions, reported):
+    """What was acknowledged, and is not there."""
+    decisions, still_open = decider.summary().decisions, set(decider.open_decisions)
+    return [s for s in actions if s >= decisions] + [s for s in reported if s in still_open]
+
+
+def child(path, actions, reported, pipe):
+    """Take up the journal, say what of it was lost, and work until killed."""
 
     def told(text):
         os.write(pipe, (text + "\n").encode())
 
     decider = made().journal(path, every=EVERY)
+    for step in missing(decider, actions, reported):  # before it is done again
+        told(f"lost {step}")
     told("ready")
     first = decider.summary().decisions
     if first and first - 1 not in actions:  # it was decided, and not acknowledged
@@ -64,33 +74,33 @@ def child(path, actions, pipe):
     work(decider, first, len(ROWS), actions, told)
 
 
-def read_until(pipe, deadline, stop):
-    """The acknowledgements until a time, or until one of them is `stop`; whole lines only."""
+def read_until(pipe, deadline, lines=None):
+    """The acknowledgements until a time, or until there are so many."""
     text = b""
     while time.monotonic() < deadline:
         if select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
             text += os.read(pipe, 65536)
-            if stop is not None and stop in text:
+            if lines is not None and text.count(b"\n") >= lines:
                 break
     return text
 
 
 def attack(path, kills, seed=0):
-    """Kill so many processes; the acknowledged actions and reports."""
+    """Kill so many processes; acknowledged actions and reports, and what the next one missed."""
     rng = random.Random(seed)
-    actions, reported = {}, set()
+    actions, reported, lost = {}, set(), []
     for n in range(kills):
         inlet, outlet = os.pipe()
         number = os.fork()
         if number == 0:
             os.close(inlet)
-            child(path, actions, outlet)
+            child(path, actions, reported, outlet)
             os._exit(0)
         os.close(outlet)
         text = b""
-        if n % 5:
-            text = read_until(inlet, time.monotonic() + 60.0, b"ready\n")
-        text += read_until(inlet, time.monotonic() + rng.uniform(0.0, 0.3), None)
+        if n % 5:  # and others while they take up the journal
+            text = read_until(inlet, time.monotonic() + 60.0, rng.randint(1, CALLS))
+        text += read_until(inlet, time.monotonic() + rng.uniform(0.0, 0.02 if n % 5 else 0.1))
         os.kill(number, signal.SIGKILL)
         os.waitpid(number, 0)
         while rest := os.read(inlet, 65536):
@@ -103,18 +113,29 @@ def attack(path, kills, seed=0):
                 assert actions.setdefault(int(rest[0]), rest[1]) == rest[1]
             elif kind == "r":
                 reported.add(int(rest[0]))
-    return actions, reported
+            elif kind == "lost":
+                lost.append(int(rest[0]))
+    return actions, reported, lost
+
+
+def rehearse(path):
+    """Do all that children do, so that they find it compiled and spend their time at work."""
+    for first in (0, 60):
+        decider = made().journal(path, every=EVERY)
+        work(decider, first, first + 60, dict.fromkeys(range(first), ACTIONS[0]), lambda text: None)
+        decider.close()
+    gc.collect()
+    gc.freeze()  # and not searched for garbage by every one of them
 
 
 def main(kills):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "decider.journal"
-        hn.Decider(ACTIONS, rewards=(0, 200), seed=0).decide(ROWS[0])  # children find it compiled
-        actions, reported = attack(path, kills)
+        rehearse(Path(folder) / "rehearsal.journal")
+        actions, reported, lost = attack(path, kills)
         found = hn.Decider.open(path)
         steps = found.summary().decisions
-        lost = [step for step in actions if step >= steps]
-        lost += [step for step in reported if step in found.open_decisions]
+        lost += missing(found, actions, reported)
         for step in reported:
             if found.report(step, reward=earned(ROWS[step], actions[step])):
                 lost.append(step)

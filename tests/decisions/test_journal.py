@@ -437,10 +437,10 @@ def test_no_call_is_lost_when_a_process_is_killed(tmp_path):
     assert (wrong, same) == (0, 100)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.5)
 def test_no_call_is_lost_when_two_hundred_processes_are_killed():
     acknowledged, wrong, same = run_killed(200)
-    assert acknowledged > 50  # a busy machine makes few
+    assert acknowledged > 1000
     assert (wrong, same) == (0, 100)
 
 

@@ -12,7 +12,7 @@ def test_refused_failed_and_interrupted_calls_leave_no_trace(tmp_path):
     assert interrupted > 50
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.5)
 def test_many_sequences(tmp_path):
     played, _, _ = call_sequences.run(range(10**6, 10**6 + 1500), tmp_path)
     assert played > 1200

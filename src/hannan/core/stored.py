@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from hannan.core.errors import DamagedFileError
@@ -91,7 +93,11 @@ def _slots(thing: Any) -> dict[str, Any]:
     return {field.name: getattr(thing, field.name) for field in found}
 
 
-def names_in(kind: type, attribute: str) -> frozenset[str]:
+def _names_in(kind: type, attribute: str) -> frozenset[str]:
     """The names that a class and all it is made from list, as in `_growing`."""
     found = (vars(base).get(attribute, frozenset()) for base in kind.__mro__)
     return frozenset().union(*found)
+
+
+# Typed anew: to mypy a class is not hashable where its instances say how they are.
+names_in: Callable[[type, str], frozenset[str]] = cache(_names_in)

@@ -205,22 +205,26 @@ def _measure(
     right: Iterator[int] | None = None
     if listed:
         right = environment.right_classes(horizon)  # type: ignore[attr-defined]
-    while block := list(islice(rounds, min(_BLOCK, marks.after(done) - done))):
-        table = _Block(block, right)
-        if rules:
+    while block := list(islice(rounds, _BLOCK)):
+        first, chosen = done, []
+        if rules:  # each is asked once about all of them, as asking costs more than answering
             X = np.array([policies.at(done + i, r.context) for i, r in enumerate(block)])
-            for i, rule in enumerate(rules):
-                table.tally(fitted[i], rule.choose(X, done))
-                table.tally(within[i], rule.whole.choose(X))
-        for k, each in enumerate(constants):
-            table.tally(each, np.full(len(block), k, dtype=np.intp))
-        if table.current is not None:
-            known = True
-            table.tally_current(current)
-        done += len(block)
-        if marks.due(done):
-            for each in (*fitted, *within, *constants, current):
-                each.mark(done)
+            chosen = [(rule.choose(X, done), rule.whole.choose(X)) for rule in rules]
+        while done < first + len(block):
+            piece = slice(done - first, marks.after(done) - first)
+            table = _Block(block[piece], right)
+            for i, (outside, inside) in enumerate(chosen):
+                table.tally(fitted[i], outside[piece])
+                table.tally(within[i], inside[piece])
+            for k, each in enumerate(constants):
+                table.tally(each, np.full(len(table.block), k, dtype=np.intp))
+            if table.current is not None:
+                known = True
+                table.tally_current(current)
+            done += len(table.block)
+            if marks.due(done):
+                for each in (*fitted, *within, *constants, current):
+                    each.mark(done)
     for each, whole in zip(fitted, within, strict=True):
         each.in_sample = whole.loss / whole.weight if whole.weight else None
     played = [each for each in constants if each.weight]
