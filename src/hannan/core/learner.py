@@ -135,36 +135,19 @@ class Learner(Parametrised, ABC):
         >>> learner.act(available=[1, 2])
         2
         """
-        # As `_begin` and `keep_round`; and `update` as `end_round`: calls cost time in every round.
         if getsignal(SIGINT) is default_int_handler:
             interrupts.expect()
-        changing = None
         try:
-            ledger = self._ledger
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            opened = self.Round(self.check_context(context))
-            if ledger.waiting:
-                opened.late, opened.arrived_before = True, ledger.closed
-            if available is not None and not self._availability.close(opened, available):
-                self._restrict(opened, self._some(available))
-            self._prepare(opened)
-            self._act(opened)
-            if actions is not None:
-                opened.named = opened.context.ids is not None
-            changing = opened
-            self._played(opened)
-            self.oracle_calls += opened.calls
-            if ledger.current is not None:
-                ledger.dropped += 1
-                self._abandoned(ledger.current)
-            ledger.current = opened
-        except BaseException as error:
-            self._broken_off(error, changing)
-            raise
-        if interrupts.waiting:
-            interrupts.deliver()
-        return opened.action if actions is None else opened.answer
+            opened = self.open_round(context, available)
+            if actions is None:
+                return opened.action
+            opened.named = opened.context.ids is not None
+            return opened.answer
+        finally:
+            if interrupts.waiting:
+                interrupts.deliver()
 
     @interrupts.whole
     def decide(
@@ -185,21 +168,20 @@ class Learner(Parametrised, ABC):
         """
         if getsignal(SIGINT) is default_int_handler:
             interrupts.expect()
-        changing = None
+        opened = None
         try:
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            self._check_room(1)
-            checked = self.check_context(context, int(self._ledger.current is not None))
-            some = None if available is None else self._some(available)
-            opened = changing = self._decide(checked, some, actions is not None)
-            made = self._ledger.decision(opened)
+            opened = self.open_decision(context, available)
+            if actions is not None:
+                opened.named = opened.context.ids is not None
+            return self._ledger.decision(opened)
         except BaseException as error:
-            self._broken_off(error, changing)
+            self._broken_off(error, opened)
             raise
-        if interrupts.waiting:
-            interrupts.deliver()
-        return made
+        finally:
+            if interrupts.waiting:
+                interrupts.deliver()
 
     def decide_many(
         self,
@@ -240,52 +222,30 @@ class Learner(Parametrised, ABC):
                 "update takes losses, loss=: of rewards from 0 to R give R - reward, with "
                 "loss_range=(0, R) where the learner is made. hn.Decider takes rewards as they are."
             )
-        changing = None
         try:
-            ledger, sets = self._ledger, self._availability
-            opened = ledger.current
-            if decision is not None or opened is None:
-                opened = ledger.find(decision, self._context_key)
-            restricted, by_score = opened.plays is not None, False
-            if restricted:
-                span = sets.span
-                by_score = span is not None or self._scores_actions
-                if self.feedback is _FULL:
-                    span = span or (self._span() if by_score else None)
-                    loss = sets.complete(opened, loss, span)
-            changing = opened
-            opened.calls = 0
-            self._update(opened, loss)
-            self.rounds += 1
-            self.oracle_calls += opened.calls
-            if restricted:  # as `count` would
-                sets.restricted += 1
-                sets.by_score += by_score
-            if (restricted or sets.costs is not None) and self.learns:
-                sets.note(opened, loss, self.feedback is _FULL)
-            if opened.late or ledger.waiting:
-                ledger.close(opened)
-            else:  # as that would
-                ledger.current = None
-                ledger.closed += 1
-        except BaseException as error:
-            self._broken_off(error, changing)
-            raise
-        if interrupts.waiting:
-            interrupts.deliver()
+            ledger = self._ledger
+            number: Any = decision
+            waits = type(decision) is int and decision in ledger.waiting
+            if not waits and (decision is not None or ledger.current is None):
+                number = ledger.find(decision, self._context_key).number
+            self.close_round(number, loss)
+        finally:
+            if interrupts.waiting:
+                interrupts.deliver()
 
     @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        changing = None
+        opened = None
         try:
-            opened = changing = self._ledger.find(decision, self._context_key)
+            opened = self._ledger.find(decision, self._context_key)
             self._ledger.forget(opened)
             self._abandoned(opened)
         except BaseException as error:
-            self._broken_off(error, changing)
+            self._broken_off(error, opened)
             raise
-        interrupts.deliver()
+        finally:
+            interrupts.deliver()
 
     @property
     def current(self) -> OpenRound | None:
@@ -359,17 +319,17 @@ class Learner(Parametrised, ABC):
         if opened.plays is not None:
             self._availability.count(self._scores_actions)
 
-    def open_round(self, context: Any) -> Any:
-        """What `act(context)` does, for a learner whose own `act` this is a part of; the round."""
-        changing = None
+    def open_round(self, context: Any, available: Any = None) -> Any:
+        """What `act` does but for Ctrl-C, which waits for the call that this is a part of."""
+        ledger = self._ledger
+        opened = self.Round(self.check_context(context))
+        if ledger.waiting:
+            opened.late, opened.arrived_before = True, ledger.closed
+        if available is not None and not self._availability.close(opened, available):
+            self._restrict(opened, self._some(available))
+        self._prepare(opened)
+        self._act(opened)
         try:
-            ledger = self._ledger
-            opened = self.Round(self.check_context(context))
-            if ledger.waiting:
-                opened.late, opened.arrived_before = True, ledger.closed
-            self._prepare(opened)
-            self._act(opened)
-            changing = opened
             self._played(opened)
             self.oracle_calls += opened.calls
             if ledger.current is not None:
@@ -377,29 +337,38 @@ class Learner(Parametrised, ABC):
                 self._abandoned(ledger.current)
             ledger.current = opened
         except BaseException as error:
-            self._broken_off(error, changing)
+            self._broken_off(error, opened)
             raise
         return opened
 
-    def open_decision(self, context: Any) -> Any:
-        """What `decide(context)` does, likewise."""
-        if self.late is not None:
-            raise ParameterError(self.late)
-        ahead = int(self._ledger.current is not None)
-        return self._decide(self.check_context(context, ahead), None, False)
+    def open_decision(self, context: Any, available: Any = None) -> Any:
+        """What `decide` does, likewise."""
+        self._check_room(1)
+        checked = self.check_context(context, int(self._ledger.current is not None))
+        return self._decide(checked, self._some(available))
 
     def close_round(self, decision: int | None, loss: Any) -> Any:
-        """What `update(loss, decision)` does, likewise, where all actions were available."""
+        """What `update` does, likewise, by the number of a decision that waits."""
         ledger, sets = self._ledger, self._availability
-        opened = ledger.current if decision is None else ledger.waiting[decision]
-        assert opened is not None
+        opened: Any = ledger.current if decision is None else ledger.waiting[decision]
+        restricted, by_score = opened.plays is not None, False
+        if restricted:
+            span = sets.span
+            by_score = span is not None or self._scores_actions
+            if self.feedback is _FULL:
+                span = span or (self._span() if by_score else None)
+                loss = sets.complete(opened, loss, span)
         try:
             opened.calls = 0
             self._update(opened, loss)
             self.rounds += 1
-            self.oracle_calls += opened.calls
-            if sets.costs is not None and self.learns:
-                sets.note(opened, loss, self.feedback is Feedback.FULL)
+            if opened.calls:
+                self.oracle_calls += opened.calls
+            if restricted:  # as `count` would
+                sets.restricted += 1
+                sets.by_score += by_score
+            if (restricted or sets.costs is not None) and self.learns:
+                sets.note(opened, loss, self.feedback is _FULL)
             if opened.late or ledger.waiting:
                 ledger.close(opened)
             else:  # as that would
@@ -696,14 +665,13 @@ class Learner(Parametrised, ABC):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _broken_off(self, error: BaseException, changing: OpenRound | None = None) -> None:
+    def _broken_off(self, error: BaseException, changing: OpenRound | None) -> None:
         """A call has failed, after it began to change things if a round is given.
 
         What fails leaves all as it was; what is broken off from outside does not.
         """
         if changing is not None and not isinstance(error, Exception):
             self._ledger = BrokenLedger()  # type: ignore[assignment]
-        interrupts.deliver(3)
 
     @property
     def clock(self) -> int:
@@ -732,15 +700,16 @@ class Learner(Parametrised, ABC):
             checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
             some = [self._some(each) for each in available]
             before = self._marked() if len(checked) > 1 else []
-            made = [self._decide(x, each, named) for x, each in zip(checked, some, strict=True)]
-            decisions = list(map(self._ledger.decision, made))
-        except BaseException as error:  # nobody has seen the decisions before the one that failed
+            made = [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
+            for opened in made:
+                opened.named = named and opened.context.ids is not None
+            return list(map(self._ledger.decision, made))
+        except BaseException:  # nobody has seen the decisions before the one that failed
             for learner, state in before:
                 vars(learner).update(state)
-            self._broken_off(error)
             raise
-        interrupts.deliver()
-        return decisions
+        finally:
+            interrupts.deliver()
 
     def _check_room(self, decisions: int) -> None:
         """Refuse decisions whose losses could not come late, and too many of them."""
@@ -762,10 +731,9 @@ class Learner(Parametrised, ABC):
         )
         return [(self, state), *(pair for each in inside for pair in each._marked())]
 
-    def _decide(self, context: Any, some: IntArray | None, named: bool) -> OpenRound:
+    def _decide(self, context: Any, some: IntArray | None) -> Any:
+        """The round of a decision, entered."""
         ledger, opened = self._ledger, self.Round(context)
-        if named:
-            opened.named = context.ids is not None
         opened.number = ledger.made
         opened.late, opened.arrived_before = True, ledger.closed
         if some is not None:

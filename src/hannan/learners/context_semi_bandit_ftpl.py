@@ -330,7 +330,8 @@ class ContextSemiBanditFTPL(Learner):
             if opened.baseline is not None:
                 past = past.tilted(opened.context, opened.baseline)
             if opened.plays is None:
-                chosen = past.action(opened.context, *opened.draw)
+                noise, number, scale = opened.draw  # `*opened.draw` takes longer
+                chosen = past.action(opened.context, noise, number, scale)
             elif past.scored:
                 chosen = past.pick(opened.context, opened.plays, None, *opened.draw)
             else:
