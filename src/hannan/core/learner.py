@@ -397,10 +397,14 @@ class Learner(Parametrised, ABC):
         Asking changes nothing, and no `seed` gives the random numbers of the learner itself.
         """
         check_integer("would_play", "copies", copies, 1)
-        rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
+        seed = check_integer("would_play", "seed", seed, 0)
         if actions is not None or ids is not None:
             menu = self._offer(context, actions, ids)
-            return list(map(menu.named, self.would_play(menu, copies, seed, available)))
+            return list(map(menu.named, self._would_play(menu, copies, seed, available)))
+        return self._would_play(context, copies, seed, available)
+
+    def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Any]:
+        rng = np.random.default_rng([_REPLAYS, seed])
         return self._replay(self._begin(context, available), copies, rng)
 
     def propensities(
@@ -421,8 +425,10 @@ class Learner(Parametrised, ABC):
         """
         check_integer(self, "draws", draws, 2)
         if actions is not None:
-            menu = self._offer(context, actions)
-            return self.propensities(menu, draws, available, decide=decide)
+            context = self._offer(context, actions)
+        return self._propensities(context, draws, available, decide)
+
+    def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
         opened = self._begin(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
@@ -510,7 +516,7 @@ class Learner(Parametrised, ABC):
         interrupts.expect()
         try:
             x = self.check_context(context)
-            K = len(x) if self.described else self.action_count
+            K = self.actions_on(x)
             a = check_integer("learn", "action", action, 0, math.inf if K is None else K)
             if check_probability("learn", "propensity", propensity) == 0.0:
                 raise refuse("learn", "propensity", "greater than 0: the action was taken", 0)
@@ -558,8 +564,8 @@ class Learner(Parametrised, ABC):
         """Refuse a round, from a file, that this learner could not have opened."""
         expect(self, round=type(opened) is self.Round and self._holds(opened.context))
         oracle = self.oracle
-        K = len(opened.context) if self.described else self.action_count
-        opened.check(K, oracle is not None and oracle.chooses_sets)
+        sets = oracle is not None and oracle.chooses_sets
+        opened.check(self.actions_on(opened.context), sets)
 
     def _holds(self, context: Any) -> bool:
         """Whether this is a context as rounds keep it."""
@@ -606,7 +612,7 @@ class Learner(Parametrised, ABC):
 
     def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
         """How often each element is chosen among so many draws of `_replay`, as shares."""
-        K = len(opened.context) if self.described else self.action_count
+        K = self.actions_on(opened.context)
         assert K is not None
         counts = np.zeros(K)
         for action in self._replay(opened, draws, rng):
@@ -649,6 +655,10 @@ class Learner(Parametrised, ABC):
     def described(self) -> bool:
         """Whether a round offers actions of its own, each described by a row: see `Menu`."""
         return self.oracle is not None and self.oracle.described
+
+    def actions_on(self, context: Any) -> int | None:
+        """K of a round: that of its menu where actions are described, else the same for all."""
+        return len(context) if self.described else self.action_count
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
