@@ -345,7 +345,7 @@ class Learner(Parametrised, ABC):
         """What `decide` does, likewise."""
         self._check_room(1)
         checked = self.check_context(context, int(self._ledger.current is not None))
-        return self._decide(checked, self._some(available))
+        return self._decide(checked, None if available is None else self._some(available))
 
     def close_round(self, decision: int | None, loss: Any) -> Any:
         """What `update` does, likewise, by the number of a decision that waits."""

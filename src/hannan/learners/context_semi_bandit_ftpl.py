@@ -404,8 +404,10 @@ class ContextSemiBanditFTPL(Learner):
         surprised = surprise != 0.0 if type(surprise) is float else bool(np.count_nonzero(surprise))
         # Hints need weights in every round, and a guess may have moved a leader.
         if surprised or hint.mixes or (opened.late and self._offset.varies):
-            given = surprise, surprised, baseline, alike, later is None and hint.predictor is None
-            weights, estimate, measured = self._estimate(opened, *given)
+            add = later is None and hint.predictor is None
+            weights, estimate, measured = self._estimate(
+                opened, surprise, surprised, baseline, alike, add
+            )
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:

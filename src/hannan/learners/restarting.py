@@ -198,9 +198,9 @@ class Restarting(Learner):
         usual = available is None and ledger.current is None and not ledger.waiting
         if not usual or self._unfinished or self._timed:
             return super().open_round(context, available)
-        opened = self.Round(context)
-        opened.segment = len(self.restarts)
-        self._act(opened)
+        made = self.player.open_round(context)
+        opened = self.Round(made.context)
+        opened.action, opened.segment = made.action, len(self.restarts)
         ledger.current = opened
         return opened
 
@@ -264,7 +264,8 @@ class Restarting(Learner):
         What fails after it has learned is tried again before the next round, and fails then, if it
         must; by then the caller may have used its array again.
         """
-        player, monitor, action, inner = self.player, self._monitor, opened.action, opened.inner
+        player, monitor = self.player, self._monitor
+        action, inner = opened.action, opened.inner
         if monitor.asks or opened.plays is not None:
             expected = monitor.expect(opened.context, action, player.expected(inner))
             player.close_round(inner, loss)
