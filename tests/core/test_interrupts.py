@@ -137,6 +137,17 @@ def test_a_learner_in_a_learner_runs_to_the_end_of_the_outer_call():
     assert (player.rounds, player.player.rounds, player.open_decisions) == (1, 1, [])
 
 
+@pytest.mark.parametrize("call", ["act", "decide"])
+def test_a_learner_in_a_learner_is_interrupted_at_the_end_of_unusual_calls_too(call):
+    solver = Pressing(times=1)
+    player = hn.Restarting(learner(solver))
+    with pytest.raises(KeyboardInterrupt):
+        getattr(player, call)(0, available=[1])
+    assert (len(player.open_decisions), len(player.player.open_decisions)) == (
+        (0, 0) if call == "act" else (1, 1)
+    )
+
+
 def test_a_handler_that_a_program_has_set_is_left_alone():
     pressed = []
     signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))

@@ -268,11 +268,11 @@ def test_at_most_one_less_than_L_draws_are_made(L, resampling):
 def test_the_cap_grows_with_the_root_of_the_round_or_is_fixed_by_the_horizon():
     oracle = hn.oracles.AllPolicies(2, 3)
     growing = hn.ContextSemiBanditFTPL(oracle, seed=0)
-    assert [growing._limit(n) for n in (1, 4, 100)] == [2, 4, 18]
+    assert [growing._limit(n, 3) for n in (1, 4, 100)] == [2, 4, 18]
     known = hn.ContextSemiBanditFTPL(oracle, horizon=1000, seed=0)
-    assert known._limit(1) == known._limit(900) == math.ceil(math.sqrt(3000))
+    assert known._limit(1, 3) == known._limit(900, 3) == math.ceil(math.sqrt(3000))
     capped = hn.ContextSemiBanditFTPL(oracle, max_resamples=5, seed=0)
-    assert capped._limit(10**6) == 5
+    assert capped._limit(10**6, 3) == 5
 
 
 # Calls -----------------------------------------------------------------------------------------
@@ -514,5 +514,5 @@ def test_self_tuned_regret_stays_below_its_bound():
             learner = hn.ContextSemiBanditFTPL(oracle, epsilon=hn.SelfTuned(1.0), seed=seed)
             regret = hn.play(learner, world(oracle), T, seed=seed).regret()
             G = learner.complexity.value
-            bias = sum(4 / (math.e * learner._limit(t)) for t in range(1, T + 1))
+            bias = sum(4 / (math.e * learner._limit(t, 4)) for t in range(1, T + 1))
             assert regret <= 0.6 * (2 * math.sqrt((2 * G + 1) * 2 * 4 * T) + bias)

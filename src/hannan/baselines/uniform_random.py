@@ -90,6 +90,9 @@ class UniformRandom(Learner):
         """Whether actions are those that a round offers."""
         return self.n_actions is None
 
+    def actions_on(self, context: Any) -> int:
+        return self.n_actions or len(context)
+
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         if not self.described:
             return super().check_context(context, ahead)
@@ -100,7 +103,7 @@ class UniformRandom(Learner):
         return context
 
     def _prepare(self, opened: Round) -> None:
-        some, K = opened.available, self.n_actions or len(opened.context)
+        some, K = opened.available, self.actions_on(opened.context)
         opened.choices = K if some is None else len(some)
 
     def _act(self, opened: Round) -> None:
@@ -108,10 +111,10 @@ class UniformRandom(Learner):
         opened.play(place if some is None else int(some[place]))
 
     def _update(self, opened: Round, loss: Any) -> None:
-        self._check(loss, self.n_actions or len(opened.context))
+        self._check(loss, self.actions_on(opened.context))
 
     def _law(self, opened: Round) -> FloatArray:
-        some, K = opened.available, self.n_actions or len(opened.context)
+        some, K = opened.available, self.actions_on(opened.context)
         if some is None:
             some = np.arange(K)
         return np.bincount(some, minlength=K) / opened.choices

@@ -47,17 +47,13 @@ class Interrupts:
         if getsignal(SIGINT) is default_int_handler and _in_main_thread():
             signal(SIGINT, self._pressed)
 
-    def deliver(self, depth: int = 2) -> None:
-        """At the end of a call: raise what has waited, unless this one was part of another.
-
-        `depth` is how far the caller of that call is away.
-        """
+    def deliver(self) -> None:
+        """At the end of a call: raise what has waited, unless this one was part of another."""
         if not self.waiting or not _in_main_thread():
             return
-        frame = inspect.currentframe()
-        for _ in range(depth):
-            frame = None if frame is None else frame.f_back
-        if not self._under_way(frame):
+        here = inspect.currentframe()
+        call = None if here is None else here.f_back
+        if not self._under_way(None if call is None else call.f_back):
             self.waiting = False
             raise KeyboardInterrupt
 

@@ -135,37 +135,20 @@ class Learner(Parametrised, ABC):
         >>> learner.act(available=[1, 2])
         2
         """
-        # As `_begin` and `keep_round`; and `update` as `end_round`: calls cost time in every round.
         if getsignal(SIGINT) is default_int_handler:
             interrupts.expect()
-        changing = None
         try:
-            ledger = self._ledger
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            opened = self.Round(self.check_context(context))
-            if ledger.waiting:
-                opened.late, opened.arrived_before = True, ledger.closed
-            if available is not None and not self._availability.close(opened, available):
-                self._restrict(opened, self._some(available))
-            self._prepare(opened)
-            self._act(opened)
+            opened = self.open_round(context, available)
+            answer = opened.action
             if actions is not None:
                 opened.named = opened.context.ids is not None
-            changing = opened
-            self._played(opened)
-            self.oracle_calls += opened.calls
-            if ledger.current is not None:
-                ledger.dropped += 1
-                self._abandoned(ledger.current)
-            ledger.current = opened
-        except BaseException as error:
-            self._broken_off(error, changing)
-            raise
-        if interrupts.waiting:
-            interrupts.deliver()
-        answer = opened.action if actions is None else opened.answer
-        return answer.copy() if isinstance(answer, np.ndarray) else answer  # theirs to change
+                answer = opened.answer
+            return answer.copy() if isinstance(answer, np.ndarray) else answer  # theirs to change
+        finally:
+            if interrupts.waiting:
+                interrupts.deliver()
 
     @interrupts.whole
     def decide(
@@ -186,21 +169,20 @@ class Learner(Parametrised, ABC):
         """
         if getsignal(SIGINT) is default_int_handler:
             interrupts.expect()
-        changing = None
+        opened = None
         try:
             if actions is not None or ids is not None:
                 context = self._offer(context, actions, ids)
-            self._check_room(1)
-            checked = self.check_context(context, int(self._ledger.current is not None))
-            some = None if available is None else self._some(available)
-            opened = changing = self._decide(checked, some, actions is not None)
-            made = self._ledger.decision(opened)
+            opened = self.open_decision(context, available)
+            if actions is not None:
+                opened.named = opened.context.ids is not None
+            return self._ledger.decision(opened)
         except BaseException as error:
-            self._broken_off(error, changing)
+            self._broken_off(error, opened)
             raise
-        if interrupts.waiting:
-            interrupts.deliver()
-        return made
+        finally:
+            if interrupts.waiting:
+                interrupts.deliver()
 
     def decide_many(
         self,
@@ -247,52 +229,30 @@ class Learner(Parametrised, ABC):
                 f"update takes losses, loss=: of rewards from 0 to R give {how} where the learner "
                 f"is made.{door}"
             )
-        changing = None
         try:
-            ledger, sets = self._ledger, self._availability
-            opened = ledger.current
-            if decision is not None or opened is None:
-                opened = ledger.find(decision, self._context_key)
-            restricted, by_score = opened.plays is not None, False
-            if restricted:
-                span = sets.span
-                by_score = span is not None or self._scores_actions
-                if self.feedback is _FULL:
-                    span = span or (self._span() if by_score else None)
-                    loss = sets.complete(opened, loss, span)
-            changing = opened
-            opened.calls = 0
-            self._update(opened, loss)
-            self.rounds += 1
-            self.oracle_calls += opened.calls
-            if restricted:  # as `count` would
-                sets.restricted += 1
-                sets.by_score += by_score
-            if (restricted or sets.costs is not None) and self.learns:
-                sets.note(opened, loss, self.feedback is _FULL)
-            if opened.late or ledger.waiting:
-                ledger.close(opened)
-            else:  # as that would
-                ledger.current = None
-                ledger.closed += 1
-        except BaseException as error:
-            self._broken_off(error, changing)
-            raise
-        if interrupts.waiting:
-            interrupts.deliver()
+            ledger = self._ledger
+            number: Any = decision
+            waits = type(decision) is int and decision in ledger.waiting
+            if not waits and (decision is not None or ledger.current is None):
+                number = ledger.find(decision, self._context_key).number
+            self.close_round(number, loss)
+        finally:
+            if interrupts.waiting:
+                interrupts.deliver()
 
     @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        changing = None
+        opened = None
         try:
-            opened = changing = self._ledger.find(decision, self._context_key)
+            opened = self._ledger.find(decision, self._context_key)
             self._ledger.forget(opened)
             self._abandoned(opened)
         except BaseException as error:
-            self._broken_off(error, changing)
+            self._broken_off(error, opened)
             raise
-        interrupts.deliver()
+        finally:
+            interrupts.deliver()
 
     @property
     def current(self) -> OpenRound | None:
@@ -366,17 +326,17 @@ class Learner(Parametrised, ABC):
         if opened.plays is not None:
             self._availability.count(self._scores_actions)
 
-    def open_round(self, context: Any) -> Any:
-        """What `act(context)` does, for a learner whose own `act` this is a part of; the round."""
-        changing = None
+    def open_round(self, context: Any, available: Any = None) -> Any:
+        """What `act` does but for Ctrl-C, which waits for the call that this is a part of."""
+        ledger = self._ledger
+        opened = self.Round(self.check_context(context))
+        if ledger.waiting:
+            opened.late, opened.arrived_before = True, ledger.closed
+        if available is not None and not self._availability.close(opened, available):
+            self._restrict(opened, self._some(available))
+        self._prepare(opened)
+        self._act(opened)
         try:
-            ledger = self._ledger
-            opened = self.Round(self.check_context(context))
-            if ledger.waiting:
-                opened.late, opened.arrived_before = True, ledger.closed
-            self._prepare(opened)
-            self._act(opened)
-            changing = opened
             self._played(opened)
             self.oracle_calls += opened.calls
             if ledger.current is not None:
@@ -384,29 +344,38 @@ class Learner(Parametrised, ABC):
                 self._abandoned(ledger.current)
             ledger.current = opened
         except BaseException as error:
-            self._broken_off(error, changing)
+            self._broken_off(error, opened)
             raise
         return opened
 
-    def open_decision(self, context: Any) -> Any:
-        """What `decide(context)` does, likewise."""
-        if self.late is not None:
-            raise ParameterError(self.late)
-        ahead = int(self._ledger.current is not None)
-        return self._decide(self.check_context(context, ahead), None, False)
+    def open_decision(self, context: Any, available: Any = None) -> Any:
+        """What `decide` does, likewise."""
+        self._check_room(1)
+        checked = self.check_context(context, int(self._ledger.current is not None))
+        return self._decide(checked, None if available is None else self._some(available))
 
     def close_round(self, decision: int | None, loss: Any) -> Any:
-        """What `update(loss, decision)` does, likewise, where all actions were available."""
+        """What `update` does, likewise, by the number of a decision that waits."""
         ledger, sets = self._ledger, self._availability
-        opened = ledger.current if decision is None else ledger.waiting[decision]
-        assert opened is not None
+        opened: Any = ledger.current if decision is None else ledger.waiting[decision]
+        restricted, by_score = opened.plays is not None, False
+        if restricted:
+            span = sets.span
+            by_score = span is not None or self._scores_actions
+            if self.feedback is _FULL:
+                span = span or (self._span() if by_score else None)
+                loss = sets.complete(opened, loss, span)
         try:
             opened.calls = 0
             self._update(opened, loss)
             self.rounds += 1
-            self.oracle_calls += opened.calls
-            if sets.costs is not None and self.learns:
-                sets.note(opened, loss, self.feedback is Feedback.FULL)
+            if opened.calls:
+                self.oracle_calls += opened.calls
+            if restricted:  # as `count` would
+                sets.restricted += 1
+                sets.by_score += by_score
+            if (restricted or sets.costs is not None) and self.learns:
+                sets.note(opened, loss, self.feedback is _FULL)
             if opened.late or ledger.waiting:
                 ledger.close(opened)
             else:  # as that would
@@ -435,10 +404,14 @@ class Learner(Parametrised, ABC):
         Asking changes nothing, and no `seed` gives the random numbers of the learner itself.
         """
         check_integer("would_play", "copies", copies, 1)
-        rng = np.random.default_rng([_REPLAYS, check_integer("would_play", "seed", seed, 0)])
+        seed = check_integer("would_play", "seed", seed, 0)
         if actions is not None or ids is not None:
             menu = self._offer(context, actions, ids)
-            return list(map(menu.named, self.would_play(menu, copies, seed, available)))
+            return list(map(menu.named, self._would_play(menu, copies, seed, available)))
+        return self._would_play(context, copies, seed, available)
+
+    def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Any]:
+        rng = np.random.default_rng([_REPLAYS, seed])
         return self._replay(self._begin(context, available), copies, rng)
 
     def propensities(
@@ -459,8 +432,10 @@ class Learner(Parametrised, ABC):
         """
         check_integer(self, "draws", draws, 2)
         if actions is not None:
-            menu = self._offer(context, actions)
-            return self.propensities(menu, draws, available, decide=decide)
+            context = self._offer(context, actions)
+        return self._propensities(context, draws, available, decide)
+
+    def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
         opened = self._begin(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
@@ -548,7 +523,7 @@ class Learner(Parametrised, ABC):
         interrupts.expect()
         try:
             x = self.check_context(context)
-            K = len(x) if self.described else self.action_count
+            K = self.actions_on(x)
             a = check_integer("learn", "action", action, 0, math.inf if K is None else K)
             if check_probability("learn", "propensity", propensity) == 0.0:
                 raise refuse("learn", "propensity", "greater than 0: the action was taken", 0)
@@ -596,8 +571,8 @@ class Learner(Parametrised, ABC):
         """Refuse a round, from a file, that this learner could not have opened."""
         expect(self, round=type(opened) is self.Round and self._holds(opened.context))
         oracle = self.oracle
-        K = len(opened.context) if self.described else self.action_count
-        opened.check(K, oracle is not None and oracle.chooses_sets)
+        sets = oracle is not None and oracle.chooses_sets
+        opened.check(self.actions_on(opened.context), sets)
 
     def _holds(self, context: Any) -> bool:
         """Whether this is a context as rounds keep it."""
@@ -644,7 +619,7 @@ class Learner(Parametrised, ABC):
 
     def _shares(self, opened: Any, draws: int, rng: np.random.Generator) -> FloatArray:
         """How often each element is chosen among so many draws of `_replay`, as shares."""
-        K = len(opened.context) if self.described else self.action_count
+        K = self.actions_on(opened.context)
         assert K is not None
         counts = np.zeros(K)
         for action in self._replay(opened, draws, rng):
@@ -688,6 +663,10 @@ class Learner(Parametrised, ABC):
         """Whether a round offers actions of its own, each described by a row: see `Menu`."""
         return self.oracle is not None and self.oracle.described
 
+    def actions_on(self, context: Any) -> int | None:
+        """K of a round: that of its menu where actions are described, else the same for all."""
+        return len(context) if self.described else self.action_count
+
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """The context of the next round, or of one that many rounds later."""
         oracle = self.oracle
@@ -703,14 +682,13 @@ class Learner(Parametrised, ABC):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _broken_off(self, error: BaseException, changing: OpenRound | None = None) -> None:
+    def _broken_off(self, error: BaseException, changing: OpenRound | None) -> None:
         """A call has failed, after it began to change things if a round is given.
 
         What fails leaves all as it was; what is broken off from outside does not.
         """
         if changing is not None and not isinstance(error, Exception):
             self._ledger = BrokenLedger()  # type: ignore[assignment]
-        interrupts.deliver(3)
 
     @property
     def clock(self) -> int:
@@ -739,15 +717,16 @@ class Learner(Parametrised, ABC):
             checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
             some = [self._some(each) for each in available]
             before = self._marked() if len(checked) > 1 else []
-            made = [self._decide(x, each, named) for x, each in zip(checked, some, strict=True)]
-            decisions = list(map(self._ledger.decision, made))
-        except BaseException as error:  # nobody has seen the decisions before the one that failed
+            made = [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
+            for opened in made:
+                opened.named = named and opened.context.ids is not None
+            return list(map(self._ledger.decision, made))
+        except BaseException:  # nobody has seen the decisions before the one that failed
             for learner, state in before:
                 vars(learner).update(state)
-            self._broken_off(error)
             raise
-        interrupts.deliver()
-        return decisions
+        finally:
+            interrupts.deliver()
 
     def _check_room(self, decisions: int) -> None:
         """Refuse decisions whose losses could not come late, and too many of them."""
@@ -769,10 +748,9 @@ class Learner(Parametrised, ABC):
         )
         return [(self, state), *(pair for each in inside for pair in each._marked())]
 
-    def _decide(self, context: Any, some: IntArray | None, named: bool) -> OpenRound:
+    def _decide(self, context: Any, some: IntArray | None) -> Any:
+        """The round of a decision, entered."""
         ledger, opened = self._ledger, self.Round(context)
-        if named:
-            opened.named = context.ids is not None
         opened.number = ledger.made
         opened.late, opened.arrived_before = True, ledger.closed
         if some is not None:

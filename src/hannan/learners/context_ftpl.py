@@ -209,7 +209,8 @@ class ContextFTPL(Learner):
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
         past = self.leader.total if opened.guess is None else self._guessed(opened)
         if opened.plays is None:
-            opened.chosen = opened.action = past.action(opened.context, *opened.draw)
+            noise, number, scale = opened.draw  # `*opened.draw` takes longer
+            opened.chosen = opened.action = past.action(opened.context, noise, number, scale)
         elif past.scored:  # so it is available, and played itself
             picked = past.pick(opened.context, opened.plays, None, *opened.draw)
             opened.chosen = opened.action = picked
@@ -254,8 +255,8 @@ class ContextFTPL(Learner):
             if suffered > low:
                 leader.get_ready()  # for `after`: if the oracle fails, it must be now
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
-            z = z if z.noise is not None else leader.again(z)
-            foreseeing = leader.total.settle(opened.context, f, *z)
+            noise, number, scale = z if z.noise is not None else leader.again(z)
+            foreseeing = leader.total.settle(opened.context, f, noise, number, scale)
             instability = suffered - f.item(foreseeing)
             opened.calls = 1
         else:

@@ -13,7 +13,6 @@ from hannan.core import (
     Action,
     Feedback,
     Learner,
-    LossError,
     Objective,
     Oracle,
     ParameterError,
@@ -26,17 +25,14 @@ from hannan.core.oracle import as_policies
 from hannan.core.rounds import Odds
 from hannan.core.validation import (
     FloatArray,
-    check_chosen_loss,
     check_integer,
-    check_loss_range,
-    check_losses,
     check_seed,
 )
 from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence, SemiBanditCertificate, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
-from hannan.learners.hint import Hint, NoHint, Trust, check_trust
+from hannan.learners.hint import Hint, NoHint, Trust, check_suits, check_trust
 from hannan.learners.instability import (
     NOTHING,
     Measured,
@@ -57,6 +53,7 @@ from hannan.learners.perturbed_leader import (
 )
 from hannan.learners.resampling import Resampling, check_resampling, no_law
 from hannan.learners.restricted import restricted
+from hannan.learners.seen_losses import check_known_range, check_seen
 from hannan.learners.step_size import StepSize, step_size
 from hannan.learners.weighing import Seen, odds_of, overtaken, past_of, weigh
 from hannan.perturbation import seed_key
@@ -249,7 +246,7 @@ class ContextSemiBanditFTPL(Learner):
         self.seed = check_seed(self, seed)
         self.loss_range = loss_range
 
-        self._range = self._check_range()
+        self._range = check_known_range(self, loss_range)
         self._K = self._check_size()
         self._offset = Offset(self._range, oracle)
         believed = check_trust(self, trust, predictor, oracle)
@@ -278,7 +275,7 @@ class ContextSemiBanditFTPL(Learner):
         self._plain = self._plain and self._K > 0 and self._offset.low == 0.0
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
-            self._check_predictor(predictor)
+            check_suits(predictor, oracle)
             self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
             if self._hint.mixes and self._step.measures:
                 self._start = self._offset.top
@@ -298,12 +295,12 @@ class ContextSemiBanditFTPL(Learner):
             if not self._ledger.replaces(opened):
                 self._schedule(opened)
             scale = step.before(leader, opened.variance)
-        opened.draw = leader.draw(scale)
-        opened.limit = self._limit(n, self._K or len(opened.context))
+        K = self.actions_on(opened.context)
+        opened.draw, opened.limit = leader.draw(scale), self._limit(n, K)
         if self.exploration:
             self._floor.raise_to(opened)
         if self._offset.low < 0.0:
-            opened.baseline = self._offset.guess(self._K or len(opened.context))
+            opened.baseline = self._offset.guess(K)
         if hint.predictor is None:
             return
         hint.advise(opened, leader.G, n)
@@ -323,14 +320,15 @@ class ContextSemiBanditFTPL(Learner):
         opened.draws = 1
         chosen: Action | None = None
         if opened.share or opened.explores:
-            K = self._K or len(opened.context)
+            K = self.actions_on(opened.context)
             chosen = opened.without_base(self._leader.uniform(opened.draw.number), K)
         if chosen is None:
             past = self._leader.total
             if opened.baseline is not None:
                 past = past.tilted(opened.context, opened.baseline)
             if opened.plays is None:
-                chosen = past.action(opened.context, *opened.draw)
+                noise, number, scale = opened.draw  # `*opened.draw` takes longer
+                chosen = past.action(opened.context, noise, number, scale)
             elif past.scored:
                 chosen = past.pick(opened.context, opened.plays, None, *opened.draw)
             else:
@@ -366,7 +364,7 @@ class ContextSemiBanditFTPL(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
         leader, step, found = self._leader, self._step, None
-        cost = self._check_loss(opened.action, loss)
+        cost = check_seen(opened.action, loss, self._range)
         if self._plain and opened.weights is None and opened.plays is None and not opened.late:
             opened.draws, opened.exact = 0, None  # an earlier call may have failed
             # J_t by fresh draws, or its mean; and what it cost not to have known ℓ̂_t.
@@ -406,8 +404,10 @@ class ContextSemiBanditFTPL(Learner):
         surprised = surprise != 0.0 if type(surprise) is float else bool(np.count_nonzero(surprise))
         # Hints need weights in every round, and a guess may have moved a leader.
         if surprised or hint.mixes or (opened.late and self._offset.varies):
-            given = surprise, surprised, baseline, alike, later is None and hint.predictor is None
-            weights, estimate, measured = self._estimate(opened, *given)
+            add = later is None and hint.predictor is None
+            weights, estimate, measured = self._estimate(
+                opened, surprise, surprised, baseline, alike, add
+            )
         if later is not None:
             step.prepare(later, measured.instability)
         if hint.predictor is not None:
@@ -467,7 +467,7 @@ class ContextSemiBanditFTPL(Learner):
             draw = self._leader.draw(self._step.scale, opened.draws)
             amount: float = weights * surprise
             return weights, amount, measure_known(self._leader, opened, draw, amount)
-        residual = np.zeros(self._K or len(opened.context))
+        residual = np.zeros(self.actions_on(opened.context))
         if surprised:
             residual[alike] = weights * surprise
         if measured is None:
@@ -535,7 +535,7 @@ class ContextSemiBanditFTPL(Learner):
             worst = self._leader.kappa * self.oracle.max_chosen
             account.stability += c * worst * _sum(weights * surprise * surprise) / scale
             if self._step.schedules and c > opened.moment:  # drawn on some contexts only
-                B, K = self._offset.top, self._K or len(opened.context)
+                B, K = self._offset.top, self.actions_on(opened.context)
                 account.scheduled += (c - opened.moment) * worst * B**2 * K / scale
         account.loss += losses if type(losses) is float else _sum(losses)
         account.arrived(scale)
@@ -624,7 +624,8 @@ class ContextSemiBanditFTPL(Learner):
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """As `_update`, with the mean of J_t for the propensity that is known."""
-        one, leader, K = self._check_loss(action, loss), self._leader, self._K or len(context)
+        one, K = check_seen(action, loss, self._range), self.actions_on(context)
+        leader = self._leader
         weight, limit = 1.0, self._limit(self._decided + self._ledger.logged + 1, K)
         if propensity < 1.0:
             weight = -math.expm1(limit * math.log1p(-propensity)) / propensity
@@ -687,7 +688,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def _schedule(self, opened: Round) -> None:
         """What the anytime schedule needs to know of a round, others being open."""
-        m, K = self.oracle.max_chosen, self._K or len(opened.context)
+        m, K = self.oracle.max_chosen, self.actions_on(opened.context)
         c = self._resampling.second_moment / self._floor.kept
         pending = self._ledger.pending(opened)
         worst = self._leader.kappa * m * self._offset.top**2
@@ -702,14 +703,17 @@ class ContextSemiBanditFTPL(Learner):
         self._floor.see(K)
         return K
 
-    def _limit(self, n: int, K: int | None = None) -> int:
-        """L of the n-th round; K where that is its own."""
+    def actions_on(self, context: Any) -> int:
+        return self._K or len(context)
+
+    def _limit(self, n: int, K: int) -> int:
+        """L of the n-th round, if it has K actions."""
         if self.max_resamples is not None:
             return self.max_resamples
         if self._theorem is not None:
             assert self._theorem.max_resamples is not None
             return self._theorem.max_resamples
-        found = math.ceil(math.sqrt((K or self._K) * (self.horizon or n)))
+        found = math.ceil(math.sqrt(K * (self.horizon or n)))
         return found if found > 2 else 2
 
     def check_context(self, context: Any, ahead: int = 0) -> Any:
@@ -723,44 +727,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         """What an action has cost."""
-        return _sum(self._check_loss(action, loss))
-
-    def _check_loss(self, action: Action, loss: Any) -> Any:
-        if not isinstance(action, int):
-            if len(action) and isinstance(loss, int | float | np.number):
-                raise LossError(
-                    f"losses must be {len(action)} numbers, one for each chosen element; got "
-                    f"{loss!r}. Of their sum alone nothing is learned here: what is known of that "
-                    "is in docs/paper-notes.md, section 3.4."
-                )
-            try:
-                what = "one for each chosen element"
-                return check_losses(loss, len(action), self._range, what)[0]
-            except LossError as error:
-                if not len(action):
-                    raise LossError(
-                        f"Nothing was chosen, so there are no losses: give []; got {loss!r}."
-                    ) from None
-                if np.size(loss) > len(action):
-                    raise LossError(
-                        f"{error} Of the losses of all elements give losses[action]; a learner "
-                        "that learns from all of them is ContextFTPL."
-                    ) from None
-                raise
-        low, high = self._range
-        if isinstance(loss, float) and low <= loss <= high:
-            return float(loss)
-        return check_chosen_loss(loss, self._range)
-
-    def _check_range(self) -> tuple[float, float]:
-        low, high = check_loss_range(self, self.loss_range)
-        if not math.isfinite(high - low):
-            raise ParameterError(
-                "ContextSemiBanditFTPL needs losses in a known range; got "
-                f"loss_range={self.loss_range}. Say which losses an element can have, (low, high); "
-                "rewards up to R are losses in (-R, 0)."
-            )
-        return low, high
+        return _sum(check_seen(action, loss, self._range))
 
     def _check_size(self) -> int:
         """K; 0 where each round has a K of its own."""
@@ -772,15 +739,6 @@ class ContextSemiBanditFTPL(Learner):
                 f"{type(self.oracle).__name__} its n_actions=."
             )
         return self.oracle.n_actions
-
-    def _check_predictor(self, predictor: Any) -> None:
-        known, needed = getattr(predictor, "described", None), self.oracle.described
-        if known not in (None, needed):
-            suits = "described actions" if known else "actions that are the same in every round"
-            raise ParameterError(
-                f"predictor={type(predictor).__name__} is for {suits}, and "
-                f"{type(self.oracle).__name__} is not: for described ones use predictors.Hybrid."
-            )
 
     def _check_law(self) -> None:
         """Refuse resampling="exact" before any round, where that is possible."""

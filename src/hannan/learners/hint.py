@@ -103,6 +103,17 @@ _EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
 _INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
 
 
+def check_suits(predictor: Any, oracle: Oracle) -> None:
+    """Refuse a predictor for described actions where they are not, and the other way round."""
+    known = getattr(predictor, "described", None)
+    if known not in (None, oracle.described):
+        suits = "described actions" if known else "actions that are the same in every round"
+        raise ParameterError(
+            f"predictor={type(predictor).__name__} is for {suits}, and "
+            f"{type(oracle).__name__} is not: for described ones use predictors.Hybrid."
+        )
+
+
 def check_trust(owner: object, trust: Any, predictor: Any, oracle: Oracle) -> Trust:
     """The trust that a word names, or one given, completed by the preset for this oracle."""
     preset = _EXACT if oracle.exact else _INEXACT

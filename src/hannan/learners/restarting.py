@@ -8,9 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from hannan.core import Action, Decision, InputTypeError, Learner, ParameterError, Policy
+from hannan.core import Action, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
-from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect, is_action, is_count, is_number, same
 from hannan.core.learner import Propensities
 from hannan.core.rounds import Odds, OpenRound
@@ -191,92 +190,46 @@ class Restarting(Learner):
 
     # The round --------------------------------------------------------------------------------
 
-    @interrupts.whole
-    def act(
-        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
-    ) -> Any:
-        """What the learner at work plays, as described there."""
-        ledger, changing = self._ledger, None
+    # As any learner does, but for what the one at work does anyway. Nor do the two run the same
+    # code in turns: Python adapts code to one kind of object, and is slower where there are two.
+
+    def open_round(self, context: Any, available: Any = None) -> Any:
+        ledger = self._ledger
         usual = available is None and ledger.current is None and not ledger.waiting
         if not usual or self._unfinished or self._timed:
-            return super().act(context, available, actions=actions, ids=ids)
-        if getsignal(SIGINT) is default_int_handler:
-            interrupts.expect()
-        try:
-            if actions is not None or ids is not None:
-                context = self._offer(context, actions, ids)
-            made = self.player.open_round(context)
-            opened = changing = self.Round(made.context)
-            opened.action, opened.segment = made.action, len(self.restarts)
-            if actions is not None:
-                opened.named = made.context.ids is not None
-            ledger.current = opened
-        except BaseException as error:
-            self._broken_off(error, changing)
-            raise
-        if interrupts.waiting:
-            interrupts.deliver()
-        return opened.action if actions is None else opened.answer
+            return super().open_round(context, available)
+        made = self.player.open_round(context)
+        opened = self.Round(made.context)
+        opened.action, opened.segment = made.action, len(self.restarts)
+        ledger.current = opened
+        return opened
 
-    @interrupts.whole
-    def decide(
-        self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
-    ) -> Decision:
-        """What the learner at work decides; its own round waits for the same loss as this one."""
+    def open_decision(self, context: Any, available: Any = None) -> Any:
         if available is not None or self._unfinished or self._timed:
-            return super().decide(context, available, actions=actions, ids=ids)
-        ledger, changing = self._ledger, None
-        if getsignal(SIGINT) is default_int_handler:
-            interrupts.expect()
-        try:
-            ledger.check_room(1)
-            if actions is not None or ids is not None:
-                context = self._offer(context, actions, ids)
-            inner = self.player.open_decision(context)
-            opened = changing = self.Round(inner.context)
-            opened.action, opened.inner, opened.odds = inner.action, inner.number, inner.odds
-            opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
-            opened.segment = len(self.restarts)
-            if actions is not None:
-                opened.named = inner.context.ids is not None
-            ledger.enter(opened)
-            made = ledger.decision(opened)
-        except BaseException as error:
-            self._broken_off(error, changing)
-            raise
-        if interrupts.waiting:
-            interrupts.deliver()
-        return made
+            return super().open_decision(context, available)
+        ledger = self._ledger
+        ledger.check_room(1)
+        opened = self.Round(context)
+        opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
+        opened.segment = len(self.restarts)
+        self._act(opened)
+        ledger.enter(opened)
+        return opened
 
-    @interrupts.whole
-    def update(
-        self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
-    ) -> None:
-        """What the learner at work learns; a detector is shown how wrong its prediction was."""
-        ledger, changing = self._ledger, None
-        opened: Any = None
-        if decision is None:
-            opened = ledger.current
-        elif type(decision) is int:
-            opened = ledger.waiting.get(decision)
-        unusual = opened is None or reward is not None or self._unfinished
-        if unusual or opened.plays is not None or opened.segment < len(self.restarts):
-            super().update(loss, decision, reward=reward)
-            return
+    def close_round(self, decision: int | None, loss: Any) -> Any:
+        ledger = self._ledger
+        opened: Any = ledger.current if decision is None else ledger.waiting[decision]
+        late = opened.segment < len(self.restarts)
+        if late or self._unfinished or opened.plays is not None:
+            return super().close_round(decision, loss)
         try:
-            changing = opened
             self._learn(opened, loss)
             self.rounds += 1
-            if opened.late or ledger.waiting:
-                ledger.close(opened)
-            else:  # as that would
-                ledger.current = None
-                ledger.closed += 1
+            ledger.close(opened)
         except BaseException as error:
-            self._broken_off(error, changing)
+            self._broken_off(error, opened)
             raise
-        if interrupts.waiting:
-            interrupts.deliver()
+        return opened
 
     def _prepare(self, opened: Round) -> None:
         if self._unfinished:
@@ -285,15 +238,14 @@ class Restarting(Learner):
 
     def _act(self, opened: Round) -> None:
         """What the learner at work plays; its own rounds wait for the same losses as these."""
-        player, asked = self.player, opened.context
+        player = self.player
         some = None if opened.plays is None else opened.available
         if opened.number is None:
-            opened.action = player.act(asked, some)
-            made: Any = player.current
+            made = player.open_round(opened.context, some)
         else:
-            made = player.decide(asked, some)
-            opened.action, opened.inner, opened.odds = made.action, made.id, made.odds
-        opened.context = made.context  # checked once, by the learner at work
+            made = player.open_decision(opened.context, some)
+            opened.inner, opened.odds = made.number, made.odds
+        opened.action, opened.context = made.action, made.context
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Let the learner at work learn, and show the detector how wrong its prediction was."""
@@ -312,10 +264,11 @@ class Restarting(Learner):
         What fails after it has learned is tried again before the next round, and fails then, if it
         must; by then the caller may have used its array again.
         """
-        player, monitor, action, inner = self.player, self._monitor, opened.action, opened.inner
+        player, monitor = self.player, self._monitor
+        action, inner = opened.action, opened.inner
         if monitor.asks or opened.plays is not None:
             expected = monitor.expect(opened.context, action, player.expected(inner))
-            player.update(loss, inner)
+            player.close_round(inner, loss)
         else:
             expected = player.close_round(inner, loss).values
         if len(self.restarts) < self._most:
@@ -333,15 +286,9 @@ class Restarting(Learner):
                 news = (action, loss, expected) if left else None
                 self._lesson, self._news = copy.deepcopy((lesson, news))
 
-    @interrupts.whole
-    def forget(self, decision: Decision | int) -> None:
-        try:
-            opened: Any = self._ledger.find(decision, self._context_key)
-            if opened.segment == len(self.restarts):
-                self.player.forget(opened.inner)
-            self._ledger.forget(opened)
-        finally:
-            interrupts.deliver()
+    def _abandoned(self, opened: Round) -> None:
+        if opened.inner is not None and opened.segment == len(self.restarts):
+            self.player.forget(opened.inner)
 
     def _look_for_drift(self, rounds: int) -> None:
         """Do what is left of the last of so many rounds, each step once.
@@ -388,33 +335,12 @@ class Restarting(Learner):
 
     # What is to come --------------------------------------------------------------------------
 
-    def would_play(
-        self,
-        context: Any = None,
-        copies: int = 1,
-        seed: int = 0,
-        available: Any = None,
-        *,
-        actions: Any = None,
-        ids: Any = None,
-    ) -> list[Any]:
-        if actions is not None or ids is not None:
-            return super().would_play(context, copies, seed, available, actions=actions, ids=ids)
+    def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Action]:
         if self._unfinished:
             self._look_for_drift(self.rounds)
         return self.player.would_play(self.check_context(context), copies, seed, available)
 
-    def propensities(
-        self,
-        context: Any = None,
-        draws: int = 1000,
-        available: Any = None,
-        *,
-        actions: Any = None,
-        decide: bool = False,
-    ) -> Propensities:
-        if actions is not None:
-            return super().propensities(context, draws, available, actions=actions, decide=decide)
+    def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
         if self._unfinished:
             self._look_for_drift(self.rounds)
         context = self.check_context(context)

@@ -161,31 +161,10 @@ class Beside(Learner):
         self.learner.reset()
         super().reset()
 
-    def would_play(
-        self,
-        context: Any = None,
-        copies: int = 1,
-        seed: int = 0,
-        available: Any = None,
-        *,
-        actions: Any = None,
-        ids: Any = None,
-    ) -> list[Any]:
-        if actions is not None or ids is not None:
-            return super().would_play(context, copies, seed, available, actions=actions, ids=ids)
+    def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Action]:
         return self.learner.would_play(context, copies, seed, available)
 
-    def propensities(
-        self,
-        context: Any = None,
-        draws: int = 1000,
-        available: Any = None,
-        *,
-        actions: Any = None,
-        decide: bool = False,
-    ) -> Propensities:
-        if actions is not None:
-            return super().propensities(context, draws, available, actions=actions, decide=decide)
+    def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
         return self.learner.propensities(context, draws, available, decide=decide)
 
     def regret_bound(self) -> float | None:

@@ -495,26 +495,12 @@ class SharedObjective(PerContextObjective):
     ) -> Action:
         """The other contexts last: if a solver fails, nothing has changed."""
         action = super().settle(context, losses, noise, draw, scale)
-        self._add_elsewhere(context, losses)
-        return action
-
-    def settle_among(
-        self,
-        context: Hashable,
-        plays: NDArray[np.intp],
-        losses: FloatArray,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
-    ) -> Action:
-        action = super().settle_among(context, plays, losses, noise, draw, scale)
-        self._add_elsewhere(context, losses)
-        return action
-
-    def _add_elsewhere(self, context: Hashable, losses: FloatArray) -> None:
         for each in self._everywhere:
             if each != context:
                 self._own(each).add(self._alone, losses)
+        return action
+
+    settle_among = Objective.settle_among
 
     def tilted(self, context: Hashable, losses: FloatArray) -> SharedObjective:
         """Every context's total with one more round, each when it is asked for."""
