@@ -208,14 +208,14 @@ class ContextFTPL(Learner):
     def _act(self, opened: Round) -> None:
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
         past = self.leader.total if opened.guess is None else self._guessed(opened)
+        x, (noise, number, scale) = opened.context, opened.draw  # `*opened.draw` takes longer
         if opened.plays is None:
-            noise, number, scale = opened.draw  # `*opened.draw` takes longer
-            opened.chosen = opened.action = past.action(opened.context, noise, number, scale)
+            opened.chosen = opened.action = past.action(x, noise, number, scale)
         elif past.scored:  # so it is available, and played itself
-            picked = past.pick(opened.context, opened.plays, None, *opened.draw)
+            picked = past.pick(x, opened.plays, None, noise, number, scale)
             opened.chosen = opened.action = picked
         else:
-            opened.play(past.action(opened.context, *opened.draw))
+            opened.play(past.action(x, noise, number, scale))
         opened.calls += 1
         if opened.late:
             opened.ranges = self._account.ranges

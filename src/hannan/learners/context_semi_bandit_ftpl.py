@@ -326,13 +326,13 @@ class ContextSemiBanditFTPL(Learner):
             past = self._leader.total
             if opened.baseline is not None:
                 past = past.tilted(opened.context, opened.baseline)
+            x, (noise, number, scale) = opened.context, opened.draw  # `*opened.draw` takes longer
             if opened.plays is None:
-                noise, number, scale = opened.draw  # `*opened.draw` takes longer
-                chosen = past.action(opened.context, noise, number, scale)
+                chosen = past.action(x, noise, number, scale)
             elif past.scored:
-                chosen = past.pick(opened.context, opened.plays, None, *opened.draw)
+                chosen = past.pick(x, opened.plays, None, noise, number, scale)
             else:
-                chosen = restricted(past, opened).action(opened.context, *opened.draw)
+                chosen = restricted(past, opened).action(x, noise, number, scale)
             opened.calls += 1
         opened.action = chosen
         if opened.number is not None:
