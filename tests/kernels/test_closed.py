@@ -81,9 +81,9 @@ def test_open_elements_are_counted(case):
 
 def test_closing_leaves_the_others_as_they_are(case):
     plays, losses, _, _ = case
-    available = np.flatnonzero(plays >= 0)
+    count = np.count_nonzero(plays >= 0)
     out = np.empty(len(plays))
-    closed.close(losses, available, out)
+    assert closed.close(losses, plays, out) == count
     assert np.array_equal(out, np.where(plays >= 0, losses, np.inf))
     z = np.arange(len(plays), dtype=np.float32)
     closed.perturb(losses, losses, plays, z, 0.5, out)
@@ -91,5 +91,5 @@ def test_closing_leaves_the_others_as_they_are(case):
     closed.perturb(losses, np.empty(0), plays, np.empty(0, np.float32), 0.0, out)
     assert np.array_equal(out, np.where(plays >= 0, losses, np.inf))
     places = np.empty(len(plays), np.intp)
-    assert closed.places(plays >= 0, places) == len(available)
+    assert closed.places(plays >= 0, places) == count
     assert np.array_equal(places, plays)
