@@ -104,7 +104,7 @@ class Panel(Stored):
 
     @property
     def scored(self) -> bool:
-        """Whether totals have a score for each action, so that `plays` is heeded."""
+        """Whether totals have a score for each action, so that `plays` counts."""
         return self._totals[0].scored
 
     def actions(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
 from hannan.core.arrays import as_array, as_list, missing
+from hannan.core.availability import substitution
 from hannan.core.oracle import Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close, perturb
@@ -62,8 +63,8 @@ class NoContexts(Oracle):
         return found
 
     def _leader_among(self, elements: Elements) -> Action:
-        plays = np.full(self.n_actions or 0, -1)
-        plays[elements] = elements
+        assert self.n_actions is not None
+        plays = substitution(elements, -1, self.n_actions)
         return self.objective().pick(None, plays, None, None, 0, 0.0)
 
 
