@@ -25,18 +25,6 @@ for part, mean in enumerate(trace.losses.reshape(6, -1).mean(axis=1)):
     print(f"learner, sixth {part + 1}    {mean:.2f}")
 print("crew and line:", *crews.pairs(trace.best_policy(None)))
 
-# On other days some crews are ill, so that lines are left out; a line served in time earns 1.
-fewer = hn.oracles.Matchings(CREWS, CREWS, everyone=False)
-learner = hn.ContextSemiBanditFTPL(fewer, loss_range=(-1.0, 0.0), seed=0)
-in_time = []
-for late in losses[:2000]:
-    well = np.repeat(rng.random(CREWS) < 0.9, CREWS)
-    pairs = learner.act(available=well)
-    learner.update(late[pairs] - 1.0)
-    in_time.append(np.sum(~late[pairs]) / well.sum() * CREWS)
-first, last = np.mean(in_time[:500]), np.mean(in_time[-500:])
-print(f"of crews that are well, in time: {first:.0%} in the first 500 days, {last:.0%} in the last")
-
 if len(sys.argv) > 1 and find_spec("matplotlib"):
     from matplotlib import pyplot
 

@@ -86,9 +86,9 @@ def test_scores_decide_among_what_is_available():
     panel.add(0, np.array([0.0, 0.5, 0.2]))
     scales = np.zeros(2)
     assert panel.actions(None, 0, 0, scales).tolist() == [0, 0]
-    assert panel.actions(None, 0, 0, scales, np.array([1, 2])).tolist() == [2, 2]
+    some = np.array([1, 1, 2])  # action 0 is not available
+    assert panel.actions(None, 0, 0, scales, some).tolist() == [2, 2]
     losses = np.array([0.0, 0.0, 1.0])
-    some = np.array([1, 2])
     assert panel.foresee(None, 0, 0, scales, some, losses).tolist() == [1, 1]
     assert panel.actions(None, 0, 0, scales, some).tolist() == [2, 2]
 
