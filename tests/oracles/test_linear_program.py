@@ -203,6 +203,29 @@ def test_rows_without_entries_change_nothing():
     assert program.solve(np.array([-1.0, 1.0, -2.0])).chosen.tolist() == [0, 2]
 
 
+@for_each("seed", range(40))
+def test_elements_that_are_better_than_others_go_first(seed):
+    """Many columns and costs are equal, rows have both signs or are equations: by enumeration."""
+    rng = np.random.default_rng([seed, 7])
+    K, rows = 10, int(rng.integers(1, 3))
+    A = rng.integers(-1, 4, size=(rows, K))
+    b = A.clip(0).sum(axis=1) // 2
+    equation = None if seed % 3 else rng.integers(1, 3, size=(1, K))
+    sum_of = None if equation is None else equation.sum(axis=1) // 2
+    program = hn.oracles.LinearProgram(A, b, equation, sum_of)
+    sets = naive_combinatorial.points(K, A, b, equation, sum_of)
+    for _ in range(60):
+        costs = rng.integers(-3, 3, size=K) + rng.choice([0.0, 1e-3, 1.0]) * rng.normal(size=K)
+        closed = rng.random(K) < 0.1
+        open_sets = [each for each in sets if not closed[list(each)].any()]
+        if not open_sets:
+            continue
+        chosen = program.solve(np.where(closed, np.inf, costs)).chosen
+        assert set(chosen.tolist()) in open_sets
+        least = naive_combinatorial.best_value(open_sets, costs)
+        assert abs(costs[chosen].sum() - least) <= 1e-6
+
+
 @for_each("seed", range(12))
 def test_a_point_that_led_by_more_than_costs_have_changed_still_leads(seed, monkeypatch):
     """Costs that change little, with elements closed and opened, against enumeration."""

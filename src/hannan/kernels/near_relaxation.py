@@ -33,6 +33,35 @@ def _reach(columns):
     return low, high
 
 
+@njit
+def dominance(columns, costs, equal, window, above, below):
+    """Which elements are better than others, for j < i: j than i in bit j of above[i], i than j in
+    bit j of below[i]. None, where there are more than 64.
+
+    A better element takes no more room and costs less by more than `window`. A point that holds
+    the worse one of two alone costs more than the best point by more than that, as it does so with
+    the better one in its place.
+    """
+    n, m = columns.shape
+    above[:] = 0
+    below[:] = 0
+    if n > 64:
+        return
+    for i in range(n):
+        for j in range(i):
+            if abs(costs[i] - costs[j]) <= window:
+                continue
+            better, worse = (j, i) if costs[j] < costs[i] else (i, j)
+            fits = True
+            for r in range(m):
+                more = columns[better, r] - columns[worse, r]
+                fits = fits and (more == 0.0 or (more < 0.0 and not equal[r]))
+            if fits and better == j:
+                above[i] |= np.uint64(1) << np.uint64(j)
+            elif fits:
+                below[i] |= np.uint64(1) << np.uint64(j)
+
+
 @njit(nogil=True)
 def search(
     columns,
@@ -50,14 +79,17 @@ def search(
     apart,
     window,
     most,
+    above,
+    below,
 ):
     """The best completion of a partial point, its cost, that of the next best one, and the steps.
 
     Element i of those still open adds columns[i] to the rows and costs[i] to the `spent`; where it
     differs from usual[i] the bound `base` rises by prices[i], and by pull[r] for each unit that row
     r stays below `high`. Points that cost more than `ceiling`, or more than the best by `window`,
-    are left out. Gives up, with more than `most` steps, after that many, or after many ties, which
-    are not `apart`.
+    are left out, as are those that hold an element without a better one, which bits of `above` and
+    `below` name as by `dominance`. Gives up, with more than `most` steps, after that many, or
+    after many ties, which are not `apart`.
     """
     n, m = columns.shape
     reach_low, reach_high = _reach(columns)
@@ -66,6 +98,8 @@ def search(
     tried = np.zeros(n + 1, np.int64)
     bound = np.empty(n + 1)
     bound[0] = base
+    held = np.uint64(0)  # the elements of x among the first 64
+    one = np.uint64(1)
     cost = spent
     best = np.inf
     second = np.inf
@@ -111,6 +145,7 @@ def search(
         # Element i: its usual value first, then the other one, then back.
         if tried[i] > 0 and x[i]:
             cost -= costs[i]
+            held &= ~(one << np.uint64(i & 63))
             for r in range(m):
                 activity[r] -= columns[i, r]
         if tried[i] == 2 or (tried[i] == 1 and bound[i] + prices[i] > min(ceiling, best + window)):
@@ -122,8 +157,13 @@ def search(
         x[i] = usual[i] if tried[i] == 0 else not usual[i]
         bound[i + 1] = bound[i] + (0.0 if tried[i] == 0 else prices[i])
         tried[i] += 1
+        if (above[i] & ~held if x[i] else below[i] & held) != 0:
+            x[i] = False
+            entered = False
+            continue
         if x[i]:
             cost += costs[i]
+            held |= one << np.uint64(i & 63)
             for r in range(m):
                 activity[r] += columns[i, r]
         i += 1
@@ -269,9 +309,11 @@ def prove(
             theirs[i] = costs[j]
             prices[i] = abs(reduced[j])
             usual[i] = reduced[j] < 0.0
+        above, below = np.empty((2, unsure.size), np.uint64)
+        dominance(some, theirs, equal, window, above, below)
         part, best, second, taken = search(
             some, theirs, prices, usual, activity, spent, low, high, room, pull, bound,
-            bound + depth, apart, window, most,
+            bound + depth, apart, window, most, above, below,
         )  # fmt: skip
         if taken > most:
             return OPEN, 0.0
