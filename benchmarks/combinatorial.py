@@ -193,7 +193,7 @@ def _masks() -> list[Line]:
 
 
 def mask_cost(
-    make: Callable[[], Any], kind: Any, rounds: int = 200, repetitions: int = 9
+    make: Callable[[], Any], kind: Any, rounds: int = 200, repetitions: int = 15
 ) -> tuple[list[float], list[float]]:
     """Seconds a round of a learner that is told what is open, and of one that is not."""
     oracle, rng = make(), np.random.default_rng(1)
