@@ -145,7 +145,8 @@ class Learner(Parametrised, ABC):
             if actions is not None:
                 opened.named = opened.context.ids is not None
                 answer = opened.answer
-            return answer.copy() if isinstance(answer, np.ndarray) else answer  # theirs to change
+            # The caller may change what is returned.
+            return answer.copy() if isinstance(answer, np.ndarray) else answer
         finally:
             if interrupts.waiting:
                 interrupts.deliver()

@@ -457,7 +457,7 @@ class Oracle(Parametrised, ABC):
     def actions_among(self, context: Any, elements: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of these elements that are actions on a context, of a class that chooses one.
 
-        Not all need be, as a link may lead elsewhere. An `InfeasibleError` says that none is. Asked
+        Some may not be, as a link may lead elsewhere. An `InfeasibleError` says that none is. Asked
         only where the class `closes`.
         """
         if not elements.size:

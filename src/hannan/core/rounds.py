@@ -372,7 +372,7 @@ class Ledger(Stored):
         assert opened.odds is not None
         answer = opened.answer if opened.named else opened.action
         if isinstance(answer, np.ndarray):
-            answer = answer.copy()  # theirs to change
+            answer = answer.copy()  # the caller may change it
         some = None if opened.plays is None else opened.available
         return Decision(opened.number, opened.context, answer, opened.odds, some, self.maker)
 

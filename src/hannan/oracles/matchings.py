@@ -241,7 +241,7 @@ class Matchings(SetOracle):
         closed = f" without the {shut.sum()} pairs that are not available" if shut.any() else ""
         return InfeasibleError(
             f"No assignment pairs everyone on the smaller side{closed}: nobody is left for {who}. "
-            "Matchings(…, everyone=False) pairs fewer where need be."
+            "Matchings(…, everyone=False) may leave some of them unpaired."
         )
 
     def _places(self, edges: Any) -> NDArray[np.intp]:

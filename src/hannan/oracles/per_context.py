@@ -97,7 +97,8 @@ class PerContext(Oracle):
         *,
         shared: bool = False,
     ) -> None:
-        self.base = dict(base) if isinstance(base, Mapping) else base  # theirs may change
+        # The mapping that was given may change later.
+        self.base = dict(base) if isinstance(base, Mapping) else base
         self.shared = check_flag(self, "shared", shared)
         some = self.problems()
         if not some:
@@ -500,7 +501,7 @@ class SharedObjective(PerContextObjective):
                 self._own(each).add(self._alone, losses)
         return action
 
-    settle_among = Objective.settle_among
+    settle_among = Objective.settle_among  # by `pick` and this class's `add`, to all contexts
 
     def tilted(self, context: Hashable, losses: FloatArray) -> SharedObjective:
         """Every context's total with one more round, each when it is asked for."""
