@@ -18,7 +18,6 @@ from hannan.core.validation import (
     check_choice,
     check_integer,
     check_loss_range,
-    check_losses,
     check_probability,
     check_seed,
 )
@@ -126,7 +125,7 @@ class ContextFTPL(Learner):
 
     oracle: Oracle
     restricts_sets = True
-    _derived = frozenset({"_plain"})
+    _derived = frozenset({"_careful"})
     noise_memory: ClassVar[int] = 2**27  # bytes made ready; it never changes what is played
 
     class Round(NoisyRound):
@@ -185,9 +184,7 @@ class ContextFTPL(Learner):
         self.leader = PerturbedLeader(*given, nonnegative=nonnegative, fresh=fresh)
         self.step.start(self.leader)
         self._prediction = prediction(predictor, self._range, oracle, trust)
-        # Whether rounds are as in the paper: all known but the loss, one number for each action.
-        self._plain = linear and not oracle.chooses_sets and not X.open_world
-        self._plain = self._plain and oracle.n_actions is not None
+        self._careful = self._may_fail()
         self._account = Account()
 
     # Algorithm 2 ----------------------------------------------------------------------------
@@ -244,75 +241,69 @@ class ContextFTPL(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Add y_t = (x_t, f_t); what it cost not to have known it sets ε_{t+1}."""
-        if not self._plain or opened.late or opened.plays is not None:
-            self._update_any(opened, loss)
-            return
         step, leader, chosen, z = self.step, self.leader, opened.chosen, opened.draw
-        f, low, high = check_losses(loss, leader.n_actions, self._range)
-        suffered = f.item(chosen)
-        instability = 0.0
-        if step.measures:
-            if suffered > low:
-                leader.get_ready()  # for `after`: if the oracle fails, it must be now
-            # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
-            noise, number, scale = z if z.noise is not None else leader.again(z)
-            foreseeing = leader.total.settle(opened.context, f, noise, number, scale)
-            instability = suffered - f.item(foreseeing)
-            opened.calls = 1
-        else:
-            leader.total.add(opened.context, f)
-        # From here on nothing can fail.
-        self._account.learned(suffered, z.scale, leader.stability(high - low, z.scale), high - low)
-        if instability != 0.0:  # D_t, ε_{t+1} = G / D_t
-            step.after(leader, instability)
-        if leader.owed:
-            opened.calls += leader.collect()
-
-    def _update_any(self, opened: Round, loss: Any) -> None:
-        """The same for sets and loss functions, guesses, contexts and actions that are not known
-        beforehand or not available, and losses that come late."""
-        Q, step, leader, context = self._prediction, self.step, self.leader, opened.context
         f, low, high = check_full_losses(self.oracle, loss, leader.n_actions, self._range)
-        if leader.n_actions is None:
-            leader = leader.sized(len(f))
-        X = leader.X
-        later = leader.seeing(context) if X.open_world else None  # on a renewed X, when it is due
-        suffered = surprise = loss_of(f, opened.chosen)  # f_t(π_t) and (f_t - Q_t)(π_t)
-        least, most = low, high  # of f_t - Q_t over all actions
-        if opened.offered is not None:
-            surprise, least, most = self._beyond_the_guess(opened, f, low, high)
-        # `settle` finds the new leader and adds the round in one pass. Where something may still
-        # fail after that, the round is added last instead.
-        last = later is not None or leader is not self.leader or Q.predictor is not None
+        suffered = surprise = loss_of(f, chosen)  # f_t(π_t), and (f_t - Q_t)(π_t)
+        least, width = low, high - low  # of f_t - Q_t over all actions
+        later, keep = leader, not (opened.late or self._careful)
+        if self._careful:  # something may fail once the new leader is known: it is added last
+            leader, later = leader.seeing_round(opened.context, f)
+            surprise, least, width = self._beyond_the_guess(opened, f, low, high)
         instability = 0.0
-        if opened.late and self._casts_shadows:
-            instability, last = self._moved(opened, leader, f, high - low, most - least), True
-        elif step.measures:
+        if not step.measures:
+            keep = False
+        elif opened.late and self._casts_shadows:
+            instability = self._moved(opened, leader, f, high - low, width)
+        else:
             if surprise > least:
                 leader.get_ready()  # for `after`: if the oracle fails, it must be now
-            z = opened.draw if opened.draw.noise is not None else leader.again(opened.draw)
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
-            foreseeing = (leader.foresee if last else leader.settle)(opened, f, z)
-            if foreseeing is not opened.chosen:  # as it mostly is, where actions are integers
-                instability = surprise - Q.surprise(opened, f, foreseeing)
+            z = noise, number, scale = z if z.noise is not None else leader.again(z)
+            if keep and opened.plays is None:
+                foreseeing = leader.total.settle(opened.context, f, noise, number, scale)
+            else:
+                foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
+            if foreseeing is not chosen:
+                instability = surprise - self._prediction.surprise(opened, f, foreseeing)
             opened.calls += 1
-        if last:
-            step.prepare(later or leader, instability)
-            Q.learn(opened, f, low, high)
-        if last or not step.measures:
-            leader.total.add(context, f)
+        if self._careful or opened.late:
+            step.prepare(later, instability)
+            self._prediction.learn(opened, f, low, high)
+        if not keep:
+            leader.total.add(opened.context, f)
         # From here on nothing can fail.
-        self._note(opened, suffered, most - least)
+        scale = z[2]
+        moved = self._stability(opened, width) if opened.late else leader.stability(width, scale)
+        self._account.learned(suffered, scale, moved, width)
         if instability != 0.0:  # D_t, ε_{t+1} = G / D_t
             (step.after_late if opened.shadow is not None else step.after)(leader, instability)
-        if X.open_world and later is None:
-            X.see(context)
-        if last:
-            self._replace_leader(later or leader)
+        if self._careful:
+            self._grow(leader, later, opened.context)
         if leader.owed:
             opened.calls += leader.collect()
         if self.leader.owed:
             opened.calls += self.leader.collect()
+
+    def _grow(self, leader: PerturbedLeader, later: PerturbedLeader, context: Any) -> None:
+        """Follow the leader who knows K, or is on a renewed X."""
+        if leader.X.open_world and later is leader:
+            leader.X.see(context)
+        self._replace_leader(later)
+        self._careful = self._may_fail()
+
+    def _may_fail(self) -> bool:
+        """Whether a predictor learns, X is renewed, or K becomes known after a round."""
+        leader = self.leader
+        unsized = leader.n_actions is None
+        return self._prediction.predictor is not None or leader.X.open_world or unsized
+
+    def _stability(self, opened: Round, width: float) -> float:
+        """At most what instability can have cost in a late round."""
+        account, scale = self._account, opened.draw.scale
+        since = account.ranges - opened.ranges
+        if since <= 0.0:
+            return self.leader.stability(width, scale)
+        return self.leader.late_stability(width, since + width, max(account.top, scale), scale)
 
     # What is said -----------------------------------------------------------------------------
 
@@ -402,21 +393,13 @@ class ContextFTPL(Learner):
     ) -> tuple[float, float, float]:
         """(f_t - Q_t)(π_t), and the range of f_t - Q_t over all actions."""
         Q = self._prediction
+        if opened.offered is None:
+            return loss_of(f, opened.chosen), low, high - low
         if opened.plays is not None and self.leader.total.scored:
             opened.offered = opened.replaced(opened.offered)
             opened.guess = None if opened.guess is None else opened.replaced(opened.guess)
-        return Q.surprise(opened, f, opened.chosen), *Q.surprises(opened, f, low, high)
-
-    def _note(self, opened: Round, suffered: float, width: float) -> None:
-        """Add the round to the account."""
-        account, scale = self._account, opened.draw.scale
-        since = account.ranges - opened.ranges if opened.late else 0.0
-        if since > 0.0:
-            top = max(account.top, scale)
-            moved = self.leader.late_stability(width, since + width, top, scale)
-        else:
-            moved = self.leader.stability(width, scale)
-        account.learned(suffered, scale, moved, width)
+        least, most = Q.surprises(opened, f, low, high)
+        return Q.surprise(opened, f, opened.chosen), least, most - least
 
     def _moved(
         self, opened: Round, leader: PerturbedLeader, f: Any, spread: float, width: float
@@ -505,3 +488,4 @@ class ContextFTPL(Learner):
 
     def _restored(self) -> None:
         self.step.restore(self.leader)
+        self._careful = self._may_fail()

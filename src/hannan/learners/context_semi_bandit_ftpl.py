@@ -161,7 +161,7 @@ class ContextSemiBanditFTPL(Learner):
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
-    _derived = frozenset({"_theorem", "_K", "_offset", "_plain"})
+    _derived = frozenset({"_theorem", "_K", "_offset"})
     _varying = frozenset({"_resampling"})
 
     class Round(NoisyRound):
@@ -269,10 +269,6 @@ class ContextSemiBanditFTPL(Learner):
         self._account = Account()
         self._decided = 0
         self._hint = NoHint()
-        # Whether rounds are as in the paper: all known but the loss, which is one number.
-        self._plain = predictor is None and self._step.measures and not exploration
-        self._plain = self._plain and not oracle.chooses_sets and not X.open_world
-        self._plain = self._plain and self._K > 0 and self._offset.low == 0.0
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
         if predictor is not None:
             check_suits(predictor, oracle)
@@ -288,9 +284,6 @@ class ContextSemiBanditFTPL(Learner):
         """ε_t, L_t and {z}; hint, its share and the baseline: functions of x_t and the past."""
         n, leader, step, hint = self._decided + 1, self._leader, self._step, self._hint
         scale = step.scale
-        if self._plain:
-            opened.draw, opened.limit = leader.draw(scale), self._limit(n, self._K)
-            return
         if step.schedules:
             if not self._ledger.replaces(opened):
                 self._schedule(opened)
@@ -343,13 +336,12 @@ class ContextSemiBanditFTPL(Learner):
         """Every round has fake outcomes of its own, whether or not it is answered."""
         leader, account = self._leader, self._account
         leader.advance(opened.draws)
-        if not self._plain:
-            if self._hint.mixes:
-                self._hint.played(opened)
-            if self._step.schedules:
-                scale = opened.draw.scale
-                self._step.played(leader, scale, opened.variance)
-                account.scheduled += opened.allowance / scale if scale else 0.0
+        if self._hint.mixes:
+            self._hint.played(opened)
+        if self._step.schedules:
+            scale = opened.draw.scale
+            self._step.played(leader, scale, opened.variance)
+            account.scheduled += opened.allowance / scale if scale else 0.0
         if opened.weights is not None and opened.exact is not self._resampling.known:
             self._resampling.note(opened.exact)
         K = self._K or self._offered(opened)
@@ -363,34 +355,8 @@ class ContextSemiBanditFTPL(Learner):
 
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
-        leader, step, found = self._leader, self._step, None
-        cost = check_seen(opened.action, loss, self._range)
-        if self._plain and opened.weights is None and opened.plays is None and not opened.late:
-            opened.draws, opened.exact = 0, None  # an earlier call may have failed
-            # J_t by fresh draws, or its mean; and what it cost not to have known ℓ̂_t.
-            found = weigh_and_measure(leader, self._resampling, step, opened, cost)
-        if found is None:
-            self._update_any(opened, cost)
-            return
-        scale = opened.draw.scale
-        if not cost:
-            leader.total.observe(opened.context)
-            self._account.arrived(scale)
-            return
-        weight, instability = found
-        leader.total.charge(opened.context, int(opened.action), weight * cost)
-        # From here on nothing can fail.
-        self._resampling.note(opened.exact)
-        leader.advance(opened.draws)
-        if instability > 0.0:  # D_t, ε_{t+1} = G / D_t
-            step.after(leader, instability)
-        moved = self._resampling.moment(opened.exact) * leader.kappa * (weight * cost * cost)
-        self._account.learned(cost, scale, moved / scale, 0.0)
-
-    def _update_any(self, opened: Round, losses: Any) -> None:
-        """The same for sets, hints and baselines, for contexts and actions that are not known
-        beforehand or not available, and for losses that come late."""
         leader, hint, step = self._leader, self._hint, self._step
+        losses = check_seen(opened.action, loss, self._range)
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
@@ -458,7 +424,7 @@ class ContextSemiBanditFTPL(Learner):
         if weights is None and surprised and baseline is None and opened.plays is None:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
-                weights, measured = found[0], Measured(found[1])
+                return found[0], found[0] * surprise, Measured(found[1])
         if weights is None and (surprised or self._hint.mixes):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
