@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 # Without bytecode every worker of every run would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow test-all check bench golden lock clean
+.PHONY: run test test-slow test-all test-nightly check bench golden lock clean
 
 run: $(READY)
 	$(BIN)/hannan run examples/quickstart.toml
@@ -18,11 +18,15 @@ test: $(READY)
 
 # What takes long: statistical samples, broken mechanisms, fuzzing, clusters, golden traces, docs.
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow and not nightly"
 
 # Both at once: everything is imported, collected and loaded once, and nobody waits at the end.
 test-all: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not nightly"
+
+# The rest: every mutant, all statistical families, all golden traces, whatever has changed.
+test-nightly: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m nightly
 
 check: $(READY)
 	$(BIN)/ruff check .

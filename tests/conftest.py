@@ -61,6 +61,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".md" and item.path.parent.name == "docs":
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.slow)  # `-m "not slow"` leaves them out, too
         for mark in item.iter_markers("slow"):
             minutes = mark.kwargs.get("minutes", 0.0)
             longest[item.path] = max(minutes, longest.get(item.path, 0.0))
