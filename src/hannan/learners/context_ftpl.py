@@ -50,7 +50,8 @@ class ContextFTPL(Learner):
               + \frac1\epsilon \sum_{x \in X} \langle \pi(x), \zeta_x \rangle .
 
     X is the set of contexts that may arrive (*transductive*, `contexts=`), or any set on which
-    all policies differ (*small separator*, `separator=`): then every context may arrive.
+    all policies differ (*small separator*, `separator=`): then every context may arrive. In twenty
+    lines: `hannan.paper.context_ftpl`.
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ class FTPL(Learner):
 
     Each round draws a fresh sequence of fake outcomes :math:`\{z\}` and plays
     :math:`\pi_t = M(\{z\} \cup y_{1:t-1})`, the oracle's best policy for the fake outcomes and
-    all real ones so far. Any law of sequences will do, lengths included.
+    all real ones so far. Any law of sequences will do, lengths included. In twenty lines:
+    `hannan.paper.ftpl`.
 
     Parameters
     ----------
