@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+# Running needs a tenth of what the tests need, so each has a mark of its own.
 READY  := $(VENV)/.ready
+DEV    := $(VENV)/.ready-dev
 
 # Without bytecode every worker of every run would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -13,44 +15,49 @@ run: $(READY)
 	$(BIN)/hannan run examples/quickstart.toml
 
 # The everyday suite; a file stays on one worker, so that what its tests share is made once.
-test: $(READY)
+test: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 # What takes long: statistical samples, broken mechanisms, fuzzing, clusters, golden traces, docs.
-test-slow: $(READY)
+test-slow: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow and not nightly"
 
 # Both at once: everything is imported, collected and loaded once, and nobody waits at the end.
-test-all: $(READY)
+test-all: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not nightly"
 
 # The rest: every mutant, all statistical families, all golden traces, whatever has changed.
-test-nightly: $(READY)
+test-nightly: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m nightly
 
-check: $(READY)
+check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 # One study measures other libraries too; where they cannot be installed it says so and goes on.
-bench: $(READY)
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/constraints.txt
+bench: $(DEV)
+	-$(PIP) --require-hashes -r benchmarks/constraints.txt
 	$(BIN)/python -m benchmarks
 
 # Plays all settings of tests/golden and writes down what they show; --check compares instead.
-golden: $(READY)
+golden: $(DEV)
 	$(BIN)/python -m tests.golden
 
-# constraints.txt pins the whole tree, the build backend included, to files of known hashes. pip would
-# make bytecode of all of it on one core, the tests of other packages included: half of its time.
+# The constraints pin whole trees, the build backend included, to files of known hashes. Bytecode is made
+# by the first import, or for the tests by all cores: pip would make all of it on one, half of its time.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r constraints.txt
-	-$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) --require-hashes -r constraints.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	touch $(READY)
+
+$(DEV): $(READY) constraints-dev.txt
+	$(PIP) --require-hashes -r constraints-dev.txt
+	-$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib
+	touch $(DEV)
 
 # Newest versions within the bounds of pyproject.toml, with the hashes of their files for all systems.
 COMPILE := $(VENV)-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
@@ -58,8 +65,9 @@ COMPILE := $(VENV)-lock/bin/uv pip compile --quiet --upgrade --universal --pytho
 lock:
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check 'uv==0.13.7'
-	$(COMPILE) --group dev pyproject.toml --output-file constraints.txt
-	$(COMPILE) --group peers --constraints constraints.txt --output-file benchmarks/constraints.txt
+	$(COMPILE) --group build pyproject.toml --output-file constraints.txt
+	$(COMPILE) --group dev --constraints constraints.txt pyproject.toml --output-file constraints-dev.txt
+	$(COMPILE) --group peers --constraints constraints-dev.txt --output-file benchmarks/constraints.txt
 	rm -rf $(VENV)-lock
 
 clean:
