@@ -1,24 +1,15 @@
-"""One function on many items: in this process, on its cores, or on a Dask or Ray cluster.
-
-Tasks are handed to workers one by one and counted here, as joblib's own `Parallel` gives up the
-whole call, or waits for ever, when a worker is killed.
-"""
+"""Call one function on many items: in this process, or by joblib on its cores, Dask or Ray."""
 
 from __future__ import annotations
 
 import importlib
 import logging
 import os
-import signal
 import socket
-import threading
-import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from hannan._packages import package
@@ -31,7 +22,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Failure:
-    """An item that could not be done."""
+    """An item without a result."""
 
     error: str
     """What went wrong, in one line."""
@@ -48,11 +39,10 @@ def outcomes(
     jobs: int | None = None,
     address: str | None = None,
 ) -> Generator[tuple[int, R | Failure]]:
-    """Do `work(item)` for every item; yield (index, result) as they finish, in any order.
+    """Call `work(item)` for every item; yield (index, result) as calls finish, in any order.
 
-    An exception inside `work` is yielded as a `Failure`. An item whose worker process died is sent
-    out again once all others are done, up to three times; the last time alone. Closing the
-    generator ends all workers started here; they end by themselves if this process is killed.
+    An exception inside `work` is yielded as a `Failure`. If a worker process dies, all items
+    without a result are failures.
 
     Parameters
     ----------
@@ -63,7 +53,7 @@ def outcomes(
     backend, jobs, address
         As in `run`.
     """
-    check_choice("run", "backend", backend, ("serial", *_POOLS))
+    check_choice("run", "backend", backend, ("serial", *_CLUSTERS))
     if jobs is not None:
         check_integer("run", "jobs", jobs, 1)
     if address is not None and backend not in ("dask", "ray"):
@@ -72,268 +62,107 @@ def outcomes(
             "Choose the back end 'dask' or 'ray', or leave the address out."
         )
     if backend == "serial" or not items:  # for nothing, no cluster is started
-        return ((index, _attempt(work, item)) for index, item in enumerate(items))
-    return _rounds(_POOLS[backend](jobs, address), work, items)
+        return (_attempt(work, index, item) for index, item in enumerate(items))
+    return _parallel(work, items, backend, jobs, address)
 
 
-class WorkerDied(Exception):
-    """The worker process of a task is gone, and the task with it."""
-
-
-class Pool(Protocol):
-    """Workers somewhere; a task is whatever the back end makes of it."""
-
-    def width(self) -> int:
-        """How many tasks may be under way."""
-
-    def submit(self, work: Callable[[Any], Any], item: Any) -> Any:
-        """Start a task."""
-
-    def finished(self, tasks: Sequence[Any]) -> Any:
-        """Wait until one of these tasks has finished."""
-
-    def result(self, task: Any) -> Any:
-        """What a finished task gave, or `WorkerDied`."""
-
-
-_ROUNDS = 4
-"""How often an item is sent out before it counts as what kills its workers."""
-
-
-def _rounds(
-    opened: AbstractContextManager[Pool], work: Callable[[T], R], items: Sequence[T]
+def _parallel(
+    work: Callable[[T], R], items: Sequence[T], backend: str, jobs: int | None, address: str | None
 ) -> Generator[tuple[int, R | Failure]]:
-    """All items; then those whose workers died, again; in the last round one at a time."""
-    with opened as pool:
-        waiting = dict.fromkeys(range(len(items)), "")
-        for turn in range(1, _ROUNDS + 1):
-            queue, waiting = deque(waiting), {}
-            running: dict[Any, int] = {}
-            while queue or running:
-                while queue and len(running) < (pool.width() if turn < _ROUNDS else 1):
-                    index = queue.popleft()
-                    running[pool.submit(work, items[index])] = index
-                task = pool.finished(list(running))
-                index = running.pop(task)
-                try:
-                    result = pool.result(task)
-                except WorkerDied as death:
-                    waiting[index] = _one_line(death)
-                except Exception as error:
-                    yield index, _failure(error)
-                else:
+    from joblib import Parallel, delayed, parallel_config  # type: ignore[import-untyped]
+
+    calls = [delayed(_attempt)(work, index, item) for index, item in enumerate(items)]
+    waiting = set(range(len(items)))
+    with ExitStack() as stack:
+        options = stack.enter_context(_CLUSTERS[backend](jobs, address))
+        group = options.pop("group", len(calls))
+        stack.enter_context(parallel_config(backend, **options))
+        try:
+            for start in range(0, len(calls), group):
+                streams = group == len(calls)
+                # At most `jobs` calls at once, on clusters with more cores, too.
+                parallel = Parallel(
+                    return_as="generator_unordered" if streams else "list",
+                    batch_size=1,
+                    pre_dispatch=jobs or "2*n_jobs",
+                )
+                for index, result in parallel(calls[start : start + group]):
+                    waiting.remove(index)
                     yield index, result
-    for index, reason in waiting.items():
-        yield index, Failure(f"worker died, {_ROUNDS} times: {reason.partition('. ')[0]}", False)
+        except Exception as error:
+            lost = Failure(f"a worker failed, run again: {_failure(error).error}", False)
+            yield from ((index, lost) for index in sorted(waiting))
 
 
-def _attempt(work: Callable[[T], R], item: T) -> R | Failure:
-    """What workers do."""
+def _attempt(work: Callable[[T], R], index: int, item: T) -> tuple[int, R | Failure]:
+    """Run in the workers."""
     try:
-        return work(item)
+        return index, work(item)
     except (Exception, SystemExit) as error:
-        return _failure(error)
+        return index, _failure(error)
 
 
 def _failure(error: BaseException) -> Failure:
-    text, expected = _one_line(error), isinstance(error, HannanError)
+    text, expected = " ".join(str(error).split()), isinstance(error, HannanError)
     return Failure(text if expected else f"{type(error).__name__}: {text}", expected)
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())
-
-
-class _Loky:
-    """A pool of one process for each task under way: if it dies, no other task is hurt."""
-
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
-        self._idle: list[Any] = []
-        self._busy: dict[Any, Any] = {}
-
-    def width(self) -> int:
-        return self._jobs
-
-    def submit(self, work: Callable[[Any], Any], item: Any) -> Any:
-        from joblib.externals.loky import ProcessPoolExecutor  # type: ignore[import-untyped]
-
-        if not self._idle:
-            start = {"initializer": _follow, "initargs": (os.getpid(),), "env": _ONE_THREAD}
-            self._idle.append(ProcessPoolExecutor(1, **start))
-        executor = self._idle.pop()
-        task = executor.submit(_attempt, work, item)
-        self._busy[task] = executor
-        return task
-
-    def finished(self, tasks: Sequence[Any]) -> Any:
-        return wait(tasks, return_when=FIRST_COMPLETED).done.pop()
-
-    def result(self, task: Any) -> Any:
-        executor = self._busy.pop(task)
-        try:
-            result = task.result()
-        except BrokenExecutor as error:
-            executor.shutdown(kill_workers=True)
-            raise WorkerDied(error) from None
-        self._idle.append(executor)
-        return result
-
-    def close(self) -> None:
-        for executor in (*self._idle, *self._busy.values()):
-            executor.shutdown(kill_workers=True)
-
-
-# As Dask and Ray have it: many small matrices on as many processes as cores.
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-
-def _follow(parent: int) -> None:
-    """Leave Ctrl-C to the parent process, and end when it does, even if it is killed."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=watch, daemon=True).start()
+@contextmanager
+def _loky(jobs: int | None, address: str | None) -> Iterator[dict[str, Any]]:
+    yield {"n_jobs": jobs or -1, "inner_max_num_threads": 1}
 
 
 @contextmanager
-def _loky(jobs: int | None, address: str | None) -> Iterator[Pool]:
-    pool = _Loky(jobs or _cores())
-    try:
-        yield pool
-    finally:
-        pool.close()
-
-
-class _Dask:
-    def __init__(self, distributed: Any, client: Any, jobs: int | None) -> None:
-        self._distributed = distributed
-        self._client = client
-        self._jobs = jobs
-
-    def width(self) -> int:
-        # As many as run at once: those that wait in a worker are blamed for its death as well.
-        return self._jobs or max(1, sum(self._client.nthreads().values()))
-
-    def submit(self, work: Callable[[Any], Any], item: Any) -> Any:
-        return self._client.submit(_attempt, work, item, pure=False)
-
-    def finished(self, tasks: Sequence[Any]) -> Any:
-        try:
-            return self._distributed.wait(tasks, return_when="FIRST_COMPLETED").done.pop()
-        except CancelledError as error:
-            raise HannanError(f"The Dask scheduler is gone: {error}") from error
-
-    def result(self, task: Any) -> Any:
-        try:
-            return task.result()
-        except self._distributed.KilledWorker as error:
-            raise WorkerDied(error) from None
-
-
-@contextmanager
-def _dask(jobs: int | None, address: str | None) -> Iterator[Pool]:
+def _dask(jobs: int | None, address: str | None) -> Iterator[dict[str, Any]]:
     distributed = _package("distributed", "dask")
     with ExitStack() as stack:
-        if address is None:
-            jobs = jobs or _cores()
-            stack.enter_context(importlib.import_module("dask.config").set(_OWN_CLUSTER))
-            cluster = stack.enter_context(
-                distributed.LocalCluster(
-                    n_workers=jobs,
-                    threads_per_worker=1,
-                    host="127.0.0.1",
-                    # No dashboard; the bare server that is left stays away from fixed ports.
-                    dashboard_address="127.0.0.1:0",
-                    scheduler_kwargs={"dashboard": False},
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
-                )
+        cluster = address or stack.enter_context(
+            distributed.LocalCluster(
+                n_workers=jobs or _cores(),
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
             )
+        )
         with _reached("Dask scheduler", address):
-            client = distributed.Client(address or cluster, timeout="15s")
-        yield _Dask(distributed, stack.enter_context(client), jobs)
-
-
-# Deaths are counted here, and a kernel may keep the interpreter to itself for long.
-_OWN_CLUSTER = {
-    "distributed.scheduler.allowed-failures": 0,
-    "distributed.scheduler.worker-ttl": None,
-}
-
-
-class _Ray:
-    def __init__(self, ray: Any, jobs: int | None) -> None:
-        self._ray = ray
-        self._jobs = jobs
-        self._task = ray.remote(max_retries=0)(_attempt)
-        self._running: set[Any] = set()
-
-    def width(self) -> int:
-        return self._jobs or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-
-    def submit(self, work: Callable[[Any], Any], item: Any) -> Any:
-        task = self._task.remote(work, item)
-        self._running.add(task)
-        return task
-
-    def finished(self, tasks: Sequence[Any]) -> Any:
-        return self._ray.wait(tasks, num_returns=1)[0][0]
-
-    def result(self, task: Any) -> Any:
-        self._running.remove(task)
-        errors = self._ray.exceptions
-        try:
-            return self._ray.get(task)
-        except errors.RayTaskError:
-            raise
-        except errors.RayError as error:
-            raise WorkerDied(error) from None
-
-    def close(self) -> None:
-        for task in self._running:
-            self._ray.cancel(task, force=True)
+            client = distributed.Client(cluster, timeout="15s")
+        stack.enter_context(client)
+        yield {"n_jobs": -1}
 
 
 @contextmanager
-def _ray(jobs: int | None, address: str | None) -> Iterator[Pool]:
-    local = address is None
-    with _environment(_QUIET | (_LOOPBACK if local else {})):
-        ray = _package("ray", "ray")
-        ours = not ray.is_initialized()
-        if ours:
-            jobs = jobs or (_cores() if local else None)
-            own = {"num_cpus": jobs, "include_dashboard": False, "object_store_memory": 2**27}
-            with _reached("Ray cluster", address):
-                ray.init(
-                    address or "local",
-                    log_to_driver=False,
-                    logging_level=logging.ERROR,
-                    **(own if local else {}),
-                )
-    pool = _Ray(ray, jobs)
+def _ray(jobs: int | None, address: str | None) -> Iterator[dict[str, Any]]:
+    # Ray reads these when it is imported; without the second it listens to the whole network.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address is None:
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    ray = _package("ray", "ray")
+    ours = not ray.is_initialized()
+    if ours:
+        own = {"num_cpus": jobs or _cores(), "include_dashboard": False}
+        with _reached("Ray cluster", address):
+            ray.init(
+                address or "local",
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                **({} if address else own),
+            )
     try:
-        yield pool
+        importlib.import_module("ray.util.joblib").register_ray()
+        width = jobs or int(ray.cluster_resources().get("CPU", 1))
+        yield {"n_jobs": width, "group": 4 * width}  # its joblib back end returns lists only
     finally:
-        pool.close()
         if ours:
             ray.shutdown()
 
 
-# Ray reads these when it is imported. It prints the death of workers to standard output, and
-# listens to the whole network unless clusters are switched off, on Linux too.
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
-_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-
-_POOLS = {"loky": _loky, "dask": _dask, "ray": _ray}
+_CLUSTERS = {"loky": _loky, "dask": _dask, "ray": _ray}
 
 
 def _cores() -> int:
-    from joblib import cpu_count  # type: ignore[import-untyped]
+    from joblib import cpu_count
 
     return int(cpu_count())
 
@@ -347,8 +176,8 @@ def _package(name: str, extra: str) -> Any:
 
 
 @contextmanager
-def _reached(what: str, address: str | None) -> Iterator[None]:
-    """Whether there is a cluster, found out at once; Ray itself asks for minutes."""
+def _reached(cluster: str, address: str | None) -> Iterator[None]:
+    """Notice at once that there is no cluster; Ray itself asks for minutes."""
     try:
         if address is not None:
             place = urlsplit(address if "://" in address else f"//{address}")
@@ -357,16 +186,4 @@ def _reached(what: str, address: str | None) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, ValueError) as error:
         where = f"answers at address={address!r}" if address else "could be started"
-        raise ParameterError(f"No {what} {where}: {_one_line(error)}") from error
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Environment variables for a while; those that are set already stay as they are."""
-    added = {name: value for name, value in values.items() if name not in os.environ}
-    os.environ.update(added)
-    try:
-        yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
+        raise ParameterError(f"No {cluster} {where}: {_failure(error).error}") from error

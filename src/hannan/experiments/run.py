@@ -61,7 +61,9 @@ def run(
         Where `results.jsonl` and `times.jsonl` are, or will be. A cell is written as soon as it
         is finished, so that an interrupted run loses only the cells under way.
     backend
-        "serial", "loky" (processes on this machine), "dask" or "ray".
+        "serial", or one of joblib's: "loky" (processes on this machine), "dask" or "ray". With
+        "ray" results are written in groups of four for each job. If a worker process dies, the
+        cells without results are failures: run again.
     jobs
         How many cells at once; by default as many as there are cores.
     address
