@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, ClassVar, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from hannan.core.errors import DamagedFileError
+
+if TYPE_CHECKING:
+    from hannan.core.state import Kind
 
 
 class Stored:
@@ -26,6 +30,10 @@ class Stored:
     """
 
     __slots__ = ()
+    stored: ClassVar[Mapping[str, Kind]] = MappingProxyType({})
+    """What files hold beside the parameters, by name; a class adds to what its bases list."""
+    room_for: ClassVar[tuple[str, ...]] = ()
+    """Parameters that say how many things the constructor makes room for."""
     _derived: ClassVar[frozenset[str]] = frozenset()
     _growing: ClassVar[frozenset[str]] = frozenset()
     _varying: ClassVar[frozenset[str]] = frozenset()
@@ -62,9 +70,24 @@ class Stored:
 
     def _state(self) -> dict[str, Any]:
         """All else that is to be kept, by name."""
+        if is_declared(type(self)):
+            return self._declared_state()
         left_out = self._derived_names() | self._params_to_store().keys()
         kept = vars(self) if hasattr(self, "__dict__") else _slots(self)
         return {name: value for name, value in kept.items() if name not in left_out}
+
+    def _declared_state(self) -> dict[str, Any]:
+        """The declared attributes by name, without parameters and defaults of the class."""
+        given = self._params_to_store()
+        own = getattr(self, "__dict__", ())
+        return {
+            name: getattr(self, name)
+            for name in declared(type(self))
+            if name not in given and (name in own or not has_default(type(self), name))
+        }
+
+    def _check_state(self) -> None:
+        """Refuse state that declared kinds cannot tell from what a learner leaves."""
 
     def _check_stored(self) -> None:
         """Refuse what play could not have left here; see `hannan.core.kept`. Before `_restored`."""
@@ -101,3 +124,31 @@ def _names_in(kind: type, attribute: str) -> frozenset[str]:
 
 # Typed anew: to mypy a class is not hashable where its instances say how they are.
 names_in: Callable[[type, str], frozenset[str]] = cache(_names_in)
+
+
+def _declared(kind: type) -> dict[str, Kind]:
+    """What a class and its bases store, those of the bases first."""
+    found: dict[str, Kind] = {}
+    for base in reversed(kind.__mro__):
+        found |= vars(base).get("stored", {})
+    return found
+
+
+declared: Callable[[type], dict[str, Kind]] = cache(_declared)
+
+
+def is_declared(kind: type) -> bool:
+    """Whether a class lists what it stores."""
+    for base in kind.__mro__:
+        if "stored" in vars(base):
+            return base is not Stored and (base is kind or not vars(base).get("_moving", False))
+    return False
+
+
+def has_default(kind: type, name: str) -> bool:
+    """Whether a class has a value for an attribute that its objects may not have set."""
+    default = getattr(kind, name, _NO_DEFAULT)
+    return default is not _NO_DEFAULT and not hasattr(type(default), "__get__")
+
+
+_NO_DEFAULT = object()

@@ -1,12 +1,11 @@
 """A Bernstein test of recent values against older ones."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from hannan.core.errors import LossError
-from hannan.core.kept import expect
+from hannan.core.state import Array, Count, State
 from hannan.core.validation import check_integer, refuse
 from hannan.detectors._detector import Detector
 from hannan.kernels.drift import has_risen
@@ -53,6 +52,13 @@ class Bernstein(Detector):
     [bifet2007]
     """
 
+    stored = State(
+        _sums=Array(),
+        _spread=Array().where(lambda self, spread: spread[1] >= 0.0),
+        _n=Count(),
+    )
+    room_for = ("longest",)
+
     def __init__(self, delta: float = 1e-3, minimum: int = 40, longest: int = 8192) -> None:
         if not 0.0 < delta < 1.0:
             raise refuse(self, "delta", "a number in (0, 1)", delta)
@@ -62,13 +68,6 @@ class Bernstein(Detector):
         self._sums = np.zeros(longest + 1)
         self._spread = np.zeros(2)
         self._n = 0
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 8.0 * float(given["longest"])
-
-    def _check_stored(self) -> None:
-        expect(self, _spread=self._spread[1] >= 0.0)
 
     def update(self, value: float) -> bool:
         """Read one more number, in [0, 1]; whether the recent ones lie too high."""

@@ -9,9 +9,9 @@ import numpy as np
 
 from hannan.core.arrays import grown
 from hannan.core.errors import ContextError, ParameterError
-from hannan.core.kept import expect, is_array, same
 from hannan.core.params import Parametrised
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, Count, Made, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
 from hannan.predictors._rows import Standardiser, bad_row, check_row, usable
@@ -29,24 +29,16 @@ class Fits(Parametrised):
     none; and where the rows alone have too many features, only the diagonals are kept.
     """
 
-    _derived = frozenset({"_sizes", "_triangular", "_height", "_raw", "_v", "_products", "_mark",
-                          "_everyone", "_one", "_parts"})  # fmt: skip
-    _growing = frozenset({"_inverse"})
-    _fixed = frozenset({"_waves", "_phases"})
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        K, p, m = (float(given[name]) for name in ("n_actions", "n_features", "features"))
-        inverses = min(8.0 * (p + m) ** 2, float(given["memory"]))
-        return 8.0 * (K * (p + m) + p * m + 16 * p) + 2.0 * inverses
-
-    def _check_stored(self) -> None:
-        both = self._one, self._one * self.n_actions
-        expect(
-            self,
-            _inverse=is_array(self._inverse, None) and len(self._inverse) in both,
-            _tally=is_array(self._tally, None, low=0.0),
-        )
+    stored = State(
+        _scaling=Part(),
+        _weights=Array(),
+        _inverse=Array(None).where(
+            lambda self, inverse: len(inverse) in (self._one, self._one * self.n_actions)
+        ),
+        _seen=Array(),
+        _tally=Array(low=0.0),
+    )
+    room_for = ("n_actions", "n_features")
 
     def __init__(
         self,
@@ -220,14 +212,7 @@ class Fits(Parametrised):
 class Rows(Parametrised):
     """The regressions, once it is known how many features a row has; until then none."""
 
-    _derived = frozenset({"_fresh", "_one"})
-    _varying = frozenset({"_fits"})
-
-    def _check_stored(self) -> None:
-        params, fits = dict(self.params), self._fits
-        del params["owner"]
-        made = type(fits) is Fits and same(params, {name: fits.params[name] for name in params})
-        expect(self, _fits=fits is None or made)
+    stored = State(_fits=Made(Fits, "_new_fits", n_features=Count()) | None)
 
     def __init__(
         self,
@@ -299,6 +284,11 @@ class Rows(Parametrised):
             raise bad_row(self.owner, context)
         self._fits, self._fresh = fits, None
 
+    def _new_fits(self, n_features: int) -> Fits:
+        params = {**self.params, "n_features": n_features}
+        del params["owner"]
+        return Fits(**params)
+
     def _ready(self, context: Any) -> tuple[Fits, FloatArray]:
         row = check_row(self.owner, context)
         fits = self._fits
@@ -306,9 +296,7 @@ class Rows(Parametrised):
             check_prepared(self.owner, self.n_actions)
             fits = self._fresh
             if fits is None or fits.n_features != len(row):
-                params = {**self.params, "n_features": len(row)}
-                del params["owner"]
-                fits = self._fresh = Fits(**params)
+                fits = self._fresh = self._new_fits(len(row))
         elif fits.n_features != len(row):
             raise ContextError(
                 f"{self.owner} has seen contexts with {fits.n_features} features; got {context!r}."

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core.kept import expect, is_array, is_count
+from hannan.core.state import Array, Count, Key, ListOf, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -23,9 +23,15 @@ class ItemTerms(Stored):
     Of `capacity` items the one that was played longest ago makes room for a new one.
     """
 
-    _derived = frozenset({"_places"})
-    _varying = frozenset({"_ids"})
-    _fixed = frozenset({"capacity"})
+    stored = State(
+        _ids=ListOf(Key(), most="capacity").where(lambda self, ids: len(set(ids)) == len(ids)),
+        _played=Array(low=0.0),
+        _sums=Array(),
+        _last=Array(low=0),
+        _time=Count(),
+        _alike=Array().where(lambda self, alike: (alike[1:] >= 0.0).all()),
+    )
+    room_for = ("capacity",)
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -39,25 +45,6 @@ class ItemTerms(Stored):
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"capacity": self.capacity}
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 24.0 * float(given["capacity"])
-
-    def _check_stored(self) -> None:
-        n, ids = self.capacity, self._ids
-        known = type(ids) is list and len(ids) <= n
-        try:
-            distinct = known and len(set(ids)) == len(ids)
-        except TypeError:
-            distinct = False
-        expect(
-            self,
-            capacity=is_count(n),
-            _ids=distinct,
-            _played=is_array(self._played, n, low=0.0),
-            _alike=bool(self._alike[1] >= 0.0 and self._alike[2] >= 0.0),
-        )
 
     def _restored(self) -> None:
         self._places = {each: place for place, each in enumerate(self._ids)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
+from hannan.core.state import Count, Made, State
 from hannan.core.validation import FloatArray
 from hannan.predictors._fits import Rows
 from hannan.predictors._rows import check_seen
@@ -22,6 +24,15 @@ class LowerConfidence(Predictor):
     gives_away = True
     alpha: float
     _model: Rows | Several
+    stored = State(_model=Made((Rows, Several), "_new_model", n_actions=Count()))
+
+    def prepare(self, n_actions: int) -> None:
+        """Make room for K elements."""
+        self._model = self._new_model(n_actions)
+
+    @abstractmethod
+    def _new_model(self, n_actions: int) -> Rows | Several:
+        """Regressions for K elements that have seen nothing."""
 
     def predict(self, context: Any) -> FloatArray:
         """Lower confidence values, clipped to [0, 1]."""

@@ -10,11 +10,11 @@ import numpy as np
 
 from hannan.core.arrays import as_floats
 from hannan.core.errors import ContextError, LossError
-from hannan.core.kept import expect, is_array
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, Count, ListOf, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import blend as kernel
 from hannan.kernels.losses import extremes
@@ -36,30 +36,19 @@ class Standardiser(Parametrised):
     earlier: at the last power of two, from 8 on, that fits.
     """
 
-    _growing = frozenset({"_rows"})
-    _varying = frozenset({"_elements", "_losses"})
-    _fixed = frozenset({"_last"})
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 8.0 * (FIRST + 2) * float(given["n_features"])
-
-    def _check_stored(self) -> None:
-        K, p, count = self.n_actions, self.n_features, self._count
-        kept = count if count < self._last else 0
-        seen = self._elements, self._losses
-        lists = all(type(each) is list and len(each) == kept for each in seen)
-        expect(
-            self,
-            _count=count <= self._last,
-            _rows=is_array(self._rows, None, p)
-            and kept <= len(self._rows) <= LAST
-            and (len(self._rows) > 0 or count == self._last),
-            scale=bool((self.scale > 0.0).all()),
-            _elements=lists
-            and all(is_array(one, None, dtype=np.intp, low=0, high=K - 1) for one in seen[0]),
-            _losses=lists and all(is_array(b, len(a)) for a, b in zip(*seen, strict=True)),
-        )
+    stored = State(
+        center=Array(),
+        scale=Array().where(lambda self, scale: (scale > 0.0).all()),
+        _count=Count(below=lambda self: self._last + 1),
+        _rows=Array(None, "n_features").where(
+            lambda self, rows: self._held <= len(rows) <= LAST and (len(rows) or not self._held)
+        ),
+        _elements=ListOf(Array(None, dtype=np.intp, low=0, below="n_actions"), length="_held"),
+        _losses=ListOf(Array(None), length="_held").where(
+            lambda self, losses: [len(a) for a in losses] == [len(b) for b in self._elements]
+        ),
+    )
+    room_for = ("n_features",)
 
     def __init__(self, n_actions: int, n_features: int, memory: int) -> None:
         self.n_actions = n_actions
@@ -74,6 +63,11 @@ class Standardiser(Parametrised):
         self._rows: FloatArray = np.zeros((FIRST, n_features))
         self._elements: list[IntArray] = []
         self._losses: list[FloatArray] = []
+
+    @property
+    def _held(self) -> int:
+        """Number of observations that wait for the next renewal."""
+        return self._count if self._count < self._last else 0
 
     @property
     def settled(self) -> bool:

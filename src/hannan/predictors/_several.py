@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core.kept import expect, is_array
 from hannan.core.params import Parametrised
 from hannan.core.predictor import adopt, check_guess, extended_predictor
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, Parts, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
 from hannan.predictors._table import FORGETTING, check_prepared
@@ -20,6 +20,8 @@ _LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
 class Several(Parametrised):
     """A mixture of predictors by their squared errors, as `Rows` is one of its regressions."""
 
+    stored = State(_parts=Parts(), _tally=Array(low=0.0))
+
     def __init__(self, predictors: Any, n_actions: int) -> None:
         self.predictors = predictors
         self.n_actions = n_actions
@@ -28,9 +30,6 @@ class Several(Parametrised):
             if hasattr(part, "prepare"):
                 part.prepare(n_actions)
         self._tally: FloatArray = np.zeros(len(self._parts) + 2)
-
-    def _check_stored(self) -> None:
-        expect(self, _tally=is_array(self._tally, None, low=0.0))
 
     def extended(self, n_actions: int) -> Self:
         """With more elements, of which the parts know nothing."""

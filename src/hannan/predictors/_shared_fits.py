@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 
 from hannan.core import Menu
 from hannan.core.crossing import Crossing
-from hannan.core.kept import expect, is_array
 from hannan.core.params import Parametrised
+from hannan.core.state import Array, Key, ListOf, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import hybrid as kernel
 from hannan.predictors._items import ItemTerms
@@ -25,27 +24,18 @@ _ONE = np.zeros(1, np.intp)
 class SharedFits(Parametrised):
     """Regressions on the features of context and action, p and q of them: `kernels.hybrid`."""
 
-    _derived = frozenset({"_crossing", "_plan", "_height", "_single", "_fade", "_cache"})
-    _varying = frozenset({"_names"})
-    _fixed = frozenset({"_waves", "_phases"})
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        m, width = float(given["cosines"]), float(given["width"])
-        sizes = float(given["p"]) + float(given["q"])
-        items = 24.0 * float(given["capacity"])
-        return 8.0 * (width**2 + (m + width) ** 2 + sizes * (m + 16)) + items
-
-    def _check_stored(self) -> None:
-        names = self._names
-        kept = LAST if type(names) is not list else len(names)
-        expect(
-            self,
-            _names=type(names) is list and kept < LAST,
-            _tally=is_array(self._tally, None, low=0.0),
-            _factor=bool((self._factor > 0.0).all()),
-            _level=bool(self._level[1] >= 1.0),
-        )
+    stored = State(
+        _scaling=Part(),
+        _names=ListOf(Key(), most=LAST - 1),
+        _weights=Array(),
+        _inverse=Array(),
+        _factor=Array().where(lambda self, factor: (factor > 0.0).all()),
+        _level=Array().where(lambda self, level: level[1] >= 1.0),
+        _tally=Array(low=0.0),
+        _turn=Array(low=0),
+        _items=Part(),
+    )
+    room_for = ("p", "q")
 
     def __init__(
         self,

@@ -10,10 +10,10 @@ import numpy as np
 
 from hannan.core.arrays import as_array, as_floats, as_scalar, grown
 from hannan.core.errors import InputTypeError, LossError, OrderError
-from hannan.core.kept import expect, is_array
 from hannan.core.loss import LossFunction
 from hannan.core.params import short
 from hannan.core.predictor import Predictor
+from hannan.core.state import MOST, Array, Count, DictOf, Key, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import means
 
@@ -23,6 +23,15 @@ FORGETTING = means.FORGETTING
 class TablePredictor(Predictor):
     """Remembers numbers for each distinct context, or without regard to it."""
 
+    stored = State(
+        _n_actions=Count(),
+        _rows=DictOf(
+            Key(),
+            Array("_numbers", "_n_actions").where(lambda self, row: (row[1:] >= 0.0).all()),
+            most=lambda self: MOST * self._n_actions,
+        ),
+    )
+
     def __init__(self, by_context: bool) -> None:
         if not isinstance(by_context, bool):
             raise refuse(self, "by_context", "True or False", by_context)
@@ -30,16 +39,7 @@ class TablePredictor(Predictor):
         self._n_actions = 0
         self._rows: dict[Hashable, FloatArray] = {}
 
-    _varying = frozenset({"_rows"})
-    _fixed = frozenset({"_n_actions"})
     _numbers: ClassVar[int] = 2  # of each element and context
-
-    def _check_stored(self) -> None:
-        K, n = self._n_actions, self._numbers
-        rows = type(self._rows) is dict and all(
-            is_array(row, n, K) and bool((row[1:] >= 0.0).all()) for row in self._rows.values()
-        )
-        expect(self, _rows=rows and (K > 0 or not self._rows))
 
     def prepare(self, n_actions: int) -> None:
         """Make room for K elements a context."""

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Sequence
 from typing import Any, Self
 
-from hannan.core.kept import expect, is_count, same
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.predictors._fits import BANDWIDTHS, Rows
 from hannan.predictors._lower import LowerConfidence
@@ -74,12 +73,6 @@ class Blend(LowerConfidence):
     [rahimi2007]
     """
 
-    _varying = frozenset({"_model"})
-
-    def _check_stored(self) -> None:
-        found, usual = self._model, self.clone()._model
-        expect(self, _model=same(found, usual, but=["n_actions"]) and is_count(found.n_actions))
-
     def __init__(
         self,
         predictors: Sequence[Any] | None = None,
@@ -96,22 +89,12 @@ class Blend(LowerConfidence):
         self.seed = check_integer(self, "seed", seed, 0)
         self.prepare(0)
 
-    def prepare(self, n_actions: int) -> None:
-        """Make room for K elements."""
+    def _new_model(self, n_actions: int) -> Rows | Several:
         if self.predictors is not None:
-            self._model = Several(self.predictors, n_actions)
-        else:
-            self._model = Rows(
-                type(self).__name__,
-                n_actions,
-                200,
-                True,
-                True,
-                BANDWIDTHS,
-                1.0,
-                self.memory,
-                self.seed,
-            )
+            return Several(self.predictors, n_actions)
+        name = type(self).__name__
+        memory, seed = self.memory, self.seed
+        return Rows(name, n_actions, 200, True, True, BANDWIDTHS, 1.0, memory, seed)
 
     def extended(self, n_actions: int) -> Self:
         """One that knows what this one does, where there are more elements."""

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core.policy import Action
+from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_probability
 from hannan.predictors._table import TablePredictor, as_loss
 
@@ -37,6 +38,8 @@ class ExponentialMean(TablePredictor):
     >>> guess.predict(3)
     array([0.5, 0. ])
     """
+
+    stored = State()
 
     def __init__(self, rate: float = 0.1, by_context: bool = True) -> None:
         super().__init__(by_context)

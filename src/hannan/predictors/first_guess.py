@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from hannan.core.arrays import as_floats
 from hannan.core.policy import Action
+from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.predictors._table import TablePredictor, as_loss
 
@@ -36,6 +37,8 @@ class FirstGuess(TablePredictor):
     array([4., 8.])
     """
 
+    stored = State()
+
     def __init__(self, first: ArrayLike, weight: float = 3.0) -> None:
         super().__init__(by_context=False)
         self.first = first
@@ -47,8 +50,6 @@ class FirstGuess(TablePredictor):
             raise refuse(self, "first", accepted, first) from None
         if self._first.ndim != 1 or not self._first.size or not np.isfinite(self._first).all():
             raise refuse(self, "first", accepted, first)
-
-    _derived = frozenset({"_first", "by_context"})
 
     def prepare(self, n_actions: int) -> None:
         """Compare K with the length of the first guess."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hannan.core.kept import expect, is_count, same
 from hannan.core.validation import check_integer, check_positive, refuse
 from hannan.predictors._fits import BANDWIDTHS, Rows
 from hannan.predictors._lower import LowerConfidence
@@ -76,12 +75,7 @@ class FourierRidge(LowerConfidence):
     [rahimi2007]
     """
 
-    _room = frozenset({"features"})
-    _varying = frozenset({"_model"})
-
-    def _check_stored(self) -> None:
-        found, usual = self._model, self.clone()._model
-        expect(self, _model=same(found, usual, but=["n_actions"]) and is_count(found.n_actions))
+    room_for = ("features",)
 
     def __init__(
         self,
@@ -114,9 +108,8 @@ class FourierRidge(LowerConfidence):
             raise refuse(self, "bandwidths", "positive finite numbers", given)
         return found
 
-    def prepare(self, n_actions: int) -> None:
-        """Make room for K regressions."""
-        self._model = Rows(
+    def _new_model(self, n_actions: int) -> Rows:
+        return Rows(
             type(self).__name__,
             n_actions,
             self.features,

@@ -9,10 +9,10 @@ import numpy as np
 
 from hannan.core import ContextError, Menu
 from hannan.core.crossing import Crossing
-from hannan.core.kept import expect, same
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
+from hannan.core.state import Count, Made, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.predictors._rows import MEMORY, check_row, check_seen
 from hannan.predictors._shared_fits import SharedFits
@@ -77,13 +77,8 @@ class Hybrid(Predictor):
     """
 
     described = True
-    _derived = frozenset({"_fresh"})
-    _varying = frozenset({"_fits"})
 
-    def _check_stored(self) -> None:
-        fits = self._fits
-        made = type(fits) is SharedFits and same(fits, self._made(fits.p, fits.q))
-        expect(self, _fits=fits is None or made)
+    stored = State(_fits=Made(SharedFits, "_made", p=Count(2**20), q=Count(2**20)) | None)
 
     def __init__(
         self,

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from hannan.core.kept import are, expect
 from hannan.core.loss import Losses, LossFunction
 from hannan.core.policy import Action
+from hannan.core.state import DictOf, Key, Object, State
 from hannan.predictors._table import TablePredictor, as_loss
 
 
@@ -37,13 +37,9 @@ class Last(TablePredictor):
     [rakhlin2013]
     """
 
-    _varying = frozenset({"_functions"})
     _numbers = 1
 
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        known = type(self._functions) is dict
-        expect(self, _functions=known and are(LossFunction, list(self._functions.values())))
+    stored = State(_functions=DictOf(Key(), Object(LossFunction)))
 
     def __init__(self, by_context: bool = True) -> None:
         super().__init__(by_context)

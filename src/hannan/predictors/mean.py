@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core.kept import expect, is_array
 from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import means as kernel
 from hannan.predictors._table import TablePredictor, as_loss, check_alpha
@@ -62,14 +62,12 @@ class Mean(TablePredictor):
     (0, array([1. , 0.6]))
     """
 
+    stored = State(_errors=Array(low=0.0))
+
     def __init__(self, alpha: float = 1.0, by_context: bool = True) -> None:
         super().__init__(by_context)
         self.alpha = check_alpha(self, alpha)
         self._errors = np.zeros(2)  # see the kernel
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        expect(self, _errors=is_array(self._errors, 2, low=0.0))
 
     def extended(self, n_actions: int) -> Self:
         """One that knows what this one does, where there are more elements."""

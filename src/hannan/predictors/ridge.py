@@ -7,10 +7,10 @@ import numpy as np
 
 from hannan.core.arrays import as_floats
 from hannan.core.errors import ContextError
-from hannan.core.kept import expect, is_array
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, Count, Made, State
 from hannan.core.validation import FloatArray, check_positive, refuse
 from hannan.kernels import least_squares as kernel
 from hannan.predictors._rows import MEMORY, Standardiser, bad_row, check_row, check_seen
@@ -60,28 +60,26 @@ class Ridge(Predictor):
     """
 
     gives_away = True
-    _derived = frozenset({"_rows", "_parts", "_settled", "_n_features"})
-    _growing = frozenset({"_weights", "_seen"})
-    _varying = frozenset({"_inverse", "_scaling"})
-    _fixed = frozenset({"_n_actions"})
 
-    def _check_stored(self) -> None:
-        K, (rows, n), scaling = self._n_actions, self._weights.shape, self._scaling
-        inverse, known = self._inverse, self._inverse is not None
-        length = n * (n + 1) // 2
-        fitted = K > 0 and (is_array(inverse, 1, length) or is_array(inverse, K, length))
-        expect(
-            self,
-            _weights=rows == (K if known else 0),
-            _seen=self._seen.shape == (rows,),
-            _inverse=not known or fitted,
-            _scaling=scaling is None
-            or (
-                type(scaling) is Standardiser
-                and self.standardise
-                and (scaling.n_actions, scaling.n_features) == (K, n - bool(self.intercept))
-            ),
+    stored = State(
+        _n_actions=Count(),
+        _weights=Array(None, None),
+        _seen=Array(lambda self: len(self._weights), dtype=np.bool_),
+        _inverse=Array(None, "_length").where(
+            lambda self, inverse: (
+                len(inverse) in (1, self._n_actions) and self._n_actions == len(self._weights) > 0
+            )
         )
+        | None,
+        _scaling=Made(Standardiser, "_new_scaling", n_features=Count()).where(
+            lambda self, scaling: (
+                self.standardise
+                and self._inverse is not None
+                and scaling.n_features == self._weights.shape[1] - bool(self.intercept)
+            )
+        )
+        | None,
+    )
 
     def __init__(
         self,
@@ -186,9 +184,18 @@ class Ridge(Predictor):
         if self._inverse is not inverse:
             self._weights, self._inverse, self._seen = weights, inverse, known
             if self.standardise and self._scaling is None:
-                self._scaling = Standardiser(self._n_actions, len(row), MEMORY)
+                self._scaling = self._new_scaling(len(row))
             self._restored()
         return True
+
+    def _new_scaling(self, n_features: int) -> Standardiser:
+        return Standardiser(self._n_actions, n_features, MEMORY)
+
+    @property
+    def _length(self) -> int:
+        """Length of a row of `_inverse`: a triangle."""
+        n: int = self._weights.shape[1]
+        return n * (n + 1) // 2
 
     def _restored(self) -> None:
         """Gather what all kernels take."""

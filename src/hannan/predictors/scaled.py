@@ -10,6 +10,7 @@ import numpy as np
 from hannan.core.policy import Action
 from hannan.core.predictor import Predictor, adopt, extended_predictor
 from hannan.core.rounds import IntArray
+from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_loss_range, refuse
 from hannan.predictors._table import as_loss
 
@@ -35,7 +36,7 @@ class Scaled(Predictor):
     (0, array([  0., 150.]))
     """
 
-    _fixed = frozenset({"_low", "_width"})
+    stored = State(_inner=Part())
 
     def __init__(self, predictor: Any, loss_range: tuple[float, float]) -> None:
         self.predictor = predictor

@@ -16,10 +16,11 @@ import numpy as np
 
 from hannan.core.errors import DamagedFileError, MissingPackageError, StorageError
 from hannan.core.kept import is_count, is_ours, like_new, like_new_loosely, same
+from hannan.core.state import Namespace, Scope, room
 from hannan.core.storage.arrays import Arrays
 from hannan.core.storage.estimators import listed, rebuilt, refuse_memory
-from hannan.core.storage.names import Names
-from hannan.core.stored import Stored, names_in
+from hannan.core.storage.names import Names, name_of
+from hannan.core.stored import Stored, declared, has_default, is_declared, names_in
 
 Node = Any
 _PLAIN = (bool, int, float, str)
@@ -43,6 +44,7 @@ class Decoder:
         self._size = len(body)
         self._known: dict[int, Any] = {}
         self._depth = self._count = 0
+        self._owners: list[Any] = []  # of what is being loaded, the outermost first
         self._counts: dict[int, int] = {}  # of what is known: all values in it
 
     def decode(self, tree: Node) -> Any:
@@ -80,8 +82,14 @@ class Decoder:
     def _made(self, node: dict[str, Node], like: Any) -> Any:
         if "class" in node:
             return self._object(node, like)
+        if "part" in node:
+            return self._part(node, like)
         if "list" in node:
             return self._remember(node, self._items(node["list"], like))
+        if "tuple" in node:
+            return self._remember(node, tuple(self._items(node["tuple"], like)))
+        if "dict" in node:
+            return self._remember(node, self._pairs(node["dict"], like))
         for tag, decode in _TAGS.items():
             if tag in node:
                 return self._remember(node, decode(self, node))
@@ -103,10 +111,12 @@ class Decoder:
         if type(like) is made and same(given, like._params_to_store()):
             anew = like  # made by its owner, from what the file says that this one is made from
         else:
-            self._allow(made, made._footprint(given))
+            self._allow(made, max(made._footprint(given), room(made, Namespace(given))))
             anew = made._rebuild(**given)
         if type(anew) is not made:
             raise self._damaged(node["class"])
+        if is_declared(made):
+            return self._laid(anew, node, given)
         self._remember(node, anew)
         learned = node.get("learned")
         if not isinstance(learned, dict):
@@ -132,6 +142,44 @@ class Decoder:
         anew._restored()
         return anew
 
+    def _part(self, node: dict[str, Node], like: Any) -> Any:
+        """A part that its owner has made, with what was learned laid over it."""
+        if callable(like) and not isinstance(like, Stored):
+            like = like(self._allow, self._fields(node["given"]))
+        if not isinstance(like, Stored) or name_of(type(like)) != node["part"]:
+            raise self._damaged(node["part"])
+        if like._trusted_package is not None:
+            self._names.require(like._trusted_package, type(like))
+        return self._laid(like, node, {})
+
+    def _laid(self, anew: Any, node: dict[str, Node], given: dict[str, Any]) -> Any:
+        """A new object with its state, each attribute of the kind that its class declares."""
+        made, learned, kinds = type(anew), node.get("learned"), declared(type(anew))
+        self._remember(node, anew)
+        if not isinstance(learned, dict) or not learned.keys() <= kinds.keys() - given.keys():
+            raise self._damaged(learned)
+        self._owners.append(anew)
+        scope = Scope(*reversed(self._owners))
+        for name, kind in kinds.items():
+            if name not in given and name not in learned and has_default(made, name):
+                continue
+            new = getattr(anew, name, None)
+            value = new
+            if name not in given:
+                like = kind.template(new, scope) if kind.parts else None
+                value = self._decode(learned[name], like)
+            if not kind.accepts(value, new, scope):
+                raise DamagedFileError(
+                    f"{self._path} holds a {made.__name__} whose {name} cannot be "
+                    f"{type(value).__name__}{_shape(value)}."
+                )
+            if value is not new:
+                setattr(anew, name, value)
+        anew._check_state()
+        anew._restored()
+        self._owners.pop()
+        return anew
+
     def _allow(self, made: type, size: float) -> None:
         """Refuse what would take much more memory than the file itself."""
         if not size <= _SPARE + 64 * self._size:
@@ -154,8 +202,12 @@ class Decoder:
             for node, old in zip(nodes, like if alike else repeat(None, len(nodes)), strict=True)
         ]
 
-    def _pairs(self, nodes: Node) -> dict[Any, Any]:
-        return {self._decode(key): self._decode(value) for key, value in nodes}
+    def _pairs(self, nodes: Node, like: Any = None) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for each, value in nodes:
+            key = self._decode(each)
+            found[key] = self._decode(value, like.get(key) if hasattr(like, "get") else None)
+        return found
 
     def _objects(self, node: dict[str, Node]) -> Any:
         items = self._items(node["objects"])
@@ -219,10 +271,8 @@ class Decoder:
 
 
 _TAGS: dict[str, Callable[[Decoder, dict[str, Node]], Any]] = {
-    "tuple": lambda self, node: tuple(self._items(node["tuple"])),
     "set": lambda self, node: set(self._items(node["set"])),
     "frozenset": lambda self, node: frozenset(self._items(node["frozenset"])),
-    "dict": lambda self, node: self._pairs(node["dict"]),
     "counter": lambda self, node: Counter(self._pairs(node["counter"])),
     "deque": lambda self, node: deque(self._items(node["deque"]), node["most"]),
     "range": Decoder._range,

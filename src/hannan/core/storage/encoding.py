@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from hannan.core.errors import StorageError
 from hannan.core.storage.arrays import Entry, packed
 from hannan.core.storage.names import name_of
-from hannan.core.stored import Stored
+from hannan.core.stored import Stored, declared
 
 Node = Any
 _PLAIN = frozenset({bool, int, float, str})
@@ -62,8 +62,11 @@ class Encoder:
         self._alive: list[Any] = []  # so that no two objects have the same id()
         self._shared = 0
 
-    def encode(self, value: Any, path: str) -> Node:
-        """The node of a value; `path` says in messages where it stands."""
+    def encode(self, value: Any, path: str, kind: Any = None) -> Node:
+        """The node of a value; `path` says in messages where it stands.
+
+        Of parts, which their owner makes, only the state is written.
+        """
         if value is None or type(value) in _PLAIN:
             return value
         if type(value) is tuple and len(value) <= _SHORT and _PLAIN.issuperset(map(type, value)):
@@ -82,7 +85,7 @@ class Encoder:
         node: dict[str, Node] = {}
         self._nodes[id(value)] = node
         self._alive.append(value)
-        node |= self._made(value, path)
+        node |= self._made(value, path, kind)
         return node
 
     def _apart(self, value: Any, path: str) -> Node:
@@ -95,7 +98,9 @@ class Encoder:
             self._shared += 1
         return int(node["id"])
 
-    def _made(self, value: Any, path: str) -> dict[str, Node]:
+    def _made(self, value: Any, path: str, kind: Any = None) -> dict[str, Node]:
+        if kind is not None and kind.parts:
+            return self._parts(value, path, kind)
         if isinstance(value, Stored):
             if value._unstorable is not None:
                 raise StorageError(f"A file cannot hold {path}: {value._unstorable}.")
@@ -104,7 +109,7 @@ class Encoder:
             return {
                 "class": self._name(type(value)),
                 "given": self._fields(value._params_to_store(), path),
-                "learned": self._fields(value._state(), path),
+                "learned": self._learned(value, path),
             }
         for kind, encode in _KINDS.items():
             if type(value) is kind:
@@ -131,6 +136,28 @@ class Encoder:
             "only Hannan's own objects, arrays, plain values, scikit-learn estimators and "
             "functions that have a name."
         )
+
+    def _parts(self, value: Any, path: str, kind: Any) -> dict[str, Node]:
+        if isinstance(value, dict):
+            pairs = value.items()
+            return {"dict": [[self.encode(k, path), self.encode(v, path, kind)] for k, v in pairs]}
+        if isinstance(value, list | tuple):
+            tag = "list" if isinstance(value, list) else "tuple"
+            return {tag: [self.encode(each, f"{path}[{i}]", kind) for i, each in enumerate(value)]}
+        if value._unstorable is not None:
+            raise StorageError(f"A file cannot hold {path}: {value._unstorable}.")
+        if value._trusted_package is not None:
+            self.named.append(value._trusted_package)
+        makings = {name: getattr(value, name) for name in kind.arguments}
+        return {
+            "part": self._name(type(value)),
+            **({"given": self._fields(makings, path)} if makings else {}),
+            "learned": self._learned(value, path),
+        }
+
+    def _learned(self, value: Stored, path: str) -> dict[str, Node]:
+        kinds, state = declared(type(value)), value._state()
+        return {n: self.encode(v, f"{path}.{n}", kinds.get(n)) for n, v in state.items()}
 
     def _name(self, thing: Any) -> str:
         if thing not in self.named:
