@@ -7,18 +7,17 @@ from typing import Any
 
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action
+from hannan.core.state import State
 
 
 class LossFunction(Parametrised, ABC):
     """A loss f(action) of a set of elements, for oracles that take such losses."""
 
-    _room = frozenset({"n"})
-
     n_actions: int
     """K, the number of elements."""
 
-    def _state(self) -> dict[str, Any]:
-        return {}  # a function is what it was made as
+    stored = State()
+    room_for = ("n",)
 
     @abstractmethod
     def __call__(self, action: Action) -> float:

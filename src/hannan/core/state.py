@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from hannan.core.errors import DamagedFileError
 from hannan.core.stored import Stored
 
 MOST = 2**62
@@ -493,6 +494,21 @@ class Where(Kind):
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         return self.kind.accepts(value, new, scope) and bool(self.condition(scope, value))
+
+
+def require(owner: object, **holds: Any) -> None:
+    """Refuse a file unless all of this holds, by the names of attributes: for `_check_state`.
+
+    >>> require("a total", rounds=-1 >= 0)
+    Traceback (most recent call last):
+    ...
+    hannan.core.errors.DamagedFileError: The file holds a str whose rounds do not fit the rest.
+    """
+    for name, true in holds.items():
+        if not true:
+            raise DamagedFileError(
+                f"The file holds a {type(owner).__name__} whose {name} do not fit the rest."
+            )
 
 
 def same(one: Any, other: Any, but: Iterable[str] = ()) -> bool:

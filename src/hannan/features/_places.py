@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hannan.core.kept import expect, is_count, same
 from hannan.core.params import Parametrised
+from hannan.core.state import Count, DictOf, Object, State
+from hannan.core.state import Text as Words
 from hannan.features._cells import (
     Buckets,
     as_date,
@@ -29,6 +30,12 @@ Cell = tuple[str, Any]
 """The name of a column, and a value."""
 
 
+def _are_distinct(columns: dict[str, dict[str, int]]) -> bool:
+    """Whether the places of all columns are 0, 1, 2, …, each once."""
+    places = sorted(place for each in columns.values() for place in each.values())
+    return places == list(range(len(places)))
+
+
 class Places(Parametrised):
     """Places that levels, missing values and later columns take as they appear.
 
@@ -46,26 +53,16 @@ class Places(Parametrised):
         The columns whose values are levels, whatever they look like.
     """
 
-    _derived = frozenset({"_single", "_shared", "_taken", "_levels"})
-    _varying = frozenset({"_columns", "_numbers"})
-
-    def _check_stored(self) -> None:
-        columns, numbers, new = self._columns, self._numbers, Number(indicator=False)
-        dicts = type(columns) is dict and all(type(each) is dict for each in columns.values())
-        given = [place for each in columns.values() for place in each.values()] if dicts else []
-        keys = [*columns, *(key for each in columns.values() for key in each)] if dicts else []
-        expect(
-            self,
-            _columns=dicts
-            and all(is_count(place, self._single) for place in given)
-            and sorted(given) == list(range(len(given)))
-            and all(0 < len(each) <= self.each for each in columns.values())
-            and all(type(key) is str for key in keys),
-            _numbers=type(numbers) is dict
-            and len(numbers) <= _TRACKED * (self.size > 0)
-            and all(type(name) is str for name in numbers)
-            and all(type(each) is Number and same(each, new) for each in numbers.values()),
-        )
+    stored = State(
+        _columns=DictOf(
+            Words(), DictOf(Words(), Count("_single"), most="each").where(lambda self, each: each)
+        ).where(lambda self, columns: _are_distinct(columns)),
+        _numbers=DictOf(
+            Words(),
+            Object(Number, like=lambda self: Number(indicator=False)),
+            most=lambda self: _TRACKED * (self.size > 0),
+        ),
+    )
 
     def __init__(self, size: int, each: int = 0, levels: Sequence[str] = ()) -> None:
         self.size = size

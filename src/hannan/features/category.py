@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from hannan.core.kept import are_places, expect
+from hannan.core.state import Places, State, Text
 from hannan.core.validation import check_integer, refuse
 from hannan.features._cells import is_missing, level_of, stable_hash
 from hannan.features.column import Column, News
@@ -42,20 +42,13 @@ class Category(Column):
     [0. 0. 0. 1.]
     """
 
-    _derived = frozenset({"_size"})
-    _varying = frozenset({"_places"})
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 0.0
-
-    def _check_stored(self) -> None:
-        places = self._places
-        fits = type(places) is dict and len(places) <= self._size and are_places(places)
-        fits = fits and all(type(key) is str and level_of(key) == key for key in places)
-        if self.levels is not None:
-            fits = fits and list(places) == [level_of(level) for level in self.levels]
-        expect(self, _places=fits)
+    stored = State(
+        _places=Places(Text().where(lambda self, key: level_of(key) == key), most="_size").where(
+            lambda self, places: (
+                self.levels is None or [*places] == [level_of(level) for level in self.levels]
+            )
+        ),
+    )
 
     def __init__(
         self, levels: Sequence[Hashable] | None = None, room: int = 12, buckets: int = 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hannan.core.params import Parametrised
+from hannan.core.state import State
 from hannan.core.validation import refuse
 
 News = list[tuple[Callable[[Any], Any], Any]]
@@ -19,6 +20,8 @@ class Column(Parametrised, ABC):
     A value is read *as if it had been seen*: `write` changes nothing, and what `see` then learns
     from the same value is already counted in what was written.
     """
+
+    stored = State()
 
     @property
     @abstractmethod

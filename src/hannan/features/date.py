@@ -8,7 +8,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
-from hannan.core.kept import expect, same
+from hannan.core.state import Part, State
 from hannan.core.validation import refuse
 from hannan.features._cells import as_date, is_missing
 from hannan.features.column import Column, News, check_flag
@@ -56,10 +56,7 @@ class Date(Column):
     [0. 0. 0. 1.]
     """
 
-    _derived = frozenset({"_dated", "_named", "_circles"})
-
-    def _check_stored(self) -> None:
-        expect(self, _day=type(self._day) is Number and same(self._day, Number(indicator=False)))
+    stored = State(_day=Part())
 
     def __init__(
         self,

@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core.errors import ContextError, InputTypeError
-from hannan.core.kept import expect, is_count, same
 from hannan.core.params import Parametrised
+from hannan.core.state import Count, Flag, ListOf, Object, State, Text, require, same
 from hannan.core.storage import save
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.features._cells import is_missing, repr_of
@@ -88,36 +88,16 @@ class Features(Parametrised):
     hannan.core.errors.ContextError: Column 'age' is declared as Number(); got 'old'. ...
     """
 
-    _derived = frozenset({"_format", "_known", "_listed", "_plan", "_width"})
-    _varying = frozenset({"_names", "_parts", "_categories", "_places", "_sequence", "_length"})
-
-    def _check_stored(self) -> None:
-        names, parts, sequence = self._names, self._parts, self._sequence
-        known = [*names, *self._categories] if type(self._categories) is list else []
-        listed = type(names) is list and type(parts) is list and len(names) == len(parts)
-        listed = listed and all(type(name) in (str, int) for name in known)
-        places = type(self._places) is Places and is_count(self._places.size, MOST + 1)
-        if self.columns is None:
-            fits = listed and all(type(part) in KINDS for part in parts)
-            fits = fits and (self._fixed_width or not known)
-            places = places and list(self._places.levels) == [_shown(n) for n in self._categories]
-        else:
-            fresh = self.clone()
-            fits = listed and names == fresh._names and same(parts, fresh._parts)
-            places = places and same(self._places, fresh._places) and not self._categories
-        expect(
-            self,
-            _names=listed and len({*known}) == len(known),
-            _parts=fits and sum(part.width for part in parts) <= MOST,
-            _categories=len(known) <= 2 * MOST,
-            _places=places,
-            _sequence=sequence in (None, True, False) and type(sequence) is not int,
-            _length=is_count(self._length)
-            and (self._length > 0) == (sequence is True)
-            and (self.columns is None or self._length in (0, len(names))),
-        )
-        if sequence and self.columns is None:
-            expect(self, _names=all(is_count(name, self._length) for name in known))
+    stored = State(
+        _names=ListOf(Text() | Count()),
+        _parts=ListOf(Object(Column), length=lambda self: len(self._names)),
+        _categories=ListOf(Text() | Count()),
+        _places=Object(Places),
+        _sequence=Flag() | None,
+        _length=Count(),
+        _rows=Count(),
+        _fixed_width=Flag(),
+    )
 
     def __init__(
         self,
@@ -143,6 +123,30 @@ class Features(Parametrised):
             if taken > MOST:
                 raise refuse(self, "columns", f"columns of at most {MOST} numbers in all", taken)
         self._restored()
+
+    def _check_state(self) -> None:
+        names, parts, fresh = self._names, self._parts, self.clone()
+        known = [*names, *self._categories]
+        require(
+            self,
+            names=len({*known}) == len(known) <= 2 * MOST,
+            parts=sum(part.width for part in parts) <= MOST,
+            places=self._places.size <= MOST,
+            length=(self._length > 0) == (self._sequence is True),
+        )
+        if self.columns is not None:
+            whole = [names, parts, self._places, self._categories]
+            usual = [fresh._names, fresh._parts, fresh._places, []]
+            require(self, columns=same(whole, usual), length=self._length in (0, len(names)))
+        else:
+            levels = [_shown(name) for name in self._categories]
+            require(
+                self,
+                parts=all(type(part) in KINDS for part in parts),
+                names=self._fixed_width or not known,
+                places=list(self._places.levels) == levels,
+                length=not self._sequence or all(_is_place(n, self._length) for n in known),
+            )
 
     def _restored(self) -> None:
         """Gather what each row needs."""
@@ -361,3 +365,7 @@ def _shown(name: Name) -> str:
 
 def _order(name: Name) -> tuple[bool, Any]:
     return isinstance(name, str), name
+
+
+def _is_place(name: Name, length: int) -> bool:
+    return isinstance(name, int) and name < length

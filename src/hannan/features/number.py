@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import copysign, sqrt
 from typing import Any
 
-from hannan.core.kept import expect, is_number
+from hannan.core.state import Count, State
+from hannan.core.state import Number as Between
 from hannan.core.validation import check_positive
 from hannan.features._cells import HUGE, as_number, is_missing
 from hannan.features.column import Column, News, check_flag
@@ -46,13 +47,13 @@ class Number(Column):
     [0. 0.]
     """
 
-    def _check_stored(self) -> None:
-        empty = self._count > 0 or (self._mean, self._squares) == (0.0, 0.0)
-        expect(
-            self,
-            _mean=empty and is_number(self._mean, -HUGE, HUGE),
-            _squares=empty and is_number(self._squares, 0.0),
-        )
+    stored = State(
+        _count=Count(),
+        _mean=Between(
+            lambda self: -HUGE if self._count else 0.0, lambda self: HUGE if self._count else 0.0
+        ),
+        _squares=Between(0.0, lambda self: HUGE**2 if self._count else 0.0),
+    )
 
     def __init__(
         self, standardise: bool = True, clip: float = 10.0, indicator: bool = True
@@ -67,8 +68,6 @@ class Number(Column):
         self._count = 0
         self._mean = 0.0
         self._squares = 0.0
-
-    _derived = frozenset({"_most", "_near"})
 
     @property
     def width(self) -> int:

@@ -38,8 +38,6 @@ class Text(Column):
     array([0., 0., 0., 0., 0., 0., 0., 0., 1.])
     """
 
-    _derived = frozenset({"_bags"})
-
     def __init__(self, buckets: int = 12, indicator: bool = True) -> None:
         self.buckets = check_integer(self, "buckets", buckets, 1, _MOST)
         self.indicator = check_flag(self, "indicator", indicator)

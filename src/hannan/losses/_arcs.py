@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core.kept import expect, is_array, is_count
+from hannan.core.state import Array, Count, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -22,7 +22,12 @@ class Arcs(Stored):
     never modified in place.
     """
 
-    _derived = frozenset({"tails", "heads", "start", "mates"})
+    stored = State(
+        n=Count(2**31),
+        keys=Array(None, dtype=np.int64, low=0, below=lambda self: self.n**2, rising=True).where(
+            lambda self, keys: self._is_symmetric()
+        ),
+    )
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"n": self.n, "keys": self.keys}
@@ -32,16 +37,9 @@ class Arcs(Stored):
         self.keys = keys
         """tail times n plus head."""
 
-    def _check_stored(self) -> None:
-        n, keys = self.n, self.keys
-        expect(
-            self,
-            n=is_count(n, 2**31),
-            keys=is_array(keys, None, dtype=np.int64, low=0, high=n * n - 1)
-            and bool((np.diff(keys) > 0).all()),
-        )
-        back = self.heads * n + self.tails
-        expect(self, keys=np.array_equal(np.sort(back), keys) and bool((back != keys).all()))
+    def _is_symmetric(self) -> bool:
+        back = self.heads * self.n + self.tails
+        return np.array_equal(np.sort(back), self.keys) and bool((back != self.keys).all())
 
     @classmethod
     def gather(

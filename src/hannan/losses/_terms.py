@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import LossError, LossFunction
-from hannan.core.kept import expect, is_array, is_number
+from hannan.core.state import Anything, Array, DictOf, Key, Number, Object, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.losses._arcs import Arcs
@@ -30,11 +30,11 @@ class Bend(Stored):
     """A name, "cap" for min(·, cap), or a user's own function."""
     cap: float = 0.0
 
-    def _check_stored(self) -> None:
-        known = callable(self.g) or self.g == "cap" or (type(self.g) is str and self.g in NAMED)
-        expect(
-            self, weights=is_array(self.weights, None, low=0.0), g=known, cap=is_number(self.cap)
-        )
+    stored = State(
+        weights=Array(None, low=0.0),
+        g=Anything().where(lambda self, g: callable(g) or g in ("cap", *NAMED)),
+        cap=Number(),
+    )
 
     @property
     def n_actions(self) -> int:
@@ -58,16 +58,9 @@ def bent(g: str | Callable[[float], float], caps: FloatArray, sums: FloatArray) 
     return found.reshape(sums.shape)
 
 
-def _are_counted(terms: Any, kind: type[Any], n: int) -> bool:
-    """Whether these are functions on n elements, each with a number."""
-    return type(terms) is dict and all(
-        type(pair) is tuple
-        and len(pair) == 2
-        and isinstance(pair[0], kind)
-        and pair[0].n_actions == n
-        and is_number(pair[1])
-        for pair in terms.values()
-    )
+def _fits(terms: Any, term: Any) -> bool:
+    """Whether a term is a function of the same elements."""
+    return bool(term.n_actions == terms.n)
 
 
 class Terms(Stored):
@@ -80,10 +73,15 @@ class Terms(Stored):
     memory of one function. Of the last two kinds, equal terms are counted and distinct ones listed.
     """
 
-    _derived = frozenset({"_groups"})
-    _growing = frozenset({"capacities"})
-    _varying = frozenset({"arcs", "levels", "bends", "others"})
-    _fixed = frozenset({"n"})
+    stored = State(
+        offset=Number(),
+        modular=Array(),
+        arcs=Object(Arcs).where(lambda self, arcs: arcs.n == self.n) | None,
+        capacities=Array(lambda self: 0 if self.arcs is None else len(self.arcs.keys), low=0.0),
+        levels=Array(lambda self: self.n + 1) | None,
+        bends=DictOf(Key(), TupleOf(Object(Bend).where(_fits), Number())),
+        others=DictOf(Key(), TupleOf(Object(LossFunction).where(_fits), Number())),
+    )
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -117,17 +115,6 @@ class Terms(Stored):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._restored()
-
-    def _check_stored(self) -> None:
-        n, arcs = self.n, self.arcs
-        expect(
-            self,
-            arcs=arcs is None or (type(arcs) is Arcs and arcs.n == n),
-            capacities=is_array(self.capacities, 0 if arcs is None else len(arcs.keys), low=0.0),
-            levels=self.levels is None or is_array(self.levels, n + 1),
-            bends=_are_counted(self.bends, Bend, n),
-            others=_are_counted(self.others, LossFunction, n),
-        )
 
     def _restored(self) -> None:
         # Loaded objects have other addresses, so the index is rebuilt.
