@@ -2,6 +2,7 @@
 
 import json
 import platform
+import subprocess
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,9 @@ import numpy as np
 from tests.golden.settings import family, settings
 
 PATH = Path(__file__).with_name("traces.json")
+ROOT = PATH.parents[2]
+AROUND = ("adapters", "checks", "cli", "report", "verify")  # no learner imports these
+PLAYED = ("src/hannan", *(f":(exclude)src/hannan/{package}" for package in AROUND))
 MACHINE = " machine"  # no setting has this name; the space puts it first
 OPTIONAL = "baseline/vowpal-wabbit/"
 Hashes = dict[str, str]
@@ -84,6 +88,34 @@ def families() -> dict[str, list[str]]:
     for name in settings():
         found.setdefault(family(name), []).append(name)
     return found
+
+
+def _git(*arguments: str) -> str:
+    """Return what git prints; raise where there is no git, no history or no such commit."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def may_play_differently() -> bool:
+    """Return whether code that learners run or golden settings changed since the trunk.
+
+    The state before a change is where its branch left `origin/HEAD`, or the first parent of a
+    merge. Where git cannot tell, everything may have changed.
+    """
+    try:
+        head, trunk = _git("rev-parse", "HEAD"), _git("rev-parse", "origin/HEAD")
+        if head == trunk:
+            before = _git("rev-parse", "HEAD^1")
+            _git("rev-parse", "--verify", "HEAD^2")  # a plain commit may be the last of many
+        else:
+            before = _git("merge-base", head, trunk)
+        changed = _git(
+            "diff", "--name-only", before, "--", *PLAYED, "tests/golden", "constraints.txt"
+        )
+        untracked = _git("status", "--porcelain", "--", *PLAYED)
+    except (OSError, subprocess.CalledProcessError):
+        return True
+    return bool(changed or untracked)
 
 
 def sample() -> list[str]:
