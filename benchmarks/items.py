@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from examples.worlds import Items
 
 import hannan as hn
 from benchmarks.measure import Line, ratio, take_turns
@@ -62,7 +63,7 @@ def _clicks() -> list[Line]:
     for name, changes in (("steady taste", None), ("taste changing every 5,000 rounds", 5000)):
         rates = {}
         for who, make in ALL.items():
-            world = hn.environments.Items(OFFERED, changes=changes)
+            world = Items(OFFERED, changes=changes)
             games = [
                 1.0 - mean_loss(make, world, seed, ROUNDS) for seed in range(FIRST, FIRST + SEEDS)
             ]

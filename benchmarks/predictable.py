@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from examples.worlds import MeasuredSpeeds
 from joblib import Parallel, delayed
 
 import hannan as hn
@@ -125,7 +126,7 @@ def on_the_road() -> list[Line]:
         except hn.HannanError:
             continue  # a sensor off the network
         ends = np.column_stack([tail, head])
-        world = hn.environments.MeasuredSpeeds(speeds, length, routes, sensors=ends)
+        world = MeasuredSpeeds(speeds, length, routes, sensors=ends)
         for guess, results in ((None, plain), (hn.predictors.Last(), told)):
             learner = hn.ContextFTPL(routes, predictor=guess, seed=0)
             results.append(hn.play(learner, world).regret() * world.unit)

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+from examples.worlds.image_cut import grid_edges
 
 import hannan as hn
 from benchmarks.measure import Line, rate, ratio, take_turns
-from hannan.environments.image_cut import grid_edges
 from hannan.oracles.submodular import SubmodularObjective, minimise_by_values
 from hannan.perturbation import seed_key
 

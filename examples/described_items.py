@@ -1,11 +1,12 @@
 """Items that come and go, each described by features: what was learned of one helps with others."""
 
 import numpy as np
+from worlds import Items
 
 import hannan as hn
 
 ROUNDS = 3000
-world = hn.environments.Items(offered=5, pool=50, features=2, clicks=(0.1, 0.6))
+world = Items(offered=5, pool=50, features=2, clicks=(0.1, 0.6))
 contenders = {
     "hn.bandit": hn.bandit(actions="described", seed=0),
     "LinUCB, items by name only": hn.baselines.ItemLinUCB("disjoint"),

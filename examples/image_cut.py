@@ -8,13 +8,14 @@ rounds the letter changes. Give a file name to have the picture drawn (needs mat
 import sys
 
 import numpy as np
+from worlds import ImageCut
 
 import hannan as hn
 
 T = ["..........", ".########.", ".########.", *["....##...."] * 8, ".........."]
 H = ["..........", *[".##....##."] * 4, *[".########."] * 2, *[".##....##."] * 4, ".........."]
 letters = np.array([[list(row) for row in letter] for letter in (T, H, H)]) == "#"
-world = hn.environments.ImageCut(letters, seeds=8, error=0.2, smoothness=0.03)
+world = ImageCut(letters, seeds=8, error=0.2, smoothness=0.03)
 learner = hn.ContextFTPL(hn.oracles.Submodular(world.n_actions), seed=0)
 trace = hn.play(learner, world, horizon=900, seed=0)
 

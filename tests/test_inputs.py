@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from examples.worlds import ImageCut, MeasuredSpeeds
 
 import hannan as hn
 from tests.for_each import for_each
@@ -171,16 +172,16 @@ FRAME_PLACES = {
     ),
     "MeasuredSpeeds": (
         1.0 + ROWS,
-        lambda x: rounds(hn.environments.MeasuredSpeeds(x, [1.0, 2.0, 3.0]), 6),
+        lambda x: rounds(MeasuredSpeeds(x, [1.0, 2.0, 3.0]), 6),
     ),
     "MeasuredSpeeds, sensors": (
         np.array([[0, 1], [2, 2]]),
-        lambda x: rounds(hn.environments.MeasuredSpeeds(1.0 + ROWS, [1.0, 2.0], sensors=x), 6),
+        lambda x: rounds(MeasuredSpeeds(1.0 + ROWS, [1.0, 2.0], sensors=x), 6),
     ),
     "Ridge": (ROWS, lambda x: _taught(hn.predictors.Ridge(features=x)).predict(3)),
     "ImageCut": (
         BITS == 1,
-        lambda x: hn.environments.ImageCut(x, seeds=2).pictures,
+        lambda x: ImageCut(x, seeds=2).pictures,
     ),
 }
 COLUMN_PLACES = {
@@ -304,7 +305,7 @@ COLUMN_PLACES = {
     "Coverage, weights": ([1.0, 2.0, 4.0], lambda x: hn.losses.Coverage([[0, 2]], x)([0])),
     "MeasuredSpeeds": (
         [1.0, 2.0, 3.0],
-        lambda x: hn.environments.MeasuredSpeeds(1.0 + ROWS, x).unit,
+        lambda x: MeasuredSpeeds(1.0 + ROWS, x).unit,
     ),
     "AdaNormalHedge": (
         [1.0, 2.0],

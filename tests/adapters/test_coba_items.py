@@ -7,6 +7,7 @@ import coba as cb
 import numpy as np
 import pytest
 from coba.evaluators import SequentialCB
+from examples.worlds import Items
 
 import hannan as hn
 from hannan.adapters import CobaLearner, FromCoba, ToCoba, log_from_coba, log_to_coba
@@ -274,7 +275,7 @@ def test_logs_of_items_that_cannot_be_converted_are_refused():
 
 
 def test_items_are_played_by_learners_of_coba_and_by_ours_as_in_a_game():
-    items = hn.environments.Items(offered=4, pool=30, clicks=(0.1, 0.9))
+    items = Items(offered=4, pool=30, clicks=(0.1, 0.9))
     world = ToCoba(items, horizon=200, seed=7, reward_range=(-1, 1))
     assert list(world.read()) == list(world.read())
     ours = CobaLearner(bandit(), actions="described", reward_range=(-1, 1))
@@ -303,13 +304,13 @@ def test_environments_with_plain_actions_go_to_coba_too():
     assert FromCoba(world).contexts[2].tolist() == [4.0, 5.0]
 
 
-class Alike(hn.environments.Items):
+class Alike(Items):
     def rounds(self, horizon, rng):
         for _ in range(horizon):
             yield hn.core.Round(hn.Menu(None, [[1.0], [1.0]]), np.zeros(2))
 
 
-class Late(hn.environments.Items):
+class Late(Items):
     def rounds(self, horizon, rng):
         for _ in range(horizon):
             yield hn.core.Round(hn.Menu(None, [[1.0], [2.0]]), np.zeros(2), delay=1)
@@ -321,10 +322,10 @@ def test_environments_that_coba_cannot_play_are_refused():
     for given, options, said in (
         (hn.environments.ItemPunisher(), {"horizon": 3}, "depend on what is played"),
         (log.environment(), {}, "log_to_coba"),
-        (hn.environments.Items(), {}, "horizon="),
-        (hn.environments.Items(), {"horizon": 0}, "'horizon'"),
-        (hn.environments.Items(), {"horizon": 3, "seed": -1}, "'seed'"),
-        (hn.environments.Items(), {"horizon": 3, "reward_range": (1, 0)}, "'reward_range'"),
+        (Items(), {}, "horizon="),
+        (Items(), {"horizon": 0}, "'horizon'"),
+        (Items(), {"horizon": 3, "seed": -1}, "'seed'"),
+        (Items(), {"horizon": 3, "reward_range": (1, 0)}, "'reward_range'"),
         (Rows([]), {}, "an environment of hannan"),
     ):
         with pytest.raises(hn.HannanError, match=said):

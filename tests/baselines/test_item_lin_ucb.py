@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from examples.worlds import Items
 
 import hannan as hn
 from tests.cases import Match
 
-ITEMS = hn.environments.Items(4, 10)
+ITEMS = Items(4, 10)
 CONTRACT = {
     "ItemLinUCB": Match(hn.baselines.ItemLinUCB(), ITEMS, no_regret=False),
     "ItemLinUCB, disjoint": Match(hn.baselines.ItemLinUCB("disjoint"), ITEMS, no_regret=False),

@@ -5,6 +5,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from examples.worlds import SlateClicks
 
 import hannan as hn
 from hannan.checks import (
@@ -184,7 +185,7 @@ def test_whole_learners_pass():
         check_learner(make(kind), PLANTED, 60, no_regret=False)
 
 
-CLICKS = hn.environments.SlateClicks(SLATES)
+CLICKS = SlateClicks(SLATES)
 SAFE = {
     "oracle": hn.baselines.FollowTheLeader(SLATES),
     "oracle and noise": hn.baselines.KalaiVempala(SLATES, seed=0),

@@ -142,33 +142,6 @@ def test_digits_are_learned_with_bandit_feedback():
     assert trace.losses[1500:].mean() < 0.2
 
 
-def test_a_stream_is_read_from_an_archive(tmp_path):
-    np.savez(tmp_path / "s.npz", X=ROWS.astype(np.float32), y=np.array(LABELS), names=["a", "b"])
-    world = Classification.from_npz(tmp_path / "s.npz")
-    assert (world.horizon, world.n_actions, world.contexts) == (6, 3, None)
-    assert [x.tolist() for x, _ in rounds(world, 6)] == [[0, 0]] + [[1, 1]] * 5
-    plain = Classification.from_npz(str(tmp_path / "s.npz"), scale=None, n_actions=4)
-    assert [x.tolist() for x in plain.contexts] == ROWS.tolist()
-    assert plain.n_actions == 4
-
-
-def test_an_archive_that_cannot_be_read_is_refused_by_its_name(tmp_path):
-    with pytest.raises(hn.ParameterError, match=r"no file .*none.npz"):
-        Classification.from_npz(tmp_path / "none.npz")
-    np.savez(tmp_path / "half.npz", X=ROWS)
-    with pytest.raises(hn.ParameterError, match=r"half.npz.* must hold arrays X, .* and y"):
-        Classification.from_npz(tmp_path / "half.npz")
-    (tmp_path / "text.npz").write_text("no archive")
-    with pytest.raises(hn.ParameterError, match=r"text.npz.* is not a NumPy archive"):
-        Classification.from_npz(tmp_path / "text.npz")
-    np.save(tmp_path / "array.npy", ROWS)
-    with pytest.raises(hn.ParameterError, match=r"array.npy.* is not a NumPy archive"):
-        Classification.from_npz(tmp_path / "array.npy")
-    np.savez(tmp_path / "objects.npz", X=np.array([None, 1]), y=[0, 1])
-    with pytest.raises(hn.ParameterError, match=r"objects.npz.* is not a NumPy archive"):
-        Classification.from_npz(tmp_path / "objects.npz")
-
-
 @pytest.mark.parametrize(("rows", "match"), [
     ([1.0, 2.0], r"'rows' parameter of Classification must be numbers \[n, p\]"),
     (np.zeros((0, 2)), "'rows' parameter"),

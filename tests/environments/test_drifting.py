@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from examples.worlds import ImageCut, SlateClicks
 from scipy import stats
 
 import hannan as hn
@@ -12,9 +13,7 @@ from tests.environments.adaptive import Player, Remembers, Steps
 
 CONTRACT = {
     "Drifting": Drifting(problems.PLANTED, width=20),
-    "Drifting, recurring": Drifting(
-        hn.environments.SlateClicks(problems.SLATES), period=30, concepts=2
-    ),
+    "Drifting, recurring": Drifting(SlateClicks(problems.SLATES), period=30, concepts=2),
 }
 
 
@@ -208,7 +207,7 @@ def test_what_is_never_told_stays_untold():
 
 
 def test_losses_that_are_functions_cannot_be_permuted():
-    world = Drifting(hn.environments.ImageCut(np.eye(4, dtype=bool)), 1)
+    world = Drifting(ImageCut(np.eye(4, dtype=bool)), 1)
     this_round = next(world.rounds(10, np.random.default_rng(0)))
     with pytest.raises(hn.InputTypeError, match=r"Drifting changes the order .* got a Cut"):
         this_round.reveal(np.array([0]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import struct
 import time
 import zipfile
@@ -15,7 +14,7 @@ import pytest
 
 import hannan as hn
 from hannan.cli import main
-from hannan.environments import Classification, FromFile, FromLog
+from hannan.environments import FromFile, FromLog
 from hannan.networks import read_edges, read_tntp
 from tests.for_each import for_each
 
@@ -256,42 +255,3 @@ def test_nodes_and_zones_without_end_are_not_listed(tmp_path):
         file.write_text(f"{node} 2 9 1 1 1 4 ;\n")
         with pytest.raises(hn.ParameterError, match="node that is no number"):
             read_tntp(file)
-
-
-def npy(descr: str, shape: str, data: bytes = b"") -> bytes:
-    """An array in NumPy's format, with a header as it is given."""
-    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}".encode()
-    header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
-
-
-@pytest.mark.parametrize(("descr", "shape"), [
-    ("'<f8'", f"({10**13},)"), ("'<f8'", "(-1,)"), ("'<f8'", f"({'9' * 4000},)"),
-    ("'O'", "(2,)"), ("'|O8'", "()"), ("'V2000000000'", "(1,)"), ("'U500000000'", "(1,)"),
-    ("'(1000000000,)f8'", "(1,)"), ("[('a', '<f8', (2,))]", "(2,)"), ("'f8,' * 9", "(2,)"),
-    ("'" + "f8," * 9000 + "'", "(2,)"), ("'{'", "(2,)"), ("'M8[ns]'", "(2,)"), ("'x'", "(2,)"),
-    ("''", "(2,)"), ("None", "(2,)"), ("3", "(2,)"), ("'<f8'", "2"), ("'<f8'", "'a'"),
-    ("(" * 200 + ")" * 200, "(2,)"), ("__import__('os')", "(2,)"), ("'<c16'", "(2,)"),
-])  # fmt: skip
-def test_headers_of_arrays_meet_our_errors_only(descr, shape, tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
-        archive.writestr("X.npy", npy(descr, shape, bytes(64)))
-        archive.writestr("y.npy", npy("'<i8'", "(2,)", bytes(16)))
-    with cheaply(), pytest.raises(hn.HannanError):
-        Classification.from_npz(tmp_path / "x.npz")
-
-
-def test_a_packed_archive_is_read_up_to_a_limit_and_a_damaged_one_refused(tmp_path):
-    file = tmp_path / "x.npz"
-    np.savez_compressed(file, X=np.zeros((2**21, 2)), y=np.zeros(2**21, dtype=np.int64))
-    with cheaply(), pytest.raises(hn.ParameterError, match="more than 16,777,216"):
-        Classification.from_npz(file)
-    assert Classification.from_npz(file, max_unpacked=2**26, scale=None).n_actions == 1
-    content = io.BytesIO()
-    np.savez(content, X=np.zeros((3, 2)), y=np.zeros(3, dtype=np.int64))
-    for at in range(0, len(content.getvalue()), 7):
-        damaged = bytearray(content.getvalue())
-        damaged[at] ^= 0x55
-        file.write_bytes(damaged)
-        with at_most_our_errors():
-            Classification.from_npz(file, scale=None)

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
+from examples.worlds import ImageCut
 
 import hannan as hn
 
 PICTURE = np.zeros((2, 4, 5), dtype=bool)
 PICTURE[0, :2] = True
 PICTURE[1, 2:, 3:] = True
-WORLD = hn.environments.ImageCut(PICTURE, seeds=5, smoothness=0.2)
-CONTRACT = {"ImageCut": hn.environments.ImageCut(np.eye(4, dtype=bool))}
+WORLD = ImageCut(PICTURE, seeds=5, smoothness=0.2)
+CONTRACT = {"ImageCut": ImageCut(np.eye(4, dtype=bool))}
 
 
 def game(world, horizon, seed=0):
@@ -64,4 +65,4 @@ def test_the_picture_changes_halfway():
 )
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(hn.ParameterError, match=message):
-        hn.environments.ImageCut(**{"pictures": PICTURE, **arguments})
+        ImageCut(**{"pictures": PICTURE, **arguments})

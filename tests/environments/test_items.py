@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from examples.worlds import Items
 
 import hannan as hn
 
 CONTRACT = {
-    "Items": hn.environments.Items(),
-    "Items, changing": hn.environments.Items(3, 20, changes=10, lifetime=50.0),
+    "Items": Items(),
+    "Items, changing": Items(3, 20, changes=10, lifetime=50.0),
     "ItemPunisher": hn.environments.ItemPunisher(4, copies=3),
 }
 
@@ -17,7 +18,7 @@ def rounds(world, count, seed=0):
 
 
 def test_items_are_born_and_die():
-    found = rounds(hn.environments.Items(10, 30, lifetime=300.0), 2000)
+    found = rounds(Items(10, 30, lifetime=300.0), 2000)
     rows = {}
     for this in found:
         for name, row in zip(this.context.ids, this.context.rows, strict=True):
@@ -29,15 +30,15 @@ def test_items_are_born_and_die():
 
 @pytest.mark.stat
 def test_clicks_lie_in_their_range_and_follow_taste():
-    found = rounds(hn.environments.Items(clicks=(0.1, 0.5)), 3000)
+    found = rounds(Items(clicks=(0.1, 0.5)), 3000)
     rate = 1.0 - np.mean([this._losses for this in found])
     assert 0.25 < rate < 0.35
 
 
 def test_taste_changes_when_it_should():
     """The same world up to the change, another one from there on."""
-    steady = rounds(hn.environments.Items(), 60)
-    changing = rounds(hn.environments.Items(changes=40), 60)
+    steady = rounds(Items(), 60)
+    changing = rounds(Items(changes=40), 60)
     same = [
         a.context.key == b.context.key and (a._losses == b._losses).all()
         for a, b in zip(steady, changing, strict=True)
@@ -71,9 +72,9 @@ def test_the_recommended_learner_is_close_to_uniform_play_against_it():
 )  # fmt: skip
 def test_parameters_are_checked(given):
     with pytest.raises(hn.ParameterError):
-        hn.environments.Items(**given)
+        Items(**given)
 
 
 def test_a_learner_for_other_actions_is_refused_by_name():
     with pytest.raises(hn.HannanError, match="same in every round"):
-        hn.play(hn.bandit(10, seed=0), hn.environments.Items(), 10, seed=0)
+        hn.play(hn.bandit(10, seed=0), Items(), 10, seed=0)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from examples.worlds import MeasuredSpeeds
 
 import hannan as hn
-from hannan.environments import Congestion, MeasuredSpeeds
+from hannan.environments import Congestion
 from hannan.networks import RoadNetwork
 from hannan.oracles import Paths
 

@@ -1,16 +1,17 @@
 import numpy as np
 import pytest
+from examples.worlds import SlateClicks
 
 import hannan as hn
 from tests import problems
 
-CONTRACT = {"SlateClicks": hn.environments.SlateClicks(problems.SLATES)}
+CONTRACT = {"SlateClicks": SlateClicks(problems.SLATES)}
 
 
 def world(**options):
     rng = np.random.default_rng(0)
     slates = rng.permuted(np.tile(np.arange(6), (20, 3, 1)), axis=2)[:, :, :2]
-    return hn.environments.SlateClicks(hn.oracles.FinitePolicies(slates, n_actions=6), **options)
+    return SlateClicks(hn.oracles.FinitePolicies(slates, n_actions=6), **options)
 
 
 def outcomes(environment, horizon, choose, seed=1):

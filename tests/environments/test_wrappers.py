@@ -2,6 +2,7 @@ import copy
 
 import numpy as np
 import pytest
+from examples.worlds import ImageCut
 from scipy import stats
 
 import hannan as hn
@@ -198,7 +199,7 @@ def test_a_learner_believes_what_it_is_told():
 
 
 def test_losses_that_are_functions_can_only_go_missing():
-    inside = hn.environments.ImageCut(np.eye(4, dtype=bool))
+    inside = ImageCut(np.eye(4, dtype=bool))
     this_round = next(Corrupted(inside, 1.0, kind="missing").rounds(5, np.random.default_rng(0)))
     assert this_round.reveal(np.array([0]), hn.Feedback.FULL) is None
     this_round = next(Corrupted(inside, 1.0).rounds(5, np.random.default_rng(0)))

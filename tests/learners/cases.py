@@ -1,12 +1,14 @@
 """The settings in which the learners are checked; see `tests.cases`."""
 
+from examples.worlds import SlateClicks
+
 import hannan as hn
 from tests.cases import Match
 from tests.problems import ALL, FINITE, FUNCTION, PLANTED, PUNISHER, SLATES
 
 LINEAR = hn.oracles.LinearPolicies(n_actions=3)
 VECTORS = hn.environments.CopyPunisher(n_actions=3, n_contexts=5, features=2)
-CLICKS = hn.environments.SlateClicks(SLATES)
+CLICKS = SlateClicks(SLATES)
 PUNISHER_OF_ALL = hn.environments.LeaderPunisher(ALL)
 FEW = hn.oracles.FinitePolicies([[0], [1], [2]], n_actions=3)
 

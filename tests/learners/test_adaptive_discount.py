@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from examples.worlds import SlateClicks
 from scipy import stats
 
 import hannan as hn
@@ -32,7 +33,7 @@ CONTRACT = {
         hn.AdaptiveDiscount(FINITE, loss_range=(-2.0, 3.0), seed=0), PUNISHER
     ),
     "AdaptiveDiscount, slates": Match(
-        hn.AdaptiveDiscount(SLATES, seed=0), hn.environments.SlateClicks(SLATES), no_regret=False
+        hn.AdaptiveDiscount(SLATES, seed=0), SlateClicks(SLATES), no_regret=False
     ),
     "AdaptiveDiscount, open world": Match(
         hn.AdaptiveDiscount(hn.oracles.LinearPolicies(n_actions=3), discounts=(1, 0.9), seed=0),

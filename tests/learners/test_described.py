@@ -1,9 +1,12 @@
 """Learners of described actions: ids, late feedback, files, refused calls, exploration, logs."""
 
 import copy
+import shutil
 
+import examples.worlds.items
 import numpy as np
 import pytest
+from examples.worlds import Items
 
 import hannan as hn
 from hannan.core.storage import reread
@@ -11,7 +14,7 @@ from tests.cases import Match
 from tests.core.test_rounds import delays, in_order_of_arrival, late_actions
 from tests.described import RULES, menus, play
 
-ITEMS = hn.environments.Items(4, 10)
+ITEMS = Items(4, 10)
 SHARED = hn.oracles.SharedLinear()
 
 
@@ -298,18 +301,20 @@ def test_experiments_play_items(tmp_path):
     from hannan.experiments.plan import make_plan
     from hannan.experiments.run import run
 
+    shutil.copy(examples.worlds.items.__file__, tmp_path / "mine.py")
     plan = make_plan(
         {
             "title": "items",
             "seeds": [0],
             "horizon": 40,
-            "environments": {"items": {"type": "Items", "policies": {"type": "SharedLinear"}}},
+            "environments": {"items": {"type": "mine:Items", "policies": {"type": "SharedLinear"}}},
             "learners": {
                 "ours": {"type": "bandit", "actions": "described"},
                 "linucb": {"type": "ItemLinUCB"},
                 "uniform": {"type": "UniformRandom"},
             },
-        }
+        },
+        folder=tmp_path,
     )
     done = run(plan, tmp_path)
     assert not done.failures

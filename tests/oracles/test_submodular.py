@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from examples.worlds import ImageCut
 
 import hannan as hn
 from hannan.core import LossFunction
@@ -190,7 +191,7 @@ def test_average_regret_falls_and_stays_under_the_bound():
 def test_a_learner_with_a_fixed_epsilon_plays_functions_too():
     pixels = np.zeros((3, 4), dtype=bool)
     pixels[1:, :2] = True
-    world = hn.environments.ImageCut(pixels, seeds=6)
+    world = ImageCut(pixels, seeds=6)
     for epsilon in ("theorem", "anytime", 0.5):
         learner = hn.ContextFTPL(hn.oracles.Submodular(12), epsilon=epsilon, horizon=150, seed=0)
         trace = hn.play(learner, world, 150, seed=0)

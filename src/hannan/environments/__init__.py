@@ -12,13 +12,9 @@ from hannan.environments.from_arrays import FromArrays
 from hannan.environments.from_file import FromFile
 from hannan.environments.from_frame import FromFrame
 from hannan.environments.from_log import FromLog
-from hannan.environments.image_cut import ImageCut
 from hannan.environments.item_punisher import ItemPunisher
-from hannan.environments.items import Items
 from hannan.environments.leader_punisher import LeaderPunisher
-from hannan.environments.measured_speeds import MeasuredSpeeds
 from hannan.environments.planted_policy import PlantedPolicy
-from hannan.environments.slate_clicks import SlateClicks
 from hannan.environments.switching import Switching
 
 __all__ = [
@@ -34,12 +30,8 @@ __all__ = [
     "FromFile",
     "FromFrame",
     "FromLog",
-    "ImageCut",
     "ItemPunisher",
-    "Items",
     "LeaderPunisher",
-    "MeasuredSpeeds",
     "PlantedPolicy",
-    "SlateClicks",
     "Switching",
 ]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hannan.core.unpacking import open_unpacked
+from hannan._compressed_files import open_unpacked
 from hannan.core.validation import check_choice, refuse
 
 _SAMPLE = 2**17  # bytes

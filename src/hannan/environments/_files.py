@@ -16,9 +16,9 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from hannan._compressed_files import check_packed, check_unpacked, open_unpacked, packed_name
 from hannan._packages import package
 from hannan.core import ParameterError
-from hannan.core.unpacking import check_packed, check_unpacked, open_unpacked, packed_name
 from hannan.core.validation import check_integer
 from hannan.environments._columns import Batches, Table
 from hannan.environments._dialect import Dialect, check_dialect, find_dialect, find_encoding

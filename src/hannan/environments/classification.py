@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, Self
-from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +12,12 @@ from numpy.typing import NDArray
 from hannan.core import (
     ContextError,
     Environment,
-    HannanError,
     LossError,
     Oracle,
     ParameterError,
     Round,
 )
 from hannan.core.arrays import as_array, as_list, columns_of, is_frame
-from hannan.core.unpacking import check_unpacked
 from hannan.core.validation import FloatArray, check_choice, check_integer, check_positive, refuse
 from hannan.environments._scaling import RUNNING, unit
 
@@ -120,49 +116,6 @@ class Classification(Environment):
         if scale == "usual":
             scale = 16.0 if dataset == "digits" else "unit"
         return cls(rows, labels, shuffle=shuffle, scale=scale, oracle=oracle)
-
-    @classmethod
-    def from_npz(
-        cls,
-        path: str | Path,
-        *,
-        n_actions: int | None = None,
-        shuffle: bool = False,
-        scale: float | str | None = "running-unit",
-        oracle: Oracle | None = None,
-        max_unpacked: int | None = None,
-    ) -> Self:
-        """A stream kept as arrays X [n, p] and y [n] in a NumPy archive.
-
-        Parameters
-        ----------
-        path
-            The file.
-        n_actions, shuffle, scale, oracle
-            As above. By default the rows come in their order and are scaled as they come.
-        max_unpacked
-            Bytes that the file may unpack to; by default 50 times its size, and at least 16 MiB.
-        """
-        try:
-            with ZipFile(path) as archive:
-                size = sum(entry.file_size for entry in archive.infolist())
-            check_unpacked(path, size, max_unpacked)
-            with np.load(path, allow_pickle=False) as archive:
-                rows, labels = archive["X"], archive["y"]
-        except HannanError:
-            raise
-        except FileNotFoundError:
-            raise ParameterError(f"There is no file {str(path)!r}.") from None
-        except KeyError as missing:
-            raise ParameterError(
-                f"{str(path)!r} must hold arrays X, the rows, and y, the labels: {missing}."
-            ) from None
-        except Exception as error:  # a damaged archive may raise almost anything
-            why = str(error)[:200] or type(error).__name__
-            raise ParameterError(
-                f"{str(path)!r} is not a NumPy archive of numbers: {why}"
-            ) from error
-        return cls(rows, labels, n_actions=n_actions, shuffle=shuffle, scale=scale, oracle=oracle)
 
     @property
     def classes(self) -> list[Any]:

@@ -16,15 +16,21 @@ from hannan.environments._punisher import Copies
 class ItemPunisher(Environment):
     """Of the items offered, the one that copies of the learner would most likely choose costs 1.
 
-    As `CopyPunisher`, for described actions: rounds are those of `Items`, and losses have nothing
-    to do with features. All other items cost 1 with probability `low`, else 0. A learner without
-    randomness loses in every round; uniform play loses 1/K + (1 - 1/K) `low` a round, and nobody
-    can do better in all of them.
+    As `CopyPunisher`, for described actions: a round offers some items of a pool, each with
+    features and an id, and losses have nothing to do with the features. All other items cost 1
+    with probability `low`, else 0. A learner without randomness loses in every round; uniform play
+    loses 1/K + (1 - 1/K) `low` a round, and nobody can do better in all of them.
 
     Parameters
     ----------
-    offered, pool, features, lifetime
-        As in `Items`.
+    offered
+        Items in a round.
+    pool
+        Items that there are at a time.
+    features
+        Features of a visitor, and as many of an item; all standard normal.
+    lifetime
+        Rounds that an item lives, on average.
     copies
         How many copies are asked. Ties among their answers go to the item offered first.
     low

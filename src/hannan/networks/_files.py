@@ -3,8 +3,8 @@
 import zlib
 from os import PathLike
 
+from hannan._compressed_files import open_unpacked
 from hannan.core import ParameterError
-from hannan.core.unpacking import open_unpacked
 
 
 def read_text(path: str | PathLike[str], max_unpacked: int | None = None) -> str:

@@ -37,10 +37,10 @@ class ToCoba:
     --------
     >>> import coba as cb
     >>> import hannan as hn
-    >>> world = hn.adapters.ToCoba(hn.environments.Items(offered=3), horizon=20)
-    >>> first = next(world.read())
-    >>> len(first["actions"]), len(first["actions"][0]), len(first["context"])
-    (3, 4, 4)
+    >>> planted = hn.environments.PlantedPolicy(hn.oracles.AllPolicies(4, 3))
+    >>> world = hn.adapters.ToCoba(planted, horizon=20)
+    >>> next(world.read())["actions"]
+    [0, 1, 2]
     >>> result = cb.Experiment(world, [cb.RandomLearner()]).run(quiet=True)
     >>> len(result.interactions)
     20

@@ -15,10 +15,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from hannan._compressed_files import check_packed, open_unpacked
 from hannan.adapters.vw.rounds import VWFormatError
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
-from hannan.core.unpacking import check_packed, open_unpacked
 
 MAX_ROUND = 2**20
 Source = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]

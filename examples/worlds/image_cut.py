@@ -37,17 +37,6 @@ class ImageCut(Environment):
         Weight of a separated pair.
     blur
         Standard deviation of the noise of the image, in which pixels are 0 or 1.
-
-    Examples
-    --------
-    >>> import hannan as hn
-    >>> square = np.zeros((6, 6), dtype=bool)
-    >>> square[1:4, 2:5] = True
-    >>> world = hn.environments.ImageCut(square, error=0.1)
-    >>> learner = hn.ContextFTPL(hn.oracles.Submodular(world.n_actions), seed=0)
-    >>> trace = hn.play(learner, world, horizon=100, seed=0)
-    >>> bool((trace.best_policy(None) == np.flatnonzero(square)).all())
-    True
     """
 
     def __init__(

@@ -31,17 +31,6 @@ class SlateClicks(PlantedWorld):
         Probabilities of a click.
     fatigue
         Probability that the item shown most often is not clicked; 0 makes the world stochastic.
-
-    Examples
-    --------
-    >>> import hannan as hn
-    >>> rng = np.random.default_rng(0)
-    >>> slates = rng.permuted(np.tile(np.arange(6), (20, 3, 1)), axis=2)[:, :, :2]
-    >>> world = hn.environments.SlateClicks(hn.oracles.FinitePolicies(slates))
-    >>> learner = hn.ContextSemiBanditFTPL(world.oracle, seed=0)
-    >>> trace = hn.play(learner, world, horizon=100, seed=0)
-    >>> len(trace.actions[0])
-    2
     """
 
     oblivious = False

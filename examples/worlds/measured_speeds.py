@@ -39,13 +39,6 @@ class MeasuredSpeeds(Environment):
     ----------
     unit
         The travel time that counts as loss 1.
-
-    Examples
-    --------
-    >>> import hannan as hn
-    >>> world = hn.environments.MeasuredSpeeds([[30, 60], [60, 20]], length=[1.0, 1.0])
-    >>> world.unit, [r._losses.tolist() for r in world.rounds(2, np.random.default_rng(0))]
-    (0.05, [[0.66..., 0.33...], [0.33..., 1.0]])
     """
 
     def __init__(

@@ -38,16 +38,6 @@ class Items(Environment):
         The lowest and the highest probability of a click.
     changes
         After how many rounds the taste changes; None for never.
-
-    Examples
-    --------
-    >>> import hannan as hn
-    >>> world = hn.environments.Items(changes=5000)
-    >>> this_round = next(world.rounds(1, np.random.default_rng(0)))
-    >>> this_round.context
-    <menu of 10 actions with 4 features>
-    >>> this_round.context.ids[:3]
-    (56, 149, 151)
     """
 
     n_actions = None  # type: ignore[assignment]  # those that a round offers
