@@ -7,7 +7,6 @@ rows, then shortest augmenting paths for the rows left. [jonker1987]
 import numpy as np
 from numba import float64
 
-from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
 
 
@@ -125,7 +124,7 @@ def assign(costs, handicap, price, owner, column, distance, before, done):
 def _fill(costs, totals, noise, scale, row_of, column_of, in_order, most):
     """The table of perturbed totals; faster where elements are in the order of its cells."""
     if in_order:
-        flat = lanes.flat(costs)
+        flat = costs.reshape(-1)
         for k in range(totals.size):
             flat[k] = min(totals[k] + scale * float64(noise[k]), most)
     else:

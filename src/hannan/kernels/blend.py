@@ -20,9 +20,7 @@ import numpy as np
 from numba import int64
 
 from hannan.kernels import lanes
-from hannan.kernels.clipping import clip
-from hannan.kernels.compiling import njit, plain
-from hannan.kernels.copying import copy
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 
 LARGEST = 1e150  # sums of squares of larger features overflow
@@ -31,7 +29,7 @@ _SLACK = 1e-8  # of a square, more than rounding can make of it
 _LIGHT = 0.01  # the widths of parts with a smaller share are not looked at
 
 
-@plain
+@njit
 def shares(errors, out):
     """out = softmax(-2 errors), of as many as there is room for."""
     least, total = np.inf, 0.0
@@ -45,22 +43,22 @@ def shares(errors, out):
         out[i] /= total
 
 
-@plain
+@njit
 def deviation(tally):
     """σ, the size of an error; 1/2 before any was seen."""
     return math.sqrt((0.25 + tally[-2]) / (1.0 + tally[-1]))
 
 
-@plain
+@njit
 def standardise(row, center, scale, out):
     """out[: p] = the row, centred, scaled, clipped and divided by √p."""
     p = row.size
     root = math.sqrt(p)
     for j in range(p):
-        out[j] = clip((row[j] - center[j]) / scale[j], -_LIMIT, _LIMIT) / root
+        out[j] = min(max((row[j] - center[j]) / scale[j], -_LIMIT), _LIMIT) / root
 
 
-@plain
+@njit
 def expand(row, center, scale, waves, phases, height, raw, v, mark):
     """v of a row, unless it is there already; False for a row that is not finite or too large."""
     p, m = waves.shape
@@ -95,7 +93,7 @@ def expand(row, center, scale, waves, phases, height, raw, v, mark):
     return True
 
 
-@plain
+@njit
 def dot(a, b, n):
     """The inner product of the first n entries."""
     lane = lanes.splat(0.0)
@@ -108,7 +106,7 @@ def dot(a, b, n):
     return found
 
 
-@plain
+@njit
 def project(inverse, n, x, out):
     """out = R x."""
     if inverse.size == n:
@@ -136,7 +134,7 @@ def project(inverse, n, x, out):
         start += i + 1
 
 
-@plain(fastmath=True)
+@njit(fastmath=True)
 def form(inverse, n, x):
     """About x'R x, in a third of the time that `project` takes."""
     found = 0.0
@@ -151,14 +149,14 @@ def form(inverse, n, x):
     return found
 
 
-@plain
+@njit
 def limit(inverse, n, x, widest):
     """A little more than √(x'R x), but not more than the width where nothing was seen."""
-    square = clip(form(inverse, n, x) + _SLACK * widest * widest, 0.0, np.inf)
-    return clip((1.0 + _SLACK) * math.sqrt(square), 0.0, widest)
+    square = max(form(inverse, n, x) + _SLACK * widest * widest, 0.0)
+    return min((1.0 + _SLACK) * math.sqrt(square), widest)
 
 
-@plain
+@njit
 def shrink(inverse, n, product, bottom):
     """R -= (R x)(R x)' / bottom."""
     if inverse.size == n:
@@ -174,14 +172,14 @@ def shrink(inverse, n, product, bottom):
         start += i + 1
 
 
-@plain
+@njit
 def length(i, sizes, triangular):
     """The numbers in an inverse of part i."""
     n = sizes[i]
     return n * (n + 1) // 2 if triangular else n
 
 
-@plain
+@njit
 def copies(K, inverse, sizes, triangular):
     """How many inverses a part has: K, or one that is shared."""
     each = 0
@@ -190,7 +188,7 @@ def copies(K, inverse, sizes, triangular):
     return K if inverse.size == K * each else 1
 
 
-@plain
+@njit
 def means(v, sizes, weights, share, out):
     """out[k] = the mixture of <w_k, v> over the parts."""
     for k in range(out.size):
@@ -203,7 +201,7 @@ def means(v, sizes, weights, share, out):
             start += n
 
 
-@plain
+@njit
 def width(which, many, v, sizes, inverse, triangular, share, widest, products, fresh):
     """The mixture of √(v'R v), R being inverse number `which` of `many` in each part.
 
@@ -221,14 +219,14 @@ def width(which, many, v, sizes, inverse, triangular, share, widest, products, f
                 begin = start + which * each
                 project(inverse[begin : begin + each], n, v, product)
             # No wider than before anything was seen, whatever the rounding.
-            square = clip(dot(product, v, n), 0.0, np.inf)
-            found += share[i] * clip(math.sqrt(square), 0.0, widest[i])
+            square = max(dot(product, v, n), 0.0)
+            found += share[i] * min(math.sqrt(square), widest[i])
         start += many * each
         place += n
     return found
 
 
-@plain
+@njit
 def reach(which, many, v, sizes, inverse, share, widest):
     """A little more than `width`, whatever the rounding; of triangles."""
     found = 0.0
@@ -243,7 +241,7 @@ def reach(which, many, v, sizes, inverse, share, widest):
     return found
 
 
-@plain
+@njit
 def limits(v, sizes, ridge, out):
     """out[i] = |v|/√λ, the width of part i where nothing was seen."""
     for i in range(sizes.size):
@@ -306,9 +304,10 @@ def advise(
             best, least = k, value
             for i in range(P):
                 mark[1 + i] = which if factor > 0.0 and share[i] >= _LIGHT else -1
-            copy(spare, products[0])
+            for j in range(spare.size):
+                products[0, j] = spare[j]
     for k in range(K):
-        values[k] = clip(values[k], 0.0, 1.0)
+        values[k] = min(max(values[k], 0.0), 1.0)
     return best
 
 
@@ -407,10 +406,10 @@ def count(v, elements, losses, keep, sizes, weights, K, tally):
             begin = first + elements[e] * n
             guess = dot(weights[begin : begin + n], v, n)
             mixed += share[i] * guess
-            error = losses[e] - clip(guess, 0.0, 1.0)
+            error = losses[e] - min(max(guess, 0.0), 1.0)
             errors[i] += error * error  # a power takes longer to be compiled
             first += K * n
-        error = losses[e] - clip(mixed, 0.0, 1.0)
+        error = losses[e] - min(max(mixed, 0.0), 1.0)
         errors[P] += error * error
     size = elements.size if elements.size else 1
     for i in range(P + 1):

@@ -18,7 +18,6 @@ from numba import config, float64, types, uint64
 from numba.extending import intrinsic
 
 from hannan.kernels.compiling import njit
-from hannan.kernels.copying import copy
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
@@ -374,7 +373,7 @@ def search(w, masks, weights, guess):
         bills[0] -= RW[0, c]
     counts[0, 0], counts[0, 1] = n_penalties, n_rewards
     frees[0] = everything
-    copy(w, W[0])
+    W[0] = w
 
     nodes = 0
     depth = 0
@@ -415,11 +414,11 @@ def search(w, masks, weights, guess):
             take_it = promising == (child > depth)
             takes[child] = bit if take_it else _NONE
             leaves[child] = _NONE if take_it else bit
-        copy(v, W[depth + 1])
-        copy(penalty, PENALTY[depth + 1, :n_penalties])
-        copy(pw, PW[depth + 1, :n_penalties])
-        copy(reward, REWARD[depth + 1, :n_rewards])
-        copy(rw, RW[depth + 1, :n_rewards])
+        W[depth + 1] = v
+        PENALTY[depth + 1, :n_penalties] = penalty[:n_penalties]
+        PW[depth + 1, :n_penalties] = pw[:n_penalties]
+        REWARD[depth + 1, :n_rewards] = reward[:n_rewards]
+        RW[depth + 1, :n_rewards] = rw[:n_rewards]
         depth += 1
     return best_mask, best, nodes
 

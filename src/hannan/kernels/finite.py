@@ -9,7 +9,7 @@ from numba import float32, float64, int64, uint64
 from numpy.typing import NDArray
 
 from hannan.kernels import lanes
-from hannan.kernels.compiling import njit, plain
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, laplace_one, transpose
 from hannan.kernels.weights import SUM, chance, take
@@ -22,7 +22,7 @@ _TINY = 1e-300
 _BLOCK = 128  # policies whose minimum is taken before it is compared with the best so far
 
 
-@plain
+@njit
 def _entries(raw, starts, cells, out):
     """out[e] = sum of the raw noise of the cells of entry e."""
     for e in range(starts.size - 1):
@@ -32,7 +32,7 @@ def _entries(raw, starts, cells, out):
         lanes.store(out, e * WIDTH, total)
 
 
-@plain
+@njit
 def _tables(entry, first_entry, group_start, row_start, out):
     """For each group of contexts, the noise of every combination of their entries.
 
@@ -64,7 +64,7 @@ def fill_tables(key, stream, first, n_cells, plan, out):
     _tables(entry, first_entry, group_start, row_start, out)
 
 
-@plain
+@njit
 def project(tables, codes, start, stop, out):
     """out[n - start, b] = noise of policy n in draw b: one table row for each group.
 
@@ -72,7 +72,7 @@ def project(tables, codes, start, stop, out):
     four.
     """
     groups = uint64(codes.shape[1])
-    flat = lanes.flat(codes)
+    flat = codes.reshape(-1)
     shift, one = uint64(4), uint64(1)
     zero = lanes.splat(float32(0.0))
     for n in range(start, stop, 4):
@@ -107,7 +107,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
     tables = lanes.aligned(n_rows * WIDTH)
     tile = lanes.aligned(CHUNK * WIDTH)
     spare = lanes.aligned(CHUNK * WIDTH)
-    flat = lanes.flat(block)
+    flat = block.reshape(-1)
     for i in range(0, draws, WIDTH):
         fill_tables(key, stream, first + i, n_cells, plan, tables)
         whole = i + WIDTH <= draws
@@ -123,7 +123,7 @@ def fill_rows(key, stream, first, n_cells, plan, n_rows, codes, block, begin, en
                         block[i + row, m] = spare[row * CHUNK + m - n]
 
 
-@plain
+@njit
 def plain_leader(scores):
     """argmin of the scores alone."""
     best = 0
@@ -133,7 +133,7 @@ def plain_leader(scores):
     return best
 
 
-@plain
+@njit
 def leader(scores, z, scale):
     """argmin over n of scores[n] + scale * z[n]; z is not read at scale 0."""
     if scale == 0.0:
@@ -159,7 +159,7 @@ def leader(scores, z, scale):
     return 0
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def act(scores, block, row, scale, column):
     """Action of the leader under one draw; `column` holds each policy's action."""
     return column[leader(scores, block[row], scale)]
@@ -275,35 +275,35 @@ def foresee(note, losses, largest):
     return found if second - best > slack else int64(-1)
 
 
-@plain
+@njit
 def add(scores, losses, column):
     """scores[n] += losses[column[n]]"""
     for n in range(column.size):
         scores[n] += losses[column[n]]
 
 
-@plain
+@njit
 def add_rows(scores, losses, columns, contexts):
     """Each policy's loss on several contexts, a row of losses for each."""
     for i in range(contexts.shape[0]):
         add(scores, losses[i], columns[contexts[i]])
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def settle(scores, block, row, scale, column, losses):
     """Add the losses, then the action of the leader under the same draw."""
     add(scores, losses, column)
     return column[leader(scores, block[row], scale)]
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def act_all(scores, block, scales, column, out):
     """Action of the leader of each row of scores, under the row of the block beside it."""
     for i in range(scores.shape[0]):
         out[i] = column[leader(scores[i], block[i], scales[i])]
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def add_all(scores, column, losses, discounts):
     """Add the losses to each row of scores, which then fades by its discount."""
     for i in range(scores.shape[0]):
@@ -312,7 +312,7 @@ def add_all(scores, column, losses, discounts):
             scores[i, n] = fade * (scores[i, n] + losses[column[n]])
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def settle_all(scores, block, scales, column, losses, discounts, out):
     """The same, with the action of each leader before the row fades."""
     for i in range(scores.shape[0]):
@@ -324,7 +324,7 @@ def settle_all(scores, block, scales, column, losses, discounts, out):
                 scores[i, n] *= fade
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def leaders(scores, block, start, stop, scale, codes, minima):
     """The leader under each of some rows of the block, with its value."""
     for row in range(start, stop):
@@ -334,14 +334,14 @@ def leaders(scores, block, start, stop, scale, codes, minima):
         minima[row - start] = scores[n] if scale == 0.0 else scores[n] + scale * float64(z[n])
 
 
-@plain
+@njit
 def tilt(scores, losses, column, out):
     """out[n] = scores[n] + losses[column[n]]"""
     for n in range(column.size):
         out[n] = scores[n] + losses[column[n]]
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def resample_one(scores, block, start, stop, scale, column, target, successes):
     """Go through rows until the leader's action was `target` `successes` times.
 
@@ -356,7 +356,7 @@ def resample_one(scores, block, start, stop, scale, column, target, successes):
     return hits, stop - start
 
 
-@plain
+@njit
 def _gaps(scores, z, scale, column, action):
     """By how much `action` leads all others under z and under -z, in units of the noise."""
     factor = lanes.splat(float64(scale))
@@ -380,7 +380,7 @@ def _gaps(scores, z, scale, column, action):
     return gap, (lanes.smallest(others_back) - lanes.smallest(ours_back)) / abs(scale)
 
 
-@plain
+@njit
 def _free_gaps(scores, z, scale, column, action, key, stream, draw, cell):
     """The same without the action's own noise on the context, which is in `cell`, -1 for none.
 
@@ -398,7 +398,7 @@ def _free_gaps(scores, z, scale, column, action, key, stream, draw, cell):
     return gap + own, back - own
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def weigh(
     scores, block, start, stop, scale, column, action, cell, key, stream, stop_key, first, share,
     most, enough, used, state,
@@ -420,7 +420,7 @@ def weigh(
     return stop - start, True
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def lesson(
     scores, block, start, stop, scale, column, action, cell, key, stream, stop_key, first,
     most, enough, loss, state,
@@ -442,7 +442,7 @@ def lesson(
     return used, unrest(scores, block, row, scale, *given)
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def unrest(scores, block, row, scale, column, action, cell, key, stream, draw, amount):
     """How much less likely an action becomes if it costs `amount` more, times that amount.
 
@@ -455,7 +455,7 @@ def unrest(scores, block, row, scale, column, action, cell, key, stream, draw, a
     return 0.5 * amount * (lost + lost_back)
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def resample_many(
     scores, block, start, stop, scale, column, member, successes, hits, reached, used
 ):
@@ -481,7 +481,7 @@ def resample_many(
     return row - start, short
 
 
-@plain
+@njit
 def best_by_action(scores, column, out):
     """out[a] = smallest score among the policies that play action a."""
     out[:] = np.inf

@@ -11,7 +11,6 @@ from numba import float64, int32, int64, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
-from hannan.kernels.copying import copy
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
 
@@ -228,7 +227,7 @@ def fill_tables(key, stream, first, ys, miss, unit, n, rows):
                     if lo & ys[x] & (LEAF - 1) == 0:
                         table[base + lo] += value
             _sum_supersets(table, n)
-            copy(table, row[:size])
+            row[:size] = table[:size]
             for h in range(blocks):
                 row[size + h], row[size + blocks + h] = _ends(table[h * LEAF : (h + 1) * LEAF])
 

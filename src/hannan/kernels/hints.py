@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 
-from hannan.kernels.clipping import clip
-from hannan.kernels.compiling import plain
+from hannan.kernels.compiling import njit
 
 S, COST, SQUARES = 0, 1, 2
 
@@ -17,7 +16,7 @@ _ANSWERED = 4.0  # rounds for each open one, from which on hints get all that th
 _LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
 
-@plain
+@njit
 def share(
     values, low, measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept
 ):  # fmt: skip
@@ -39,18 +38,18 @@ def share(
         return -1.0
     found = wanted(measured, terms, n, W, waiting, answered)
     if alone:  # so that S stays within the budget whatever happens
-        found = clip(found, 0.0, 1.0 - 1.0 / clip(left, 2.0, np.inf))
+        found = min(found, 1.0 - 1.0 / max(left, 2.0))
     return found
 
 
-@plain
+@njit
 def wanted(measured, terms, n, W, waiting, answered):
     """p by the hint's advantage so far, within what the base must keep."""
     _, prior, floor, largest = terms
     cost = measured[COST]
     z = prior - cost / math.sqrt(measured[SQUARES] + 1.0)
-    earned = 1.0 / (1.0 + math.exp(-clip(2.0 * z, -500.0, 30.0)))  # less than 1
-    kept = floor / math.sqrt(1.0 + clip(-cost, 0.0, np.inf))
+    earned = 1.0 / (1.0 + math.exp(-min(max(2.0 * z, -500.0), 30.0)))  # less than 1
+    kept = floor / math.sqrt(1.0 + max(-cost, 0.0))
     most = 1.0
     if largest < 1.0:  # so that W <= n / (1 - share)
         room = n / (1.0 - largest) - W
@@ -58,11 +57,11 @@ def wanted(measured, terms, n, W, waiting, answered):
     if waiting:
         # Until it learns more a predictor recommends the same: rounds that are open together
         # would all explore alike. The base has a random draw for each of them.
-        earned *= clip(answered / (_ANSWERED * waiting), 0.0, 1.0)
-    return clip(clip(earned, 0.0, 1.0 - kept), 0.0, most)
+        earned *= min(answered / (_ANSWERED * waiting), 1.0)
+    return min(max(min(earned, 1.0 - kept), 0.0), most)
 
 
-@plain
+@njit
 def price(law, values, advice, action, share):
     """By the estimates alone; the base's probability of the action over the real one; its value.
 
@@ -78,7 +77,7 @@ def price(law, values, advice, action, share):
     return expected, ratio, values[action]
 
 
-@plain
+@njit
 def charge(measured, law, values, advice, action, share, loss, weight, top, known, kept):
     """Add what a hint has cost. `known`: the law is, and `values` were the latest.
 
@@ -95,7 +94,7 @@ def charge(measured, law, values, advice, action, share, loss, weight, top, know
         else:
             measured[S] += (1.0 - ratio) * loss / kept
     hit = weight if action == advice else 0.0
-    factor = clip(hit - ratio, -_LARGEST_RATIO, _LARGEST_RATIO)
+    factor = min(max(hit - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
     gap = (expected + factor * surprise) / top
     measured[COST] += gap
     measured[SQUARES] += gap * gap

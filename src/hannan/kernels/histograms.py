@@ -15,7 +15,6 @@ from numba import float32, float64, int32, int64, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
-from hannan.kernels.copying import copy_rows
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace, transpose
 
@@ -339,6 +338,6 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         gather_totals(raw, members, K, totals)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        emit(hist, totals, heavy, shape, tile, lanes.flat(rows), row_width, int64(0))
+        emit(hist, totals, heavy, shape, tile, rows.reshape(-1), row_width, int64(0))
         if not whole:
-            copy_rows(spare, block[i:])
+            block[i:] = spare[: draws - i]

@@ -9,8 +9,6 @@ expression.
 import numpy as np
 from llvmlite import ir
 from numba import config, types
-from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
 
 from hannan.kernels.compiling import njit
@@ -27,9 +25,6 @@ _LLVM = {
     types.uint16: ir.IntType(16),
     types.uint32: ir.IntType(32),
 }
-
-
-_KEPT = ("data", "itemsize", "nitems", "meminfo", "parent")  # by an array that becomes one row
 
 
 class Lanes(types.Type):
@@ -69,30 +64,6 @@ def aligned(size):
     numbers = np.empty(size + WIDTH, np.float32)
     start = -(numbers.ctypes.data // 4) % WIDTH
     return numbers[start : start + size]
-
-
-@intrinsic
-def flat(typing_context, array):
-    """A contiguous array as one row; for `reshape` the compiler takes a fifth of a second.
-
-    Numbers are shared, and both hold on to the memory.
-    """
-    if array.layout != "C":
-        return None
-
-    def generate(context, builder, signature, args):
-        whole = context.make_array(signature.args[0])(context, builder, args[0])
-        kind = signature.return_type
-        fields = {name: getattr(whole, name) for name in _KEPT}
-        fields["shape"] = cgutils.pack_array(builder, [whole.nitems])
-        fields["strides"] = cgutils.pack_array(builder, [whole.itemsize])
-        model = context.data_model_manager[kind]
-        row = ir.Constant(context.get_value_type(kind), ir.Undefined)
-        for name, value in fields.items():
-            row = builder.insert_value(row, value, model.get_field_position(name))
-        return impl_ret_borrowed(context, builder, kind, row)
-
-    return array.copy(ndim=1)(array), generate
 
 
 @intrinsic
@@ -219,26 +190,6 @@ def gather(typing_context, array, places):
 
 
 @intrinsic
-def bits(typing_context, number):
-    """The bits of one float, as an integer; arrays seen as integers take longer to be compiled."""
-
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], context.get_value_type(signature.return_type))
-
-    return (types.int32 if number == types.float32 else types.int64)(number), generate
-
-
-@intrinsic
-def from_bits(typing_context, bits):
-    """The float of these bits."""
-
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], context.get_value_type(signature.return_type))
-
-    return (types.float32 if bits == types.int32 else types.float64)(bits), generate
-
-
-@intrinsic
 def smallest(typing_context, a):
     """The smallest of the sixteen numbers."""
 
@@ -291,7 +242,6 @@ def _total(a):
 
 if getattr(config, "DISABLE_JIT"):  # noqa: B009
     globals().update(
-        flat=lambda array: array.reshape(-1),
         load=lambda array, offset: array[offset : offset + WIDTH].copy(),
         store=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
         stream=lambda array, offset, lanes: array.__setitem__(slice(offset, offset + WIDTH), lanes),
@@ -303,8 +253,6 @@ if getattr(config, "DISABLE_JIT"):  # noqa: B009
         where_equal=lambda codes, code, x, y: np.where(codes == code, x, y),
         gather=lambda array, places: array[places],
         where_less=lambda a, b, x, y: np.where(a < b, x, y),
-        bits=lambda number: number.view(f"i{number.itemsize}"),
-        from_bits=lambda bits: bits.view(f"f{bits.itemsize}"),
         smallest=np.min,
         total=_total,
         zip_low=lambda a, b: np.stack([a, b], axis=1).ravel()[:WIDTH],

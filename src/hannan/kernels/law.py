@@ -32,7 +32,7 @@ def argmin_law(values, scale, out):
         _of_two(values, scale, out)
         return
     least = values.min()
-    order = _order(values)
+    order = np.argsort(values)
     g, a = np.empty(K), np.empty(K)
     for m in range(K):
         g[m] = (values[order[m]] - least) / scale
@@ -71,19 +71,6 @@ def _of_two(values, scale, out):
     # Of an infinite g the product would be infinity times zero.
     out[larger] = math.exp(-g) * (2.0 + g) / 4.0 if g < _FAR else 0.0
     out[1 - larger] = 1.0 - out[larger]
-
-
-@njit
-def _order(values):
-    """`np.argsort`, by insertion: it compiles in no time, and the integral takes K² steps, too."""
-    order = np.empty(values.size, np.int64)
-    for i in range(values.size):
-        value, at = values[i], i
-        while at > 0 and value < values[order[at - 1]]:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = i
-    return order
 
 
 @njit

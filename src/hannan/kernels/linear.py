@@ -10,7 +10,7 @@ import numpy as np
 from numba import int64, uint64
 
 from hannan.kernels import lanes
-from hannan.kernels.compiling import njit, plain
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import philox
 
@@ -172,14 +172,14 @@ def divide(row, number, start):
         row[j] /= number
 
 
-@plain
+@njit
 def subtract(row, factor, other, start):
     """row -= factor * other, from an entry on."""
     for j in range(start, row.size):
         row[j] -= factor * other[j]
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def fill_normals(key, stream, first, out):
     """Standard normal variates, a row for each draw, by the method of Box and Muller."""
     draws, size = out.shape
@@ -201,7 +201,7 @@ def fill_normals(key, stream, first, out):
                 row[at + 3] = radius * math.sin(angle)
 
 
-@plain
+@njit
 def perturb(v, g, factor, scores):
     """scores[k] += factor * <v, g_k>"""
     p, K = g.shape
@@ -211,7 +211,7 @@ def perturb(v, g, factor, scores):
             scores[k] += w * g[i, k]
 
 
-@plain
+@njit
 def polynomial(coefficients, x, out):
     """By Horner's rule, from the highest power down, for a multiple of 64 numbers."""
     for i in range(0, x.size, 4 * WIDTH):
@@ -246,9 +246,9 @@ def normal_tails(t, density, survival):
         x[i] = (square - whole * _LOG2_HIGH) - whole * _LOG2_LOW
         power[i] = whole + _TO_INTEGER
     polynomial(_EXP, x, density)
+    bits, shift = density.view(np.int64), power.view(np.int64)
     for i in range(size):
-        bits = lanes.bits(density[i]) + (lanes.bits(power[i]) << 52)
-        density[i] = lanes.from_bits(bits)
+        bits[i] += shift[i] << 52
     for i in range(size):
         density[i] = density[i] if t[i] > -_FARTHEST else 0.0
         z = min(abs(t[i]) * 0.7071067811865476, 6.25)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from hannan.kernels.compiling import plain
+from hannan.kernels.compiling import njit
 
 LARGEST = 1e120
 """The most that a number may be in absolute value, so that sums of squares stay finite."""
 
 
-@plain
+@njit
 def extremes(values):
     """Smallest and largest entry; (nan, nan) if one is not a number up to `LARGEST`."""
     low = np.inf
@@ -24,7 +24,7 @@ def extremes(values):
     return low, high
 
 
-@plain
+@njit
 def copy_usable(values, out):
     """Copy without negative zeros; False where there is nothing, or no number up to `LARGEST`."""
     for j in range(values.size):
@@ -34,7 +34,7 @@ def copy_usable(values, out):
     return values.size > 0
 
 
-@plain
+@njit
 def gap(values, others):
     """Smallest and largest difference."""
     low = np.inf

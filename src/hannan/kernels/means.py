@@ -9,33 +9,32 @@ import math
 import numpy as np
 
 from hannan.kernels import hints
-from hannan.kernels.clipping import clip
-from hannan.kernels.compiling import plain
+from hannan.kernels.compiling import njit
 
 FORGETTING = 0.999  # of the sums of squared errors, with every round
 
 
-@plain
+@njit
 def deviation(errors):
     """The size of past errors; 1/2 before any was seen."""
     return math.sqrt((0.25 + errors[0]) / (1.0 + errors[1]))
 
 
-@plain
+@njit
 def advise(row, errors, alpha, estimate):
     """The element of the least shrunk mean less its width; `estimate` gets the plain means."""
     width = alpha * deviation(errors)
     best, least = 0, np.inf
     for k in range(row.shape[1]):
         total, n = row[0, k], row[1, k]
-        estimate[k] = total / clip(n, 1.0, np.inf)
+        estimate[k] = total / max(n, 1.0)
         low = total / (n + 1.0) - width / math.sqrt(n + 1.0)
         if low < least:
             best, least = k, low
     return best
 
 
-@plain
+@njit
 def learn(row, errors, k, loss):
     """Count a loss of element k, and how far its shrunk mean was off."""
     total, n = row[0, k], row[1, k]
@@ -46,7 +45,7 @@ def learn(row, errors, k, loss):
     errors[1] = FORGETTING * errors[1] + 1.0
 
 
-@plain
+@njit
 def hint(
     row, errors, alpha, top, estimate, measured, budget, prior, floor, largest,
     G, n, W, reserve, waiting, answered, alone, kept,
@@ -62,7 +61,7 @@ def hint(
     )  # fmt: skip
 
 
-@plain
+@njit
 def settle(
     row, errors, k, loss, measured, law, values, advice, share, weight, top, known, explored, kept
 ):

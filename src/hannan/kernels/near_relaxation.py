@@ -11,7 +11,6 @@ import math
 import numpy as np
 
 from hannan.kernels.compiling import njit
-from hannan.kernels.copying import copy
 from hannan.kernels.simplex import improve, judge
 
 FAILED, OPEN, FOUND, SEARCHED = range(4)  # what `best` says
@@ -130,7 +129,7 @@ def search(
                 if cost < best:
                     second = best
                     best = cost
-                    copy(x, found)
+                    found[:] = x
                 elif cost < second:
                     second = cost
                 fits = False
@@ -349,7 +348,7 @@ def best(
     K, m = columns.shape
     moved = needed(given, last, point, free) if lead != 0.0 else np.inf
     if moved < lead:
-        copy(point, out)
+        out[:] = point
         return FOUND, 0, lead, moved
     costs, duals, reduced, vertex = np.empty(K), np.empty(m), np.empty(K), np.empty(K)
     unit = in_units(given, costs)
@@ -371,7 +370,7 @@ def best(
     found, lead = prove(
         columns, costs, low, high, equal, room, duals, pool, strict, tied, window, steps, out, free,
     )  # fmt: skip
-    copy(given, last)
+    last[:] = given
     # Less what others might take for a tie.
     return found, pivots, unit * (lead - 10.0 * strict), moved
 

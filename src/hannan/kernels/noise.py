@@ -14,8 +14,7 @@ import numpy as np
 from numba import float32, float64, int32, int64, uint32, uint64
 
 from hannan.kernels import lanes
-from hannan.kernels.compiling import njit, plain
-from hannan.kernels.copying import copy_rows
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 
 _MULTIPLIER_0 = np.uint64(0xD2511F53)
@@ -65,7 +64,7 @@ def philox(key, c0, c1, c2, c3):
     return c0, c1, c2, c3
 
 
-@plain
+@njit
 def _words(key, stream, first, quad, count, out):
     """Random words of the cells of `count` quadruples, for sixteen draws from `first` on."""
     for q in range(count):
@@ -79,17 +78,17 @@ def _words(key, stream, first, quad, count, out):
             out[at + 3 * WIDTH + b] = uint32(w3)
 
 
-@plain(alone=True)
+@njit
 def _laplace(words, number, exponent):
     """Turn words into Laplace variates, in `number`."""
     for i in range(words.size):
         number[i] = float32(int32(words[i] >> uint32(1))) + _HALF
     # Split 2^31 u into mantissa in [sqrt(1/2), sqrt(2)) and exponent.
+    bits = number.view(np.int32)
     for i in range(words.size):
-        bits = lanes.bits(number[i])
-        k = (bits - int32(0x3F3504F3)) >> int32(23)
+        k = (bits[i] - int32(0x3F3504F3)) >> int32(23)
         exponent[i] = float32(k - int32(31))
-        number[i] = lanes.from_bits(int32(bits - (k << int32(23))))
+        bits[i] -= k << int32(23)
     for i in range(words.size):
         x = number[i] - _ONE
         p = ((((((_P7 * x + _P6) * x + _P5) * x + _P4) * x + _P3) * x + _P2) * x + _P1) * x + _P0
@@ -134,7 +133,7 @@ def laplace_cells(key, stream, draw, start, out):
         quad += 1
 
 
-@plain
+@njit
 def laplace_one(key, stream, draw, cell):
     """Unit Laplace noise of one cell in one draw, to more digits than `fill_laplace`."""
     n = uint64(draw)
@@ -144,7 +143,7 @@ def laplace_one(key, stream, draw, cell):
     return -size if word & uint64(1) else size
 
 
-@plain
+@njit
 def uniform(key, stream, draw):
     """A number in [0, 1) for each draw."""
     n = uint64(draw)
@@ -159,7 +158,7 @@ def uniforms(key, stream, first, out):
         out[i] = uniform(key, stream, first + i)
 
 
-@plain
+@njit
 def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
     """One of the four passes that transpose sixteen vectors of sixteen lanes."""
     for i in range(WIDTH // 2):
@@ -169,7 +168,7 @@ def _shuffle(src, src_step, src_start, dst, dst_step, dst_start):
         lanes.store(dst, dst_start + (2 * i + 1) * dst_step, lanes.zip_high(a, b))
 
 
-@plain
+@njit
 def _shuffle_away(src, dst, dst_step, dst_start):
     """The last of them, past the caches."""
     for i in range(WIDTH // 2):
@@ -211,6 +210,6 @@ def fill_rows(key, stream, first, block):
         fill_laplace(key, stream, first + i, tile)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        transpose(tile, width, lanes.flat(rows), width, int64(0), False)
+        transpose(tile, width, rows.reshape(-1), width, int64(0), False)
         if not whole:
-            copy_rows(spare, block[i:])
+            block[i:] = spare[: draws - i]

@@ -27,7 +27,7 @@ from hannan.kernels.noise import fill_laplace
 @njit(nogil=True)
 def fill(key, stream, first, block):
     """Draws first, first + 1, … in tiles; the number of rows is a multiple of sixteen."""
-    flat = lanes.flat(block)
+    flat = block.reshape(-1)
     size = block.shape[1] * WIDTH
     for t in range(block.shape[0] // WIDTH):
         fill_laplace(key, stream, first + t * WIDTH, flat[t * size : (t + 1) * size])
@@ -101,7 +101,7 @@ def act(costs, block, row, scale, start, head, cell, ends, ids, longest):
     value = np.empty(source + 1, np.float64)
     choice = np.empty(source + 1, np.int32)
     base = row // WIDTH * WIDTH * block.shape[1] + row % WIDTH
-    _solve(costs, lanes.flat(block), base, scale, start, head, cell, value, choice)
+    _solve(costs, block.reshape(-1), base, scale, start, head, cell, value, choice)
     if value[source] == np.inf:
         return ids[:0].copy()
     path = np.empty(longest, np.int64)
@@ -164,7 +164,7 @@ def leaders(costs, block, row, scale, start, head, cell, ends, ids, out, stops):
     Path k is out[stops[k-1]:stops[k]], from the source on.
     """
     source = start.size - 2
-    flat = lanes.flat(block)
+    flat = block.reshape(-1)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     count = int64(0)
@@ -183,7 +183,7 @@ def leaders(costs, block, row, scale, start, head, cell, ends, ids, out, stops):
 def minima(costs, block, row, scale, start, head, cell, out):
     """The values of the best paths under the draws in rows row, row + 1, … of the block."""
     source = start.size - 2
-    flat = lanes.flat(block)
+    flat = block.reshape(-1)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     for k in range(out.size):
@@ -213,7 +213,7 @@ def interval_minima(prefix, start, head, cell):
     cuts = columns - WIDTH
     out = np.zeros((cuts, cuts))
     source = start.size - 2
-    flat = lanes.flat(prefix)
+    flat = prefix.reshape(-1)
     value = np.empty((source + 1) * WIDTH, np.float64)
     lanes.store(value, 0, lanes.splat(0.0))
     for i in range(cuts - 1):
@@ -236,7 +236,7 @@ def interval_minima(prefix, start, head, cell):
 def chosen(costs, block, row, scale, start, head, cell, ends, ids, longest, inclusion):
     """Mark in inclusion[k] the edges of the best path under row + k of the block."""
     source = start.size - 2
-    flat = lanes.flat(block)
+    flat = block.reshape(-1)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     path = np.empty(longest, np.int64)
@@ -262,7 +262,7 @@ def resample(
     edges still short.
     """
     source = start.size - 2
-    flat = lanes.flat(block)
+    flat = block.reshape(-1)
     value = np.empty((source + 1) * WIDTH, np.float64)
     choice = np.empty((source + 1) * WIDTH, np.int32)
     path = np.empty(longest, np.int64)

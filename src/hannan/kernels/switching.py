@@ -22,7 +22,6 @@ from numba import float64, int64, uint64
 
 from hannan.kernels import lanes
 from hannan.kernels.compiling import njit
-from hannan.kernels.copying import copy
 from hannan.kernels.lanes import WIDTH
 
 
@@ -63,7 +62,7 @@ def _step(state, least, row, price):
 def sweep(totals, start, stop, step, fakes, scale, price, state, least):
     """Take a state through the cells start, start + step, … before stop."""
     z, first, bases, which, columns = fakes
-    flat, columns = lanes.flat(totals), lanes.flat(columns)
+    flat, columns = totals.reshape(-1), columns.reshape(-1)
     row = np.empty(totals.shape[1])
     width = uint64(row.size)
     for g in range(start, stop, step):
@@ -95,8 +94,8 @@ def snapshots(totals, stop, start, stride, fakes, scale, price, state, least, st
     for g in range(stop - 1, start - 1, -1):
         i = (g - start) // stride
         if g == start + i * stride:
-            copy(state, states[i])
-            copy(least, leasts[i])
+            states[i] = state
+            leasts[i] = least
         sweep(totals, g, g - 1, int64(-1), fakes, scale, price, state, least)
 
 

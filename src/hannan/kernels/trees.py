@@ -12,7 +12,6 @@ from numba import int64
 
 from hannan.kernels import histograms, lanes
 from hannan.kernels.compiling import njit
-from hannan.kernels.copying import copy, copy_rows
 from hannan.kernels.histograms import best_stump, combine, include, width
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import fill_laplace
@@ -163,7 +162,7 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
         fill_laplace(key, stream, first + i, raw)
         whole = i + WIDTH <= draws
         rows = block[i : i + WIDTH] if whole else spare
-        out = lanes.flat(rows)
+        out = rows.reshape(-1)
         hist[:] = 0.0
         totals[:] = 0.0
         histograms.gather_all(raw, bins, order, heavy, shape, hist)
@@ -184,7 +183,7 @@ def fill(key, stream, first, bins, order, heavy, shape, block):
                 histograms.emit(hist, totals, heavy, shape, tile, out, row_width, column)
                 done = end
         if not whole:
-            copy_rows(spare, block[i:])
+            block[i:] = spare[: draws - i]
 
 
 @njit
@@ -217,7 +216,7 @@ def grow(counts, losses, shape, code):
             if value < best or (value == best and code[0] == f):
                 best = value
                 code[0], code[1] = f, c
-                copy(below, kept)
+                kept[:] = below
     if code[0] >= 0:
         _branches(kept, whole, shape, code)
     return best

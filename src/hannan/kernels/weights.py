@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from hannan.kernels import lanes
-from hannan.kernels.compiling import njit, plain
+from hannan.kernels.compiling import njit
 from hannan.kernels.lanes import WIDTH
 from hannan.kernels.noise import uniform
 
@@ -35,14 +35,14 @@ _NODES, _SHARES = np.polynomial.legendre.leggauss(WIDTH)
 _NODES, _SHARES = 0.5 * (1.0 + _NODES), 0.5 * _SHARES
 
 
-@plain
+@njit
 def _mean_over_orders(state, n):
     """The mean over all orders of 1 + P_1 + … + P_n."""
     products = lanes.load(state, _FIRST)
     return (n + 1.0) * lanes.total(lanes.mul(products, lanes.load(_SHARES, 0)))
 
 
-@plain
+@njit
 def take(state, n, p, most, enough, key, draw):
     """One more draw, number n + 1 of at most L - 1 = `most`; whether another one is needed.
 
@@ -76,7 +76,7 @@ def take(state, n, p, most, enough, key, draw):
     return n + 1 < most
 
 
-@plain(nogil=True)
+@njit(nogil=True)
 def take_all(state, n, chances, most, enough, key, first):
     """Draws with these probabilities, as many as are needed: how many, and whether more are."""
     for i in range(chances.size):
@@ -85,7 +85,7 @@ def take_all(state, n, chances, most, enough, key, first):
     return chances.size, True
 
 
-@plain
+@njit
 def chance(gap, smooth):
     """F(gap), F the distribution of a unit Laplace variate; if not smooth, whether gap > 0."""
     if not smooth:
