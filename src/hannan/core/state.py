@@ -70,6 +70,10 @@ class Kind:
         """Whether a value of this kind may replace `new`, which the constructor made."""
         raise NotImplementedError
 
+    def fits(self, value: Any) -> bool:
+        """Whether a value that belongs to no object is of this kind."""
+        return self.accepts(value, None, Scope())
+
     def template(self, new: Any, scope: Scope) -> Any:
         """Return the objects over which the state of parts is laid."""
         return new

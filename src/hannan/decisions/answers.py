@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hannan.core import DecisionError, InputTypeError
-from hannan.core.kept import expect, is_count, is_number
 from hannan.core.params import short
 from hannan.core.rounds import OpenRound
+from hannan.core.state import Anything, Count, DictOf, Number, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.decisions.names import Name
@@ -103,6 +103,9 @@ def is_id(value: Any) -> bool:
     return type(value) is int and -(2**63) <= value < 2**63
 
 
+_ID = Anything().where(lambda self, id: is_id(id))
+
+
 class OpenDecisions(Stored):
     """Which decisions wait, since when, and what came of the last ones that do not.
 
@@ -114,8 +117,12 @@ class OpenDecisions(Stored):
         How many closed ones are remembered, so that their outcomes may be reported again.
     """
 
-    _varying = frozenset({"_waiting", "_closed"})
-    _derived = frozenset({"_order"})
+    stored = State(
+        _waiting=DictOf(_ID, TupleOf(Count(), Count(), Number(0.0, 1.0), Number()), most="most"),
+        _closed=DictOf(
+            _ID.where(lambda self, id: id not in self._waiting), Number() | None, most="remembered"
+        ),
+    )
 
     def __init__(self, most: int, remembered: int) -> None:
         self.most = most
@@ -127,29 +134,6 @@ class OpenDecisions(Stored):
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"most": self.most, "remembered": self.remembered}
-
-    def _check_stored(self) -> None:
-        waiting, closed = self._waiting, self._closed
-        expect(
-            self,
-            _waiting=type(waiting) is dict
-            and len(waiting) <= self.most
-            and all(map(is_id, waiting))
-            and all(
-                type(one) is tuple
-                and len(one) == 4
-                and is_count(one[0])
-                and is_count(one[1])
-                and is_number(one[2], 0.0, 1.0)
-                and is_number(one[3])
-                for one in waiting.values()
-            ),
-            _closed=type(closed) is dict
-            and len(closed) <= self.remembered
-            and all(map(is_id, closed))
-            and all(each is None or is_number(each) for each in closed.values()),
-        )
-        expect(self, _waiting=not waiting.keys() & closed.keys())
 
     def _restored(self) -> None:
         self._order = deque(self._closed)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hannan.core import ContextError, InputTypeError, ParameterError
-from hannan.core.kept import expect, same
 from hannan.core.menu import Menu
+from hannan.core.state import Part, State
 from hannan.core.stored import Stored
 from hannan.decisions.names import Name, as_name
 from hannan.decisions.records import plain
@@ -61,7 +61,7 @@ class Contexts(Stored):
         How they are read: as in `Decider`.
     """
 
-    _varying = frozenset({"_rows", "_items"})
+    stored = State(_rows=Part(), _items=Part())
 
     def __init__(self, rows: bool, items: bool, features: Any, item_features: Any) -> None:
         self.rows, self.items = rows, items
@@ -72,14 +72,6 @@ class Contexts(Stored):
     def _params_to_store(self) -> dict[str, Any]:
         names = ("rows", "items", "features", "item_features")
         return {name: getattr(self, name) for name in names}
-
-    def _check_stored(self) -> None:
-        usual = Contexts(self.rows, self.items, self.features, self.item_features)
-        expect(
-            self,
-            _rows=same(self._rows, usual._rows),
-            _items=same(self._items, usual._items),
-        )
 
     def read(self, row: Any, items: Items | None) -> tuple[Any, Callable[[], None]]:
         """The context of a decision as the learner takes it, and a call that learns from it.

@@ -26,9 +26,9 @@ from hannan.core import (
     load,
 )
 from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
-from hannan.core.kept import expect, is_count, is_number, same
 from hannan.core.params import Parametrised
 from hannan.core.rounds import MOST_OPEN
+from hannan.core.state import Count, Flag, Made, Number, Object, Part, State, require, same
 from hannan.core.storage import save
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
@@ -121,8 +121,14 @@ class Decider(Parametrised):
     ('green', 500)
     """
 
-    _derived = frozenset({"_lock", "_units", "_seed", "_journal", "_replayed"})
-    _varying = frozenset({"_names", "_learner", "_contexts", "_board"})
+    stored = State(
+        _names=Part(),
+        _contexts=Made(Contexts, "_new_contexts", rows=Flag()) | None,
+        _learner=Object(Learner, like=lambda self: self._new_learner(self._contexts)) | None,
+        _open=Part(),
+        _board=Part(),
+        _trail=Count(2**32),
+    )
 
     def __init__(
         self,
@@ -544,16 +550,18 @@ class Decider(Parametrised):
         if kind == "decide":
             _, _, key, moment, aim = args
             self._open.admit(key)
-            places = aim is None if self.baseline is None else is_count(aim, self._size)
-            expect(self, time=is_number(moment), baseline=places, actions=self._size > 0)
+            places = aim is None if self.baseline is None else Count(self._size).fits(aim)
+            require(self, time=Number().fits(moment), baseline=places, actions=self._size > 0)
         elif kind == "offer":
             _, items, key, moment, aim = args
             self._open.admit(key)
             offer = type(items) is list and items == offered(dict(items))
-            places = aim is None or (self.baseline is not None and is_count(aim, len(items)))
-            expect(self, time=is_number(moment), baseline=places, actions=offer and not self._size)
+            places = aim is None or (self.baseline is not None and Count(len(items)).fits(aim))
+            require(
+                self, time=Number().fits(moment), baseline=places, actions=offer and not self._size
+            )
         elif kind == "expire":
-            expect(self, time=is_number(args[0]))
+            require(self, time=Number().fits(args[0]))
         getattr(self, _CALLS[kind])(*args)
 
     # Calls --------------------------------------------------------------------------------------
@@ -739,26 +747,12 @@ class Decider(Parametrised):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
 
-    def _check_stored(self) -> None:
-        learner, contexts, names = self._learner, self._contexts, self._names
-        given = None if self.actions is None else list(self.actions)
-        expect(
+    def _check_state(self) -> None:
+        learner, waiting = self._learner, sorted(self._open.numbers)
+        require(
             self,
-            _names=names is None if given is None else type(names) is Names and names.all == given,
-            _contexts=contexts is None
-            or (type(contexts) is Contexts and same(contexts, self._new_contexts(contexts.rows))),
-            _learner=(learner is None) == (contexts is None),
-            _board=type(self._board) is Scoreboard
-            and same(self._board, Scoreboard(self._size, self._board.baseline, self.confidence))
-            and self._board.baseline == (self.baseline is not None),
-            _trail=is_count(self._trail, 2**32),
-        )
-        if contexts is not None:
-            expect(self, _learner=same(learner, self._new_learner(contexts)))
-        waiting = sorted(self._open.numbers)
-        expect(
-            self,
-            _open=waiting == sorted([] if learner is None else learner.open_decisions)
+            learner=(learner is None) == (self._contexts is None),
+            decisions=waiting == sorted([] if learner is None else learner.open_decisions)
             and waiting == sorted(self._board.watch.open_decisions)
             and all(self._could_play(*found) for found in self._open.found()),
         )

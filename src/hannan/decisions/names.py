@@ -9,6 +9,7 @@ from typing import Any
 
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.arrays import as_scalar
+from hannan.core.state import Key, ListOf, State
 from hannan.core.stored import Stored
 
 Name = str | int | float
@@ -37,10 +38,7 @@ class Names(Stored):
         Those that are never played any more.
     """
 
-    _derived = frozenset({"all", "every", "retired", "here", "_places"})
-
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"given": self.all, "retired": self.retired}
+    stored = State(retired=ListOf(Key().where(lambda self, name: name in self.all)))
 
     def __init__(self, given: Any, retired: Iterable[Any] = ()) -> None:
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
@@ -56,6 +54,9 @@ class Names(Stored):
             twice = next(n for i, n in enumerate(self.all) if self._places[n] != i)
             raise ParameterError(f"actions= names {twice!r} twice.")
         self.retired: list[Name] = [self.all[self.place(each)] for each in retired]
+        self.here = self._here()
+
+    def _restored(self) -> None:
         self.here = self._here()
 
     def __len__(self) -> int:

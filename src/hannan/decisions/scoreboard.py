@@ -9,8 +9,8 @@ import numpy as np
 
 from hannan.core import Policy
 from hannan.core.interrupts import interrupts
-from hannan.core.kept import expect, is_array
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, Count, Number, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.off_policy import Watch
@@ -24,6 +24,8 @@ _KEPT = 1024  # shares that are made once
 
 class Told(Stored, Policy):
     """A policy whose action is given to it as the context."""
+
+    stored = State()
 
     def __call__(self, context: Any = None) -> int:
         """That action."""
@@ -46,8 +48,18 @@ class Scoreboard(Stored):
         Of all intervals together.
     """
 
-    _derived = frozenset({"_cache", "_new", "_most"})
-    _varying = frozenset({"watch"})
+    stored = State(
+        watch=Part(),
+        plays=Array(low=0.0),
+        answered=Array(low=0.0).where(lambda self, answered: (answered <= self.plays).all()),
+        sums=Array(low=0.0).where(lambda self, sums: (sums <= self.answered + 1e-6).all()),
+        expired=Count(),
+        late=Count(),
+        learned=Count(),
+        least=Number(0.0, 1.0).where(lambda self, least: least > 0.0),
+        _entropy=Array(low=0.0),
+    )
+    room_for = ("n_actions",)
 
     def __init__(self, n_actions: int, baseline: bool, confidence: float) -> None:
         self.n_actions, self.baseline, self.confidence = n_actions, baseline, confidence
@@ -66,13 +78,6 @@ class Scoreboard(Stored):
         self._new: list[tuple[int, int, float, Shares | None]] = []
         self._most = batch(size)
 
-    def _params_to_store(self) -> dict[str, Any]:
-        return {
-            "n_actions": self.n_actions,
-            "baseline": self.baseline,
-            "confidence": self.confidence,
-        }
-
     def _new_watch(self) -> Watch:
         policies: dict[str, Any] = {str(action): action for action in range(self.n_actions)}
         if not self.n_actions:
@@ -80,26 +85,6 @@ class Scoreboard(Stored):
         if self.baseline:
             policies[BASELINE] = Told()
         return Watch(policies, self.n_actions or None, confidence=self.confidence)
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 1024.0 * float(given["n_actions"])
-
-    def _check_stored(self) -> None:
-        usual = self._new_watch()
-        expect(
-            self,
-            watch=type(self.watch) is Watch
-            and list(self.watch.policies) == list(usual.policies)
-            and self.watch.n_actions == usual.n_actions
-            and self.watch.confidence == self.confidence
-            and self.watch.loss_range == usual.loss_range,
-            plays=is_array(self.plays, max(self.n_actions, 1), low=0.0),
-            answered=bool((self.answered >= 0.0).all() and (self.answered <= self.plays).all()),
-            sums=bool((self.sums >= 0.0).all() and (self.sums <= self.answered + 1e-6).all()),
-            least=0.0 < self.least <= 1.0,
-            _entropy=is_array(self._entropy, 2, low=0.0),
-        )
 
     # What happens -------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Decision, InputTypeError, Learner, ParameterError
-from hannan.core.kept import expect, is_array
 from hannan.core.params import short
+from hannan.core.state import Array, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 from hannan.off_policy import supermartingales as evidence
@@ -42,21 +42,20 @@ class Shares(Stored):
 
     played: FloatArray
     copied: FloatArray
-    _derived = frozenset({"kinds"})
     _is_value = True
+
+    stored = State(
+        played=Array(lambda self: len(self._sums), low=0.0, high=1.0),  # one row for each policy
+        copied=Array(lambda self: len(self._sums), low=0.0, high=1.0).where(
+            lambda self, copied: (self.played + copied <= 1.0 + 1e-9).all()
+        ),
+    )
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
         """For each policy what it does with the action played; see `supermartingales`."""
         pairs = zip(self.played.tolist(), self.copied.tolist(), strict=True)
         return np.array([_KINDS.get(pair, evidence.IN_PART) for pair in pairs], dtype=np.int64)
-
-    def check(self, policies: int) -> None:
-        """Refuse what rules cannot have left in a file."""
-        held = all(
-            is_array(each, policies, low=0.0, high=1.0) for each in (self.played, self.copied)
-        )
-        expect(self, played=held and bool((self.played + self.copied <= 1.0 + 1e-9).all()))
 
 
 def check_policies(owner: object, policies: Any, n_actions: int | None) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import numpy as np
 from hannan.core import Decision, DecisionError, InputTypeError, ParameterError
 from hannan.core.availability import check_available
 from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
-from hannan.core.kept import expect, is_number
 from hannan.core.params import Parametrised, short
 from hannan.core.rounds import MOST_OPEN
+from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, require
 from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import (
@@ -43,11 +43,7 @@ class Waiting(Stored):
     shares: Shares
     weight: float | None  # 1/q, or an estimate of it; None: comes with the loss
 
-    def check(self, policies: int) -> None:
-        """Refuse what no round of so many policies could have left in a file."""
-        weight = self.weight is None or is_number(self.weight, low=1.0)
-        expect(self, shares=type(self.shares) is Shares, weight=weight)
-        self.shares.check(policies)
+    stored = State(shares=Object(Shares), weight=Number(low=1.0) | None)
 
 
 class Watch(Parametrised):
@@ -109,9 +105,15 @@ class Watch(Parametrised):
     [fan2015], [howard2021]
     """
 
-    _varying = frozenset({"_open"})
-    _derived = frozenset({"_told", "_range", "_new"})
-    _room = frozenset({"n_actions"})
+    stored = State(
+        _answered=Count(),
+        _forgotten=Count(),
+        _sums=Array(),
+        _kinds=Array(low=0).where(lambda self, kinds: not kinds[-1, [0, 1, 3]].any()),
+        _open=DictOf(Key().where(lambda self, key: _is_key(key)), Object(Waiting), most=MOST_OPEN),
+        _absent=Array(low=0, high="rounds"),
+    )
+    room_for = ("n_actions",)
 
     def __init__(
         self,
@@ -536,29 +538,15 @@ class Watch(Parametrised):
         self._count()
         return super()._state()
 
-    def _check_stored(self) -> None:
-        rows, n = len(self._sums), self._answered
-        slack = 1e-6 * (n + 1)
-        within = (self._sums >= n * evidence.LEAST - slack) & (
-            self._sums <= n * evidence.RESERVES[evidence.IN_PART] + slack
-        )
-        expect(
-            self,
-            _sums=bool(within.all()),
-            _open=type(self._open) is dict and len(self._open) <= MOST_OPEN,
-            _kinds=bool((self._kinds >= 0).all()) and not self._kinds[-1, [0, 1, 3]].any(),
-            _absent=bool(((self._absent >= 0) & (self._absent <= self.rounds)).all()),
-        )
+    def _check_state(self) -> None:
+        rows, n, slack = len(self._sums), self._answered, 1e-6 * (self._answered + 1)
+        most = n * evidence.RESERVES[evidence.IN_PART] + slack
+        within = (self._sums >= n * evidence.LEAST - slack) & (self._sums <= most)
         held = np.zeros_like(self._kinds)
-        for key, waiting in self._open.items():
-            expect(self, _open=_is_key(key) and type(waiting) is Waiting)
-            waiting.check(rows)
+        for waiting in self._open.values():
             held[np.arange(rows), waiting.shares.kinds] += 1
-        expect(
-            self,
-            _kinds=bool((self._kinds.sum(axis=1) == len(self._open) + self._forgotten).all())
-            and bool((held <= self._kinds).all()),
-        )
+        counted = self._kinds.sum(axis=1) == len(self._open) + self._forgotten
+        require(self, sums=within.all(), kinds=counted.all() and (held <= self._kinds).all())
 
     # Parts ------------------------------------------------------------------------------------
 

@@ -163,9 +163,10 @@ class Decoder:
         for name, kind in kinds.items():
             if name not in given and name not in learned and has_default(made, name):
                 continue
-            new = getattr(anew, name, None)
-            value = new
-            if name not in given:
+            new = None if name in given else getattr(anew, name, None)
+            if name in given:
+                value = getattr(anew, name)
+            else:
                 like = kind.template(new, scope) if kind.parts else None
                 value = self._decode(learned[name], like)
             if not kind.accepts(value, new, scope):
@@ -173,7 +174,7 @@ class Decoder:
                     f"{self._path} holds a {made.__name__} whose {name} cannot be "
                     f"{type(value).__name__}{_shape(value)}."
                 )
-            if value is not new:
+            if value is not new and name not in given:
                 setattr(anew, name, value)
         anew._check_state()
         anew._restored()
