@@ -14,6 +14,7 @@ import pytest
 
 import hannan as hn
 from tests.adapters.vw_fuzz import JSON, TEXT, try_out
+from tests.thinning import more_at_night
 
 A = hn.adapters
 ROOT = Path(__file__).parents[2]
@@ -38,8 +39,9 @@ def test_the_seeds_of_the_mutants_can_be_read():
 
 
 @pytest.mark.slow
-def test_many_mutants_are_read_or_refused():
-    fuzzed(40_000)
+@pytest.mark.parametrize("count", more_at_night(10_000, 40_000))
+def test_many_mutants_are_read_or_refused(count):
+    fuzzed(count)
 
 
 SIZE = 2**18

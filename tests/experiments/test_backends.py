@@ -11,6 +11,7 @@ import pytest
 from hannan.core.errors import LossError, MissingPackageError, ParameterError
 from hannan.experiments import backends
 from hannan.experiments.backends import Failure, outcomes
+from tests.thinning import one_in
 
 pytestmark = [
     # Sockets and loops that the clusters leave to the garbage collector, here or in a later test.
@@ -59,7 +60,7 @@ def test_every_item_has_its_result_or_its_failure(backend):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", NAMES)
+@pytest.mark.parametrize("backend", one_in(3, NAMES))
 def test_another_run_completes_the_items_of_a_worker_that_died(backend, tmp_path):
     items = [Chore("works", 0), Chore("kills", 1, tmp_path / "mark"), Chore("works", 2)]
     results = dict(outcomes(chore, items, backend=backend, jobs=2))
@@ -77,7 +78,7 @@ def test_no_items_give_nothing_and_start_nothing(backend, monkeypatch):
     assert list(outcomes(chore, [], backend=backend)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("backend", "address"),
     [("dask", "tcp://127.0.0.1:1"), ("dask", "nonsense"), ("ray", "127.0.0.1:1")],

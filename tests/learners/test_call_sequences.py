@@ -3,6 +3,7 @@
 import pytest
 
 from tests.learners import call_sequences
+from tests.thinning import more_at_night
 
 
 def test_refused_failed_and_interrupted_calls_leave_no_trace(tmp_path):
@@ -12,7 +13,8 @@ def test_refused_failed_and_interrupted_calls_leave_no_trace(tmp_path):
     assert interrupted > 50
 
 
-@pytest.mark.slow(minutes=0.5)
-def test_many_sequences(tmp_path):
-    played, _, _ = call_sequences.run(range(10**6, 10**6 + 1500), tmp_path)
-    assert played > 1200
+@pytest.mark.slow(minutes=0.2)
+@pytest.mark.parametrize("count", more_at_night(500, 1500))
+def test_many_sequences(count, tmp_path):
+    played, _, _ = call_sequences.run(range(10**6, 10**6 + count), tmp_path)
+    assert played > 0.8 * count

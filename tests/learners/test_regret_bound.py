@@ -18,6 +18,7 @@ from hannan.baselines import (
 )
 from tests import naive, problems
 from tests.for_each import for_each
+from tests.thinning import in_turn
 
 D, K, SEEDS, MARKS = 4, 3, 10, (10, 50, 300)
 ORACLE = hn.oracles.FinitePolicies(
@@ -119,8 +120,7 @@ def curves(make, world):
 
 @pytest.mark.slow
 @pytest.mark.stat
-@pytest.mark.parametrize("make_world", WORLDS)
-@pytest.mark.parametrize("name", PROMISING)
+@pytest.mark.parametrize(("name", "make_world"), in_turn(PROMISING, WORLDS))
 def test_mean_regret_stays_below_the_bound(name, make_world):
     make = PROMISING[name]
     learner = make(0)

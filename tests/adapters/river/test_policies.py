@@ -10,6 +10,7 @@ from hannan.adapters import RiverPolicies
 from hannan.checks import LEARNER_CHECKS, ORACLE_CHECKS, PARAMETER_CHECKS, check_docstring
 from hannan.checks.oracles import check_ties_break_the_same_way, make_case
 from hannan.perturbation import seed_key
+from tests.thinning import one_in
 
 BAYES = linear_model.BayesianLinearRegression()
 SGD = linear_model.LinearRegression()
@@ -53,7 +54,7 @@ def applies(check, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("name", one_in(3, ORACLES))
 def test_oracle(name):
     case = make_case(ORACLES[name], ROWS)
     for check in ORACLE_CHECKS:
