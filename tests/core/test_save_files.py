@@ -22,6 +22,7 @@ from hannan.core.storage.arrays import Arrays, packed
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import decoded
 from hannan.core.storage.files import packed as content_of
+from tests.thinning import more_at_night
 
 
 def some_learner():
@@ -344,7 +345,6 @@ def test_what_is_shared_in_a_tree_is_one_object():
 FUZZ = """
 import resource, sys
 from tests.core.test_save_files import fuzz_bytes, fuzz_trees
-from tests.thinning import more_at_night
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(fuzz_bytes(int(sys.argv[1])), fuzz_trees(int(sys.argv[2])))
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
