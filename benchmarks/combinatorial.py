@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 import hannan as hn
 from benchmarks.measure import Line, rate, ratio, take_turns
 from benchmarks.paths_regret import ListedSemiBandit
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 
 ITEMS, SHOWN, WINDOW = 1000, 10, 500
@@ -112,11 +113,11 @@ def _trees() -> list[Line]:
     total.add(None, np.random.default_rng(0).random(EDGES))
     noise = oracle.noise([None], seed_key(0), 0, 2**26)
     costs = total.totals + np.array([noise.unit(n)[0] for n in range(4)])
-    minima = total.minima(noise, 0, 4, 1.0)
+    minima = total.minima(Draw(noise, 0, 1.0), 4)
 
     def ours() -> float:
         started = time.perf_counter()
-        total.leaders(noise, 0, DRAWS, 1.0)
+        total.leaders(Draw(noise, 0, 1.0), DRAWS)
         return (time.perf_counter() - started) / DRAWS
 
     def networkx() -> float:
@@ -161,9 +162,9 @@ def _leaders() -> list[Line]:
         total.add(None, -rng.random(oracle.n_actions))
         noise = oracle.noise([None], seed_key(0), 0, 2**26)
         count = 20 if name.startswith("LinearProgram") else 200
-        total.leaders(noise, 0, count, 1.0)
+        total.leaders(Draw(noise, 0, 1.0), count)
         started = time.perf_counter()
-        total.leaders(noise, 0, count, 1.0)
+        total.leaders(Draw(noise, 0, 1.0), count)
         seconds = (time.perf_counter() - started) / count
         lines.append(Line(f"{name}: leaders a second", 1.0 / seconds, rate([seconds])))
     return lines
@@ -230,7 +231,7 @@ def open_elements(oracle: Any, context: Any, rng: np.random.Generator) -> np.nda
     while True:
         mask = rng.random(oracle.n_actions) >= CLOSED
         try:
-            total.pick(context, np.where(mask, np.arange(len(mask)), -1), None, None, 0, 0.0)
+            total.pick(context, np.where(mask, np.arange(len(mask)), -1), None, WITHOUT_NOISE)
         except hn.core.InfeasibleError:
             continue
         return mask

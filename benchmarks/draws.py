@@ -8,6 +8,7 @@ import numpy as np
 
 import hannan as hn
 from benchmarks.measure import Line
+from hannan.core.oracle import Draw
 
 HORIZON = 4000
 
@@ -35,7 +36,7 @@ class Separate(hn.Resampling):
         weights, used = np.zeros(len(action)), 0
         for i in range(len(action)) if needed is None else np.flatnonzero(needed):
             weights[i], more = total.resample_one(
-                context, int(action[i]), noise, first + used, limit, 1, scale
+                context, int(action[i]), Draw(noise, first + used, scale), limit, 1
             )
             used += more
         return weights, used

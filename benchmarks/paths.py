@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import bellman_ford
 
 import hannan as hn
 from benchmarks.measure import Line, rate, ratio, take_turns
+from hannan.core.oracle import Draw
 from hannan.perturbation import seed_key
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "networks" / "anaheim_edges.csv.gz"
@@ -50,12 +51,12 @@ def _leaders(roads: hn.networks.RoadNetwork, oracle: hn.oracles.Paths) -> list[L
     rows, columns = np.array([[number[u], number[v]] for u, v in links]).T
     shape = (len(number), len(number))
     graph = nx.DiGraph(links)
-    lengths = total.minima(noise, 0, DRAWS, 1.0)
+    lengths = total.minima(Draw(noise, 0, 1.0), DRAWS)
     first = [0]
 
     def ours() -> float:
         started = time.perf_counter()
-        total.leaders(noise, first[0], DRAWS, 1.0)
+        total.leaders(Draw(noise, first[0], 1.0), DRAWS)
         first[0] += DRAWS
         return (time.perf_counter() - started) / DRAWS
 
@@ -162,10 +163,10 @@ def large() -> tuple[float, float]:
     total = oracle.objective()
     total.add(None, rng.random(EDGES))
     noise = oracle.noise([None], seed_key(0), 0, 2**26)
-    total.minima(noise, 0, 32, 1.0)
+    total.minima(Draw(noise, 0, 1.0), 32)
     started = time.perf_counter()
     for first in range(32, 192, 32):
-        total.minima(noise, first, 32, 1.0)
+        total.minima(Draw(noise, first, 1.0), 32)
     taken = (time.perf_counter() - started) / 160
     learner = hn.ContextSemiBanditFTPL(oracle, seed=0, max_resamples=50)
     for _ in range(5):

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
 from benchmarks.measure import Line, rate, ratio, take_turns
+from hannan.core.oracle import Draw
 from hannan.perturbation import seed_key
 
 
@@ -29,12 +30,12 @@ def run() -> list[Line]:
 
     def leaders(count: int = 64) -> None:
         first = next(draws) * count
-        total.leaders(noise, first, count, 5.0)
+        total.leaders(Draw(noise, first, 5.0), count)
 
     def actions(count: int = 64) -> None:
         first = next(draws) * count
         for i in range(count):
-            total.action(X[i], noise, first + i, 5.0)
+            total.action(X[i], Draw(noise, first + i, 5.0))
 
     leaders()
     ours, acting, fitted = take_turns(

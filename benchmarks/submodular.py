@@ -10,6 +10,7 @@ from examples.worlds.image_cut import grid_edges
 
 import hannan as hn
 from benchmarks.measure import Line, rate, ratio, take_turns
+from hannan.core.oracle import Draw
 from hannan.oracles.submodular import SubmodularObjective, minimise_by_values
 from hannan.perturbation import seed_key
 
@@ -67,7 +68,7 @@ def _dense() -> SubmodularObjective:
 
 def _seconds_by_flow(total: SubmodularObjective, noise: hn.core.Noise, count: int) -> float:
     started = time.perf_counter()
-    total.chosen(None, noise, 0, count, SCALE)
+    total.chosen(None, Draw(noise, 0, SCALE), count)
     return (time.perf_counter() - started) / count
 
 

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 
 import hannan as hn
 from benchmarks.measure import Line
-from hannan.core.rounds import Draw
+from hannan.core.oracle import Draw
 from hannan.perturbation import seed_key
 
 CHANCES = (0.001, 0.01, 0.1, 0.5, 0.9)

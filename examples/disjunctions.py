@@ -28,5 +28,5 @@ for t in range(T):
 print(f"rules: {oracle.n_policies:,}")
 print(f"mistakes in the first thousand messages: {lost[:1000].mean():.3f}")
 print(f"mistakes in the thousand before the change: {lost[2000:3000].mean():.3f}")
-print(f"mistakes of the best rule for all messages: {fresh.minima(None, 0, 1, 0.0)[0] / T:.3f}")
+print(f"mistakes of the best rule for all messages: {fresh.minima()[0] / T:.3f}")
 print(f"which is: block on words {fresh.leader().variables}")

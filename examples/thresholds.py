@@ -30,7 +30,7 @@ for _ in range(ROUNDS):
         earned[name] += revenue[action]
         player.update(losses[action] if player is learner else losses)
 
-best = PRICES.max() * (ROUNDS - hindsight.minima(None, 0, 1, 0.0)[0])
+best = PRICES.max() * (ROUNDS - hindsight.minima()[0])
 for name, sum_ in {**earned, "best rule in hindsight": best}.items():
     print(f"{name:23s} {sum_:8.0f}")
 rule = hindsight.leader()

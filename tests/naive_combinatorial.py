@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.perturbation import seed_key
 
 
@@ -108,13 +109,13 @@ def agrees(oracle, sets, rng, rounds=5, draws=3):
     for draw in range(draws):
         scale = (0.0, 0.5, 4.0)[draw % 3]
         costs = totals + scale * noise.unit(draw)[0]
-        chosen = as_set(total.action(None, noise, draw, scale))
+        chosen = as_set(total.action(None, Draw(noise, draw, scale)))
         assert chosen in sets
         best = best_value(sets, costs)
         assert sum(costs[list(chosen)]) <= best + 1e-6
-        assert abs(total.minima(noise, draw, 1, scale)[0] - best) < 1e-5
-        leader = as_set(total.leaders(noise, draw, 1, scale)[0](None))
-        listed = np.flatnonzero(total.chosen(None, noise, draw, 1, scale)[0])
+        assert abs(total.minima(Draw(noise, draw, scale), 1)[0] - best) < 1e-5
+        leader = as_set(total.leaders(Draw(noise, draw, scale), 1)[0](None))
+        listed = np.flatnonzero(total.chosen(None, Draw(noise, draw, scale), 1)[0])
         assert leader == chosen == set(listed.tolist())
 
 

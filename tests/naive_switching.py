@@ -50,6 +50,7 @@ def best(table, switches, price=0.0):
     return sequence, values[sequence]
 
 
-def fakes(noise, draw, scale):
+def fakes(draw):
     """The fake outcomes of one draw, as a history."""
-    return list(zip(noise.contexts, scale * noise.unit(draw), strict=True))
+    noise, number, scale = draw
+    return list(zip(noise.contexts, scale * noise.unit(number), strict=True))

@@ -141,7 +141,7 @@ def test_the_complexity_bounds_what_a_policy_can_make_of_the_noise():
         for _ in range(400):
             fakes = 1.0 - rng.exponential(size=(len(known), oracle.n_actions))
             total = oracle.objective().perturbed(known, fakes)
-            draws.append(-total.minima(None, 0, 1, 0.0)[0])
+            draws.append(-total.minima()[0])
         H = exponential_complexity(oracle, known)
         error = np.std(draws) / 20
         assert np.mean(draws) - 4 * error < H < 4 * np.mean(draws)

@@ -8,6 +8,7 @@ import pytest
 import hannan as hn
 from hannan.checks import ORACLE_CHECKS, check_oracle
 from hannan.checks.oracles import make_case
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.oracles.all_policies import TableObjective
 from tests import problems
 
@@ -30,10 +31,11 @@ def broken_oracle(objective):
 
 
 class Maximises(BrokenObjective):
-    def leaders(self, noise, first, count, scale):
+    def leaders(self, draw=WITHOUT_NOISE, count=1):
+        noise, first, scale = draw
         flipped = self.copy()
         flipped.totals *= -1
-        return TableObjective.leaders(flipped, noise, first, count, -scale)
+        return TableObjective.leaders(flipped, Draw(noise, first, -scale), count)
 
 
 class RefusesNegatives(BrokenObjective):
@@ -42,41 +44,44 @@ class RefusesNegatives(BrokenObjective):
 
 
 class IgnoresNoise(BrokenObjective):
-    def leaders(self, noise, first, count, scale):
-        return super().leaders(None, first, count, 0.0)
+    def leaders(self, draw=WITHOUT_NOISE, count=1):
+        _, first, _ = draw
+        return super().leaders(Draw(None, first, 0.0), count)
 
 
 class ForgetsToAdd(BrokenObjective):
-    def settle(self, context, losses, noise, draw, scale):
-        return self.action(context, noise, draw, scale)
+    def settle(self, context, losses, draw):
+        return self.action(context, draw)
 
 
 class SettlesWithFreshNoise(BrokenObjective):
-    def settle(self, context, losses, noise, draw, scale):
+    def settle(self, context, losses, draw):
+        noise, number, scale = draw
         self.add(context, losses)
-        return self.action(context, noise, draw + 1000, scale)
+        return self.action(context, Draw(noise, number + 1000, scale))
 
 
 class ForeseesThePast(BrokenObjective):
-    def foresee(self, context, losses, noise, draw, scale):
-        return self.action(context, noise, draw, scale)
+    def foresee(self, context, losses, draw):
+        return self.action(context, draw)
 
 
 class ForeseesOtherNoise(BrokenObjective):
-    def foresee(self, context, losses, noise, draw, scale):
-        return super().foresee(context, losses, noise, draw + 1000, scale)
+    def foresee(self, context, losses, draw):
+        noise, number, scale = draw
+        return super().foresee(context, losses, Draw(noise, number + 1000, scale))
 
 
 class AddsWhatItForesees(BrokenObjective):
-    def foresee(self, context, losses, noise, draw, scale):
-        found = super().foresee(context, losses, noise, draw, scale)
+    def foresee(self, context, losses, draw):
+        found = super().foresee(context, losses, draw)
         self.add(context, losses)
         return found
 
 
 class ForgetsToAddAmongSome(BrokenObjective):
-    def settle_among(self, context, plays, losses, noise, draw, scale):
-        return self.pick(context, plays, losses, noise, draw, scale)
+    def settle_among(self, context, plays, losses, draw):
+        return self.pick(context, plays, losses, draw)
 
 
 class ChargesTwice(BrokenObjective):
@@ -114,16 +119,17 @@ class HoldsWhatNoFileCan(BrokenObjective):
 class MovesItsTies(BrokenObjective):
     asked = 0
 
-    def leaders(self, noise, first, count, scale):
+    def leaders(self, draw=WITHOUT_NOISE, count=1):
+        noise, first, scale = draw
         self.asked += 1
         twin = self.copy()
         twin.totals += 1e-6 * np.roll([0, 1, 2], self.asked)
-        return TableObjective.leaders(twin, noise, first, count, scale)
+        return TableObjective.leaders(twin, Draw(noise, first, scale), count)
 
 
 class WrongValues(BrokenObjective):
-    def minima(self, noise, first, count, scale):
-        return super().minima(noise, first, count, scale) + 0.1
+    def minima(self, draw=WITHOUT_NOISE, count=1):
+        return super().minima(draw, count) + 0.1
 
 
 BROKEN_OBJECTIVES = {

@@ -57,8 +57,8 @@ def test_scores_side_by_side_are_separate_totals(oracle, memory):
             assert later == ahead
         assert ahead[0] == ahead[1]
         for i in range(4):
-            value = slow.total(i).minima(None, 0, 1, 0.0)[0] / slow.unit(i)
-            assert fast.total(i).minima(None, 0, 1, 0.0)[0] == pytest.approx(value)
+            value = slow.total(i).minima()[0] / slow.unit(i)
+            assert fast.total(i).minima()[0] == pytest.approx(value)
     assert slow._ages[3] < 30  # totals were made anew
     assert slow._ages[:2] == [300, 300]
 
@@ -75,7 +75,7 @@ def test_totals_are_those_of_the_definition(kind):
         values = [
             sum(w * v[row[x]] for w, (x, v) in zip(weights, history, strict=True)) for row in rows
         ]
-        least = panel.total(i).minima(None, 0, 1, 0.0)[0] / panel.unit(i)
+        least = panel.total(i).minima()[0] / panel.unit(i)
         assert least == pytest.approx(min(values))
 
 

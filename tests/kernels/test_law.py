@@ -8,6 +8,7 @@ import pytest
 from scipy import integrate, stats
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.kernels.law import argmin_law, lesson
 from hannan.learners.resampling import mean_weight
 from hannan.oracles._tables import law_of_argmin
@@ -131,13 +132,13 @@ def test_law_agrees_with_simulation_of_the_definition_to_three_standard_errors(k
     losses = rng.random(K) * 3
     total.add(0, losses)
     noise = oracle.noise([0], seed_key(0), 0, 2**20)
-    exact = total.law(0, noise, scale)
+    exact = total.law(0, Draw(noise, 0, scale))
     scores = [losses[row[0]] for row in rows]
     q, _ = naive_bandit.propensities(rows, scores, [0], 0, scale, K, rng, 200_000)
     error = np.sqrt(exact * (1 - exact) / 200_000)
     assert np.all(np.abs(q - exact) <= 3 * error + 1e-15)
     # And with what the learners' own noise does.
-    own = total.chosen(0, noise, 0, 50_000, scale).mean(axis=0)
+    own = total.chosen(0, Draw(noise, 0, scale), 50_000).mean(axis=0)
     assert np.all(np.abs(own - exact) <= 4 * np.sqrt(exact * (1 - exact) / 50_000) + 1e-15)
 
 
@@ -147,12 +148,12 @@ def test_finite_policies_know_their_law_only_where_one_context_carries_all_noise
     total.add(0, np.array([0.5, 0.0]))
     one = oracle.noise([0], seed_key(0), 0, 2**20)
     both = oracle.noise([0, 1], seed_key(0), 0, 2**20)
-    assert total.law(0, one, 1.0) is not None
-    assert total.law(1, one, 1.0) is None
-    assert total.law(0, both, 1.0) is None
+    assert total.law(0, Draw(one, 0, 1.0)) is not None
+    assert total.law(1, Draw(one, 0, 1.0)) is None
+    assert total.law(0, Draw(both, 0, 1.0)) is None
     slates = hn.oracles.FinitePolicies([[[0, 1]], [[1, 2]]])
     noise = slates.noise([0], seed_key(0), 0, 2**20)
-    assert slates.objective().law(0, noise, 1.0) is None
+    assert slates.objective().law(0, Draw(noise, 0, 1.0)) is None
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e-15, 1e-40, 1e-300, 5e-324])

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hannan as hn
 from hannan.core.availability import substitution
+from hannan.core.oracle import WITHOUT_NOISE
 from tests import naive_available as naive
 
 TABLE = np.random.default_rng(0).integers(0, 4, size=(12, 3))
@@ -262,7 +263,7 @@ def test_sklearn_models_rank_the_actions_that_are_available(estimator, scores):
     for row in ROWS:
         for available in ([0, 2], [1, 2], [0, 1]):
             found = total.among(row, substitution(np.array(available), available[0], 3)).action(
-                row, None, 0, 0.0
+                row, WITHOUT_NOISE
             )
             own = leader(row)
             if own in available:

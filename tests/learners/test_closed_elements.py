@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import WITHOUT_NOISE
 from tests import naive_combinatorial as naive
 from tests.oracles.test_closed_elements import CASES
 
@@ -40,7 +41,7 @@ def rewarded(oracle, mask_law, T, seed, kind=hn.ContextSemiBanditFTPL, **options
     for _ in range(T):
         mask = mask_law(rng)
         action = learner.act(available=mask)
-        best = true.pick(None, np.where(mask, np.arange(K), -1), None, None, 0, 0.0)
+        best = true.pick(None, np.where(mask, np.arange(K), -1), None, WITHOUT_NOISE)
         regret += means[best].sum() - means[action].sum()
         learner.update(shown(learner, -(rng.random(K) < means).astype(float), action, mask))
     return regret, learner

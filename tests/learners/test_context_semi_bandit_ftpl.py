@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.perturbation import seed_key
 from tests import naive, naive_bandit, problems
 
@@ -209,10 +210,10 @@ def test_no_draw_is_used_in_two_rounds(resampling, epsilon, monkeypatch):
 
         monkeypatch.setattr(type(learner.leader.total), name, watched)
 
-    watch("action", lambda args, found: [args[2]] if args[3] else [])
-    watch("settle", lambda args, found: [args[3]] if args[4] else [])
-    watch("resample", lambda args, found: range(args[3], args[3] + found[1]))
-    watch("resample_one", lambda args, found: range(args[3], args[3] + found[1]))
+    watch("action", lambda args, found: [args[1].number] if args[1].scale else [])
+    watch("settle", lambda args, found: [args[2].number] if args[2].scale else [])
+    watch("resample", lambda args, found: range(args[2].number, args[2].number + found[1]))
+    watch("resample_one", lambda args, found: range(args[2].number, args[2].number + found[1]))
     for context, losses in hard_rounds(3, 5, 80):
         used.append(set())
         before = learner.leader.number
@@ -321,7 +322,7 @@ def test_a_shared_stream_needs_far_fewer_draws_for_large_sets():
         _, past, (noise, _, scale), *_ = learner.outlook(0)
         action = learner.act(0)
         for element in action.tolist():  # as printed: a stream for each
-            used = past.resample_one(0, element, noise, first, L, 1, scale)[1]
+            used = past.resample_one(0, element, Draw(noise, first, scale), L, 1)[1]
             apart, first = apart + used, first + used
         learner.update(np.ones(m))
     shared, apart = learner.leader.number / T - 1, apart / T

@@ -83,7 +83,7 @@ def test_weights_say_what_the_loss_will_be_multiplied_with(kind):
         learner.update(losses_of(decision.action, 0.5), decision=decision)
         expected[t % 2][np.atleast_1d(decision.action)] += 0.5 * decision.weights
     policy = learner.best_policy()
-    found = learner.leader.total.minima(None, 0, 1, 0.0)[0]
+    found = learner.leader.total.minima()[0]
     assert found == pytest.approx(sum(expected[x][policy(x)].sum() for x in range(2)))
 
 

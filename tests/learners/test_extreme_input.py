@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.kernels.losses import LARGEST
 from tests.cases import Tried, declared
 from tests.for_each import for_each
@@ -142,5 +143,5 @@ def test_minima_are_scaled_in_double_precision(scale):
     oracle = hn.oracles.FinitePolicies([[0, 0], [0, 1], [1, 1]])
     total = oracle.objective()
     noise = oracle.noise([0, 1], np.uint64(3), 0, 2**20)
-    unit = total.minima(noise, 0, 20, 1.0)
-    assert total.minima(noise, 0, 20, scale) == pytest.approx(scale * unit, rel=1e-15)
+    unit = total.minima(Draw(noise, 0, 1.0), 20)
+    assert total.minima(Draw(noise, 0, scale), 20) == pytest.approx(scale * unit, rel=1e-15)

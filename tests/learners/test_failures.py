@@ -71,11 +71,7 @@ def state(learner):
 def total_of(learner):
     """The totals so far, seen by the best values with one more round of each action."""
     total = learner.leader.total
-    return [
-        float(total.tilted(x, np.eye(3)[a]).minima(None, 0, 1, 0.0)[0])
-        for x in range(2)
-        for a in range(3)
-    ]
+    return [float(total.tilted(x, np.eye(3)[a]).minima()[0]) for x in range(2) for a in range(3)]
 
 
 def losses_of(learner, action, losses):

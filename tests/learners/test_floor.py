@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core.rounds import Draw
+from hannan.core.oracle import Draw
 from hannan.learners.resampling import mean_weights
 from tests.cases import Match
 from tests.problems import ALL, PLANTED
@@ -102,7 +102,7 @@ def test_weights_have_the_mean_of_the_definition(share, resampling):
     learner = hn.ContextSemiBanditFTPL(hn.oracles.AllPolicies(1, 3), epsilon=0.5, seed=0)
     total, leader, L, n = learner.leader.total, learner.leader, 6, 5000
     total.add(0, np.array([0.0, 1.0, 3.0]))
-    q0 = total.law(0, leader.noise, 2.0)
+    q0 = total.law(0, Draw(leader.noise, 0, 2.0))
     opened = learner.Round(0)
     opened.advice, opened.share, opened.explores = 1, share, 0.3
     way = hn.Resampling(2, False, True) if isinstance(resampling, str) else None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
-from hannan.core.rounds import Draw
+from hannan.core.oracle import Draw
 from hannan.learners.hint import Hint, check_trust
 from hannan.learners.resampling import mean_weights
 from tests import problems
@@ -287,7 +287,7 @@ def test_weights_under_a_hint_have_the_mean_of_the_definition(share, successes):
     learner = hn.ContextSemiBanditFTPL(oracle, epsilon=0.5, resampling=successes, seed=0)
     total, leader, L, n = learner.leader.total, learner.leader, 6, 6000
     total.add(0, np.array([0.0, 1.0, 3.0]))
-    q0 = total.law(0, leader.noise, 2.0)
+    q0 = total.law(0, Draw(leader.noise, 0, 2.0))
     opened = learner.Round(0)
     opened.advice, opened.share = 1, share
     resampling, first = hn.Resampling(successes, exact=False), 0
@@ -323,7 +323,7 @@ def test_the_measured_cost_of_a_hint_is_unbiased_or_too_large(exact, level):
         )
         learner.leader.total.add(0, np.array([0.5, 0.0, 0.2]))
         opened = learner._begin(None, None)
-        q0 = learner.leader.total.law(0, learner.leader.noise, opened.draw.scale)
+        q0 = learner.leader.total.law(0, Draw(learner.leader.noise, 0, opened.draw.scale))
         action = learner.act()
         learner.update(float(losses[action]))
         S.append(learner.hint.S)

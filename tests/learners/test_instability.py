@@ -7,7 +7,7 @@ import pytest
 
 import hannan as hn
 from hannan.core.availability import substitution
-from hannan.core.rounds import Draw
+from hannan.core.oracle import Draw
 from hannan.learners import context_semi_bandit_ftpl as learner_file
 from hannan.learners.context_set import ContextSet
 from hannan.learners.instability import Measured, measure
@@ -65,25 +65,25 @@ def test_measured_by_totals_that_share_a_place_as_by_independent_ones(kind, seed
     leader, opened = leader_of(kind, seed), opened_round()
     if baseline:
         opened.baseline = rng.random(K)
-    often = leader.total.action(1, leader.noise, 0, SCALE)
+    often = leader.total.action(1, Draw(leader.noise, 0, SCALE))
     residual = np.where(np.arange(K) == often, 5.0, 0.0)
     estimate = residual + (opened.baseline if baseline else 0.0)
     unrest = 0.0
     for n in range(25):
         draw = Draw(leader.noise, n, SCALE)
-        before = leader.total.minima(None, 0, 1, 0.0)[0]
+        before = leader.total.minima()[0]
         found = measured(leader, opened, draw, residual, exact=exact)
-        assert leader.total.minima(None, 0, 1, 0.0)[0] == before
+        assert leader.total.minima()[0] == before
         assert not found.added
 
         calm = with_round(leader.total, opened.baseline) if baseline else leader.total.copy()
         after = with_round(leader.total, estimate)
         if kind == "AllPolicies" and exact is None:
-            q, later = (each.law(1, leader.noise, SCALE) for each in (calm, after))
+            q, later = (each.law(1, Draw(leader.noise, 0, SCALE)) for each in (calm, after))
             expected = max(0.0, float(residual @ (q - later)))
             assert found.draws == 0
         else:
-            choice, later = (each.action(1, *draw) for each in (calm, after))
+            choice, later = (each.action(1, draw) for each in (calm, after))
             expected = max(0.0, residual[choice] - residual[later])
             assert found.draws == 1
         assert found.instability == pytest.approx(expected)
@@ -103,13 +103,13 @@ def test_adding_on_the_way_measures_the_same(kind):
         assert found[0].instability == found[1].instability
         assert found[0].calls == found[1].calls
         expected = with_round(one.total, residual) if found[1].added else one.total
-        assert other.total.minima(None, 0, 1, 0.0) == expected.minima(None, 0, 1, 0.0)
+        assert other.total.minima() == expected.minima()
 
 
 def test_no_second_leader_is_asked_where_the_first_suffers_nothing():
     leader = leader_of("FunctionOracle", 0)
     draw = Draw(leader.noise, 0, SCALE)
-    choice = leader.total.action(1, *draw)
+    choice = leader.total.action(1, draw)
     residual = np.where(np.arange(K) == choice, 0.0, 1.0)
     found = measured(leader, opened_round(), draw, residual, add=True)
     assert found == Measured(0.0, 1, 1)

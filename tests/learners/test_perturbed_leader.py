@@ -5,6 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.core.availability import substitution
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.kernels.noise import uniform
 from hannan.learners.context_set import ContextSet
 from hannan.learners.perturbed_leader import (
@@ -37,7 +38,7 @@ def opened_round(leader, context, scale=1.0, plays=None):
 
 def minimum(total, draw):
     noise, number, scale = draw
-    return total.minima(noise, number, 1, scale)[0]
+    return total.minima(Draw(noise, number, scale), 1)[0]
 
 
 # Draws ------------------------------------------------------------------------------------------
@@ -113,7 +114,7 @@ def test_foreseeing_is_settling_without_adding(kind, available):
         for x, row in problems.rounds(3, 3, 6, seed=draw):
             leader.total.add(x, row)
         opened = opened_round(leader, context, plays=plays)
-        z = (leader.noise, draw, 1.0)
+        z = Draw(leader.noise, draw, 1.0)
         before, after = leader.total.copy(), leader.total.copy()
         after.add(context, losses)
         seen = leader.foresee(opened, losses, z)
@@ -121,7 +122,7 @@ def test_foreseeing_is_settling_without_adding(kind, available):
         assert leader.settle(opened, losses, z) == seen
         assert minimum(leader.total, z) == minimum(after, z)
         if plays is None or not leader.total.scored:
-            assert seen == after.action(context, *z)
+            assert seen == after.action(context, z)
         else:
             assert seen in available
 
@@ -253,7 +254,7 @@ def test_without_noise_the_law_is_certain():
     leader = leader_of(oracle)
     opened = opened_round(leader, 1, 0.0)
     law = law_of(leader.total, opened)
-    assert law.tolist() == np.eye(3)[leader.total.action(1, None, 0, 0.0)].tolist()
+    assert law.tolist() == np.eye(3)[leader.total.action(1, WITHOUT_NOISE)].tolist()
     plays = substitution(np.array([2]), 2, 3)
     assert law_of(leader.total, opened_round(leader, 1, 0.0, plays)).tolist() == [0.0, 0.0, 1.0]
 
@@ -271,7 +272,7 @@ def test_asking_for_replays_uses_no_draw_of_the_leader():
 def test_a_total_starts_empty_and_may_prefer_policies_where_losses_have_a_spread():
     oracle, _ = problems.make("FinitePolicies")
     X = ContextSet("a test", oracle, None, None, seed_key(0))
-    assert not starting_total(oracle, X).minima(None, 0, 1, 0.0).any()
+    assert not starting_total(oracle, X).minima().any()
     asked = []
 
     class Preferring(hn.oracles.AllPolicies):

@@ -14,7 +14,7 @@ from scipy import stats
 
 import hannan as hn
 from hannan.core import Objective
-from hannan.core.rounds import Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.kernels.noise import uniform
 from hannan.perturbation import seed_key
 from tests import naive, naive_bandit, problems, statistics
@@ -39,13 +39,14 @@ class Scripted(Objective):
     def add(self, context, losses):
         raise AssertionError("only draws are asked for")
 
-    def leaders(self, noise, first, count, scale):
+    def leaders(self, draw=WITHOUT_NOISE, count=1):
         raise AssertionError("only draws are asked for")
 
-    def minima(self, noise, first, count, scale):
+    def minima(self, draw=WITHOUT_NOISE, count=1):
         raise AssertionError("only draws are asked for")
 
-    def chosen(self, context, noise, first, count, scale):
+    def chosen(self, context, draw, count):
+        _, first, _ = draw
         assert first + count <= len(self.outcomes), "more than L - 1 draws"
         self.looked_at = first + count
         return self.outcomes[first : first + count]
@@ -53,7 +54,7 @@ class Scripted(Objective):
 
 def scripted_weight(sequence, r, L):
     column = np.reshape(sequence, (-1, 1))
-    return Scripted(column).resample_one(None, 0, None, 0, L, r, 1.0)
+    return Scripted(column).resample_one(None, 0, Draw(None, 0, 1.0), L, r)
 
 
 def sequences(L):
@@ -133,9 +134,9 @@ def test_kernels_resample_as_the_definition_does(kind, r, L):
     noise = oracle.noise(range(3), seed_key(5), 0, 2**12)  # small blocks, so that draws span some
     for first in range(0, 60, 3):
         for element in range(3):
-            fast = total.resample_one(1, element, noise, first, L, r, 1.7)
-            slow = Objective.resample(total, 1, np.array([element]), noise, first, L, r, 1.7)
-            inclusion = total.chosen(1, noise, first, max(L - 1, 1), 1.7)[: L - 1, element]
+            fast = total.resample_one(1, element, Draw(noise, first, 1.7), L, r)
+            slow = Objective.resample(total, 1, np.array([element]), Draw(noise, first, 1.7), L, r)
+            inclusion = total.chosen(1, Draw(noise, first, 1.7), max(L - 1, 1))[: L - 1, element]
             W, used = naive_bandit.weight(inclusion, r, L)
             assert fast == (pytest.approx(W), used)
             assert (slow[0][0], slow[1]) == (pytest.approx(W), used)
@@ -152,9 +153,9 @@ def test_set_kernels_resample_as_the_definition_does(r, L):
     noise = oracle.noise([0, 1], seed_key(1), 0, 2**11)
     for first in range(0, 90, 3):
         chosen = np.array([0, 2, 5])
-        fast = total.resample(0, chosen, noise, first, L, r, 0.8)
-        slow = Objective.resample(total, 0, chosen, noise, first, L, r, 0.8)
-        inclusion = total.chosen(0, noise, first, max(L - 1, 1), 0.8)[: L - 1]
+        fast = total.resample(0, chosen, Draw(noise, first, 0.8), L, r)
+        slow = Objective.resample(total, 0, chosen, Draw(noise, first, 0.8), L, r)
+        inclusion = total.chosen(0, Draw(noise, first, 0.8), max(L - 1, 1))[: L - 1]
         by_hand = [naive_bandit.weight(inclusion[:, j], r, L) for j in chosen]
         assert fast[0] == pytest.approx([W for W, _ in by_hand])
         assert slow[0] == pytest.approx([W for W, _ in by_hand])
@@ -355,7 +356,8 @@ class Chances(Scripted):
         self.given = np.asarray(chances)
         self.draws_in_batches = in_batches
 
-    def chances(self, context, element, noise, first, count, scale):
+    def chances(self, context, element, draw, count):
+        _, first, _ = draw
         assert first + count <= len(self.given), "more than L - 1 draws"
         return self.given[first : first + count]
 
@@ -373,11 +375,11 @@ def test_kernels_weigh_as_the_definition_does(r, L, in_batches):
     )
     for chances in np.concatenate(kinds):
         total = Chances(chances[: L - 1], in_batches)
-        W, used = total.weigh(None, 0, None, 0, L, r, 1.0, 0.0, COINS)
+        W, used = total.weigh(None, 0, Draw(None, 0, 1.0), L, r, 0.0, COINS)
         coins = [float(uniform(COINS, 8, i)) for i in range(L)]
         slow = naive_bandit.paired_weight(chances.__getitem__, coins.__getitem__, r, L)
         assert (W, used) == (pytest.approx(slow[0], rel=1e-10), slow[1])
-        shared = total.weigh(None, 0, None, 0, L, r, 1.0, 0.3, COINS)
+        shared = total.weigh(None, 0, Draw(None, 0, 1.0), L, r, 0.3, COINS)
         mixed = 0.3 + 0.7 * chances
         slow = naive_bandit.paired_weight(mixed.__getitem__, coins.__getitem__, r, L)
         assert shared == (pytest.approx(slow[0], rel=1e-10), slow[1])
@@ -389,7 +391,7 @@ def test_outcomes_0_and_1_are_weighed_as_successes():
         r, L = int(rng.integers(1, 5)), int(rng.integers(1, 30))
         outcomes = rng.integers(2, size=L - 1)
         given = Chances(outcomes.astype(float), False).weigh(
-            None, 0, None, 0, L, r - 0.5, 1.0, 0.0, COINS
+            None, 0, Draw(None, 0, 1.0), L, r - 0.5, 0.0, COINS
         )
         assert given == (pytest.approx(naive_bandit.weight(outcomes, r, L)[0]), given[1])
         assert given[1] == naive_bandit.weight(outcomes, r, L)[1]
@@ -411,19 +413,19 @@ def test_chances_have_the_mean_of_what_is_chosen(kind):
     for i, context in enumerate(X):
         total.add(context, np.array([0.5, 0.2 * i, 1.0]))
     n = 6000
-    chosen = total.chosen(x, noise, 0, n, 1.3)
+    chosen = total.chosen(x, Draw(noise, 0, 1.3), n)
     for element in range(3):
-        chances = total.chances(x, element, noise, n, n, 1.3)
+        chances = total.chances(x, element, Draw(noise, n, 1.3), n)
         assert ((chances >= 0.0) & (chances <= 1.0)).all()
         q = chosen[:, element].mean()
         error = math.sqrt((q * (1 - q) + chances.var()) / n)
         assert abs(chances.mean() - q) <= SIGMAS * error
         assert chances.var() <= q * (1 - q)
-        cost = [total.unrest(x, element, 0.7, noise, i, 1.3) for i in range(300)]
+        cost = [total.unrest(x, element, 0.7, Draw(noise, i, 1.3)) for i in range(300)]
         assert min(cost) >= 0.0
         losses = np.zeros(3)
         losses[element] = 0.7
-        after = total.tilted(x, losses).chosen(x, noise, 0, n, 1.3)[:, element].mean()
+        after = total.tilted(x, losses).chosen(x, Draw(noise, 0, 1.3), n)[:, element].mean()
         error = 0.7 * math.sqrt(2 * q * (1 - q) / n) + np.std(cost) / math.sqrt(300)
         assert abs(np.mean(cost) - 0.7 * (q - after)) <= SIGMAS * error
 

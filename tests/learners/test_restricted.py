@@ -5,6 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.core.availability import substitution
+from hannan.core.oracle import Draw
 from hannan.core.rounds import OpenRound
 from hannan.learners.restricted import Restricted, restricted
 from hannan.perturbation import seed_key
@@ -40,18 +41,20 @@ def test_every_choice_is_replaced_by_what_is_played_for_it(kind, available, seed
     total, noise = total_of(kind, seed)
     opened = opened_round(available)
     seen = restricted(total, opened)
-    choices = [total.action(1, noise, n, SCALE) for n in range(60)]
+    choices = [total.action(1, Draw(noise, n, SCALE)) for n in range(60)]
     played = [int(opened.plays[choice]) for choice in choices]
-    assert [seen.action(1, noise, n, SCALE) for n in range(60)] == played
-    assert seen.chosen(1, noise, 0, 60, SCALE).argmax(axis=1).tolist() == played
-    assert (seen.chosen(1, noise, 0, 60, SCALE).sum(axis=1) == 1).all()
+    assert [seen.action(1, Draw(noise, n, SCALE)) for n in range(60)] == played
+    assert seen.chosen(1, Draw(noise, 0, SCALE), 60).argmax(axis=1).tolist() == played
+    assert (seen.chosen(1, Draw(noise, 0, SCALE), 60).sum(axis=1) == 1).all()
     assert set(played) <= set(available)
     # Leaders and values are those of the class itself.
     for one, other in zip(
-        seen.leaders(noise, 0, 5, SCALE), total.leaders(noise, 0, 5, SCALE), strict=True
+        seen.leaders(Draw(noise, 0, SCALE), 5), total.leaders(Draw(noise, 0, SCALE), 5), strict=True
     ):
         assert [one(x) for x in range(3)] == [other(x) for x in range(3)]
-    np.testing.assert_array_equal(seen.minima(noise, 0, 5, SCALE), total.minima(noise, 0, 5, SCALE))
+    np.testing.assert_array_equal(
+        seen.minima(Draw(noise, 0, SCALE), 5), total.minima(Draw(noise, 0, SCALE), 5)
+    )
 
 
 @pytest.mark.parametrize("available", [[0, 3], [1, 2, 3]])
@@ -62,23 +65,23 @@ def test_a_weight_counts_every_draw_that_leads_to_the_element(available, L, r):
     seen = restricted(total, opened_round(available))
     for element in available:
         for first in range(0, 40, 4):
-            hits = seen.chosen(1, noise, first, max(L - 1, 1), SCALE)[: L - 1, element]
+            hits = seen.chosen(1, Draw(noise, first, SCALE), max(L - 1, 1))[: L - 1, element]
             places = np.flatnonzero(hits) + 1
             enough = len(places) >= r
             expected = places[r - 1] / r if enough else L / (len(places) + 1)
             used = int(places[r - 1]) if enough else L - 1
-            found = seen.resample_one(1, element, noise, first, L, r, SCALE)
+            found = seen.resample_one(1, element, Draw(noise, first, SCALE), L, r)
             assert found == (pytest.approx(expected), used)
 
 
 def test_the_law_of_what_is_played_adds_up_that_of_the_choices():
     total, noise = total_of("AllPolicies", seed=2)
     plays = substitution(np.array([0, 3]), 3, K)
-    law = total.law(1, noise, SCALE)
-    found = Restricted(total, plays).law(1, noise, SCALE)
+    law = total.law(1, Draw(noise, 0, SCALE))
+    found = Restricted(total, plays).law(1, Draw(noise, 0, SCALE))
     np.testing.assert_allclose(found, [law[0], 0.0, 0.0, law[1] + law[2] + law[3]])
     unknown, noise = total_of("FinitePolicies", seed=2)
-    assert Restricted(unknown, plays).law(1, noise, SCALE) is None
+    assert Restricted(unknown, plays).law(1, Draw(noise, 0, SCALE)) is None
 
 
 @pytest.mark.parametrize("available", [[0, 3], [1, 2], [2]])
@@ -89,17 +92,17 @@ def test_where_actions_have_scores_the_best_of_the_available_is_played(available
     for n in range(40):
         scores = total.totals[1] + SCALE * noise.unit(n)[1]
         best = min(available, key=lambda b: scores[b])
-        assert seen.action(1, noise, n, SCALE) == best
+        assert seen.action(1, Draw(noise, n, SCALE)) == best
 
 
 def test_a_copy_is_independent_and_adding_reaches_the_total():
     total, _ = total_of("FinitePolicies")
     seen = restricted(total, opened_round([0, 3]))
-    before = total.minima(None, 0, 1, 0.0)[0]
+    before = total.minima()[0]
     seen.copy().add(1, np.ones(K))
-    assert total.minima(None, 0, 1, 0.0)[0] == before
+    assert total.minima()[0] == before
     seen.add(1, np.ones(K))
-    assert total.minima(None, 0, 1, 0.0)[0] == before + 1.0
+    assert total.minima()[0] == before + 1.0
 
 
 # What a restricted round costs ------------------------------------------------------------------

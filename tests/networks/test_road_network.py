@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.networks import RoadNetwork
 from hannan.oracles import Paths
 
@@ -48,7 +49,7 @@ def test_links_kept_lead_closer_to_the_target(seed):
             total = oracle.objective()
             total.add(None, roads.free_flow_time)
             # A shortest route is never lost.
-            assert total.minima(None, 0, 1, 0.0)[0] == pytest.approx(left[source])
+            assert total.minima()[0] == pytest.approx(left[source])
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -62,7 +63,7 @@ def test_zones_are_not_passed_through(seed):
             except hn.InfeasibleError:
                 continue
             noise = oracle.noise([None], np.uint64(1), 0, 2**20)
-            for policy in oracle.objective().leaders(noise, 0, 30, 1.0):
+            for policy in oracle.objective().leaders(Draw(noise, 0, 1.0), 30):
                 assert not zones & set(policy.nodes[1:-1])
 
 

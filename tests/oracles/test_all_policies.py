@@ -3,6 +3,7 @@ import pytest
 from scipy import integrate
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.oracles import AllPolicies
 from hannan.perturbation import seed_key
 from hannan.perturbation.laplace import mean_of_maximum
@@ -25,8 +26,8 @@ def test_it_plays_like_the_list_of_all_maps(d, K):
     noises = [oracle.noise(range(d), seed_key(3), 0, 2**20) for oracle in (whole, listed)]
     assert (noises[0].unit(5) == noises[1].unit(5)).all()
     for draw in range(50):
-        a = totals[0].leaders(noises[0], draw, 1, 1.5)[0]
-        b = totals[1].leaders(noises[1], draw, 1, 1.5)[0]
+        a = totals[0].leaders(Draw(noises[0], draw, 1.5), 1)[0]
+        b = totals[1].leaders(Draw(noises[1], draw, 1.5), 1)[0]
         assert [a(x) for x in range(d)] == [b(x) for x in range(d)]
 
 
@@ -73,8 +74,8 @@ def test_totals_are_where_actions_stand():
     oracle = AllPolicies(3, 4)
     total = problems.total(oracle, problems.rounds(3, 4, 20))
     noise = oracle.noise([0, 2], seed_key(4), 0, 2**16)
-    assert (total.standing(2, noise, 1.5) == total.totals[2]).all()
-    assert total.standing(1, noise, 1.5) is None  # it has no noise
-    assert total.standing(2, noise, 0.0) is None
+    assert (total.standing(2, Draw(noise, 0, 1.5)) == total.totals[2]).all()
+    assert total.standing(1, Draw(noise, 0, 1.5)) is None  # it has no noise
+    assert total.standing(2, Draw(noise, 0, 0.0)) is None
     tilt = np.array([0.0, 1.0, 0.5, 0.0])
-    assert (total.tilted(2, tilt).standing(2, noise, 1.5) == total.totals[2] + tilt).all()
+    assert (total.tilted(2, tilt).standing(2, Draw(noise, 0, 1.5)) == total.totals[2] + tilt).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 from tests import naive_combinatorial as naive
 
@@ -85,37 +86,37 @@ def test_leaders_among_some_elements_are_the_best_there_are(name):
         for draw, scale in ((0, 0.0), (n, 0.7), (n + 1, 5.0)):
             if not open_sets:
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                    few.action(None, noise, draw, scale)
+                    few.action(None, Draw(noise, draw, scale))
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                    few.chosen(None, noise, draw, 3, scale)
+                    few.chosen(None, Draw(noise, draw, scale), 3)
                 for more in (None, np.ones(K)):
                     with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                        total.pick(None, plays, more, noise, draw, scale)
+                        total.pick(None, plays, more, Draw(noise, draw, scale))
                 with pytest.raises(hn.InfeasibleError, match=r"not available|possible"):
-                    total.settle_among(None, plays, more, noise, draw, scale)
+                    total.settle_among(None, plays, more, Draw(noise, draw, scale))
                 continue
             costs = totals + scale * noise.unit(draw)[0]
-            found = naive.as_set(few.action(None, noise, draw, scale))
+            found = naive.as_set(few.action(None, Draw(noise, draw, scale)))
             assert found in open_sets
             best = naive.best_value(open_sets, costs)
             assert abs(sum(costs[list(found)]) - best) < 1e-5
-            assert abs(few.minima(noise, draw, 1, scale)[0] - best) < 1e-5
-            several = few.chosen(None, noise, draw, 4, scale)
+            assert abs(few.minima(Draw(noise, draw, scale), 1)[0] - best) < 1e-5
+            several = few.chosen(None, Draw(noise, draw, scale), 4)
             assert set(np.flatnonzero(several[0])) == found
             assert not several[:, ~mask].any()
-            twice = few.action(None, noise, draw, scale)
+            twice = few.action(None, Draw(noise, draw, scale))
             assert naive.as_set(twice) == found
-            picked = total.pick(None, plays, None, noise, draw, scale)
+            picked = total.pick(None, plays, None, Draw(noise, draw, scale))
             assert naive.as_set(picked) == found
             more = rng.integers(-2, 3, size=K).astype(float)
-            picked = naive.as_set(total.pick(None, plays, more, noise, draw, scale))
+            picked = naive.as_set(total.pick(None, plays, more, Draw(noise, draw, scale)))
             assert picked in open_sets
             best = naive.best_value(open_sets, costs + more)
             assert abs(sum((costs + more)[list(picked)]) - best) < 1e-5
             after = total.tilted(None, more).among(None, plays)
-            assert naive.as_set(after.action(None, noise, draw, scale)) == picked
+            assert naive.as_set(after.action(None, Draw(noise, draw, scale))) == picked
             twin = total.copy()
-            settled = twin.settle_among(None, plays, more, noise, draw, scale)
+            settled = twin.settle_among(None, plays, more, Draw(noise, draw, scale))
             assert naive.as_set(settled) == picked
             assert np.array_equal(known_totals(twin, oracle), after_adding(total, more, oracle))
         assert np.array_equal(known_totals(total, oracle), before)
@@ -153,10 +154,11 @@ def test_weights_are_those_of_the_law_among_some_elements(name):
         if mask.any() and sum(all(mask[list(c)]) for c in sets) > 1
     )  # fmt: skip
     few = total.among(None, np.where(mask, np.arange(K), -1))
-    q = few.chosen(None, noise, 0, draws, 1.0).mean(axis=0)
+    q = few.chosen(None, Draw(noise, 0, 1.0), draws).mean(axis=0)
     likely = np.flatnonzero(q > 0.2)
     found = [
-        few.resample(None, likely, noise, draws + 100 * i, 50, 2, 1.0)[0] for i in range(repeats)
+        few.resample(None, likely, Draw(noise, draws + 100 * i, 1.0), 50, 2)[0]
+        for i in range(repeats)
     ]
     error = np.std(found, axis=0) / np.sqrt(repeats) + 1.5 / q[likely] ** 1.5 / np.sqrt(draws)
     assert (np.abs(np.mean(found, axis=0) - 1.0 / q[likely]) < 5.0 * error).all()
@@ -171,7 +173,7 @@ def test_all_elements_are_no_restriction(name):
     total.add(None, rng.normal(size=oracle.n_actions))
     whole = total.among(None, np.arange(oracle.n_actions))
     for draw in range(5):
-        asked = None, noise, draw, 1.0
+        asked = None, Draw(noise, draw, 1.0)
         assert naive.as_set(whole.action(*asked)) == naive.as_set(total.action(*asked))
 
 
@@ -190,9 +192,9 @@ def test_one_of_several_contexts_is_restricted():
     assert total.scored
     total.add("day", np.array([0.0, 1.0, 2.0, 3.0]))
     few = total.among("day", np.array([-1, 1, 2, 3]))
-    assert few.action("day", None, 0, 0.0).tolist() == [1, 2]
-    assert few.action("night", None, 0, 0.0).tolist() == [0, 1]
-    assert total.action("day", None, 0, 0.0).tolist() == [0, 1]
+    assert few.action("day", WITHOUT_NOISE).tolist() == [1, 2]
+    assert few.action("night", WITHOUT_NOISE).tolist() == [0, 1]
+    assert total.action("day", WITHOUT_NOISE).tolist() == [0, 1]
 
 
 def test_classes_say_whether_elements_can_be_closed():

@@ -11,6 +11,7 @@ import pytest
 import hannan as hn
 from hannan.checks import check_oracle
 from hannan.core import ContextError, Objective
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.oracles._combinatorial import SetObjective
 from hannan.perturbation import seed_key
 from tests import naive_combinatorial
@@ -128,10 +129,13 @@ def test_resampling_weights_have_the_right_mean(name):
     total = oracle.objective()
     total.add(None, np.linspace(-1.0, 1.0, oracle.n_actions))
     noise = oracle.noise([None], seed_key(0), 0, 2**20)
-    q = total.chosen(None, noise, 0, 8000, 2.0).mean(axis=0)
+    q = total.chosen(None, Draw(noise, 0, 2.0), 8000).mean(axis=0)
     likely = np.flatnonzero(q > 0.1)
     weights = np.array(
-        [total.resample(None, likely, noise, 10_000 + 40 * i, 30, 2, 2.0)[0] for i in range(300)]
+        [
+            total.resample(None, likely, Draw(noise, 10_000 + 40 * i, 2.0), 30, 2)[0]
+            for i in range(300)
+        ]
     )
     expected = (1.0 - (1.0 - q[likely]) ** 30) / q[likely]
     error = weights.std(axis=0) / np.sqrt(300) + expected / np.sqrt(8000 * q[likely])
@@ -176,7 +180,7 @@ def test_a_failed_solver_changes_nothing():
     total.add(None, np.ones(4))
     calls += [[]] * 500
     with pytest.raises(RuntimeError):
-        total.settle(None, np.ones(4), None, 0, 0.0)
+        total.settle(None, np.ones(4), WITHOUT_NOISE)
     assert (total.totals == 1.0).all()
 
 
@@ -223,7 +227,7 @@ def test_compiled_resampling_equals_one_draw_after_the_other(name):
         found = []
         for resample in (SetObjective.resample, Objective.resample):
             noise = oracle.noise([None], seed_key(trial), 0, 2**16)
-            given = (None, elements, noise, first, limit, successes, scale)
+            given = (None, elements, Draw(noise, first, scale), limit, successes)
             found.append(resample(total, *given))
         assert found[0][0].tolist() == found[1][0].tolist()
         assert found[0][1] == found[1][1]

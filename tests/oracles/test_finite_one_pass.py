@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.kernels import finite as kernel
 from hannan.kernels.noise import LARGEST
 from hannan.oracles import FinitePolicies
@@ -89,23 +90,23 @@ def test_whatever_is_asked_plays_and_scores_are_those_of_the_definition(
         rng = np.random.default_rng(seed)
         f, g = (_losses(rng, kind, oracle.n_actions) for _ in range(2))
         draw = 7 if same_draw else draw
-        z = noise, draw, scale
+        z = Draw(noise, draw, scale)
         if what in ("round", "act", "ask"):
-            same(total.action(x, *z), twin.action(x, draw, scale))
+            same(total.action(x, z), twin.action(x, draw, scale))
         if what == "bold":
-            same(total.tilted(x, g).action(x, *z), twin.tilted(x, g).action(x, draw, scale))
+            same(total.tilted(x, g).action(x, z), twin.tilted(x, g).action(x, draw, scale))
         if what in ("guess", "bold", "foresee"):
-            same(total.foresee(x, f, *z), twin.tilted(x, f).action(x, draw, scale))
+            same(total.foresee(x, f, z), twin.tilted(x, f).action(x, draw, scale))
         if what == "guess":
             elsewhere = (x + 1) % 4
             same(
-                total.tilted(x, g).action(elsewhere, *z),
+                total.tilted(x, g).action(elsewhere, z),
                 twin.tilted(x, g).action(elsewhere, draw, scale),
             )
         if what in ("round", "settle", "bold"):
             given_losses = f.copy()
             twin.add(x, f)
-            same(total.settle(x, given_losses, *z), twin.action(x, draw, scale))
+            same(total.settle(x, given_losses, z), twin.action(x, draw, scale))
             given_losses[:] = 17.0  # the caller may use the array again
         if what == "add":
             twin.add(x, f)
@@ -124,10 +125,10 @@ def test_whatever_is_asked_plays_and_scores_are_those_of_the_definition(
             assert total.leader().index == int(np.argmin(twin.scores))
         if what == "resample" and scale:
             element = int(rng.integers(oracle.n_actions))
-            one = total.resample_one(x, element, noise, draw, 5, 2, scale)
+            one = total.resample_one(x, element, Draw(noise, draw, scale), 5, 2)
             other = oracle.objective()
             other.scores[: oracle.n_policies] = twin.scores
-            assert one == other.resample_one(x, element, noise, draw, 5, 2, scale)
+            assert one == other.resample_one(x, element, Draw(noise, draw, scale), 5, 2)
     assert total.scores[: oracle.n_policies].tolist() == twin.scores.tolist()
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.oracles import FinitePolicies
 from hannan.perturbation import seed_key
 from tests import problems
@@ -84,19 +85,19 @@ def test_the_leader_is_the_first_smallest_score_whatever_the_number_of_policies(
     for draw in range(40):
         perturbed = scores + 1.5 * row_of(noise, draw)[:N].astype(float)
         # Most of these policies are duplicates, so that the minimum is shared.
-        assert total.leaders(noise, draw, 1, 1.5)[0].index == int(np.argmin(perturbed))
+        assert total.leaders(Draw(noise, draw, 1.5), 1)[0].index == int(np.argmin(perturbed))
 
 
 def test_several_draws_at_once_are_the_single_draws():
     oracle = class_of(300)
     total = problems.total(oracle, problems.rounds(5, 3, 15))
     noise = oracle.noise(range(5), seed_key(0), 0, 2**26)
-    together = [p.index for p in total.leaders(noise, 5, 100, 2.0)]
-    single = [total.leaders(noise, n, 1, 2.0)[0].index for n in range(5, 105)]
+    together = [p.index for p in total.leaders(Draw(noise, 5, 2.0), 100)]
+    single = [total.leaders(Draw(noise, n, 2.0), 1)[0].index for n in range(5, 105)]
     assert together == single
-    values = total.minima(noise, 5, 100, 2.0)
+    values = total.minima(Draw(noise, 5, 2.0), 100)
     for i, value in enumerate(values):
-        assert value == pytest.approx(total.minima(noise, 5 + i, 1, 2.0)[0], rel=1e-12)
+        assert value == pytest.approx(total.minima(Draw(noise, 5 + i, 2.0), 1)[0], rel=1e-12)
 
 
 def test_duplicate_policies_share_their_noise():
@@ -173,23 +174,23 @@ def test_a_lesson_is_a_weight_and_the_unrest_after_it(limit):
     total = problems.total(oracle, problems.rounds(4, 3, 12))
     noise = oracle.noise(range(4), seed_key(4), 0, 2**13)  # small blocks, so that draws span some
     for first in range(0, 300, 7):
-        given = noise, first, limit, 1.5, 1.3
+        given = Draw(noise, first, 1.3), limit, 1.5
         weight, used, lost = total.lesson(1, first % 3, 0.7, *given, np.uint64(9))
         assert (weight, used) == total.weigh(1, first % 3, *given, 0.0, np.uint64(9))
-        draw = noise, first + used, 1.3
-        assert lost == total.unrest(1, first % 3, weight * 0.7, *draw)
+        draw = Draw(noise, first + used, 1.3)
+        assert lost == total.unrest(1, first % 3, weight * 0.7, draw)
 
 
 def test_where_actions_stand_they_are_chosen_by_the_smallest_number():
     oracle = FinitePolicies(np.random.default_rng(0).integers(3, size=(20, 2)), n_actions=4)
     total = problems.total(oracle, problems.rounds(2, 4, 9))
     one, both = (oracle.noise(X, seed_key(4), 0, 2**16) for X in ([1], [0, 1]))
-    best = total.standing(1, one, 2.0)
+    best = total.standing(1, Draw(one, 0, 2.0))
     plays, scores = oracle.table[:, 1], total.scores[:20]
     assert best.tolist() == [min(scores[plays == a], default=np.inf) for a in range(4)]
-    chosen = total.chosen(1, one, 0, 4000, 2.0).mean(axis=0)
-    assert total.law(1, one, 2.0) == pytest.approx(chosen, abs=4.5 * 0.5 / np.sqrt(4000))
-    assert total.standing(0, one, 2.0) is None
-    assert total.standing(1, both, 2.0) is None
-    assert total.standing(1, None, 2.0) is None
-    assert total.standing(1, one, 0.0) is None
+    chosen = total.chosen(1, Draw(one, 0, 2.0), 4000).mean(axis=0)
+    assert total.law(1, Draw(one, 0, 2.0)) == pytest.approx(chosen, abs=4.5 * 0.5 / np.sqrt(4000))
+    assert total.standing(0, Draw(one, 0, 2.0)) is None
+    assert total.standing(1, Draw(both, 0, 2.0)) is None
+    assert total.standing(1, Draw(None, 0, 2.0)) is None
+    assert total.standing(1, Draw(one, 0, 0.0)) is None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.perturbation import seed_key
 from tests import naive_bandit, problems
 
@@ -41,7 +42,7 @@ def test_integers_and_booleans_describe_the_same_class():
     assert other.antichain
     noises = [oracle.noise(range(3), seed_key(1), 0, 2**20) for oracle in (one, other)]
     found = [
-        [p.index for p in oracle.objective().leaders(noise, 0, 50, 1.0)]
+        [p.index for p in oracle.objective().leaders(Draw(noise, 0, 1.0), 50)]
         for oracle, noise in zip((one, other), noises, strict=True)
     ]
     assert found[0] == found[1]
@@ -108,16 +109,18 @@ def test_leaders_equal_brute_force(kind, scale, seed):
     for draw in range(20):
         zeta = noise.unit(draw)
         best = naive_bandit.leader(rows, scores, range(3), zeta, scale)
-        found = total.leaders(noise, draw, 1, scale)[0]
+        found = total.leaders(Draw(noise, draw, scale), 1)[0]
         assert found.index == best
         for x in range(3):
-            assert total.action(x, noise, draw, scale).tolist() == list(rows[best][x])
-            chosen = total.chosen(x, noise, draw, 1, scale)[0]
+            assert total.action(x, Draw(noise, draw, scale)).tolist() == list(rows[best][x])
+            chosen = total.chosen(x, Draw(noise, draw, scale), 1)[0]
             assert np.flatnonzero(chosen).tolist() == list(rows[best][x])
         value = scores[best] + scale * sum(
             naive_bandit.loss(zeta[x], rows[best][x]) for x in range(3)
         )
-        assert total.minima(noise, draw, 1, scale)[0] == pytest.approx(value, rel=1e-4, abs=1e-4)
+        assert total.minima(Draw(noise, draw, scale), 1)[0] == pytest.approx(
+            value, rel=1e-4, abs=1e-4
+        )
 
 
 def test_ties_go_to_the_first_set():
@@ -138,9 +141,9 @@ def test_settling_and_tilting_agree_with_adding():
     plain, settled = oracle.objective(), oracle.objective()
     tilted = settled.tilted(1, losses)
     plain.add(1, losses)
-    expected = plain.action(1, noise, 3, 0.4)
-    assert tilted.action(1, noise, 3, 0.4).tolist() == expected.tolist()
-    assert settled.settle(1, losses, noise, 3, 0.4).tolist() == expected.tolist()
+    expected = plain.action(1, Draw(noise, 3, 0.4))
+    assert tilted.action(1, Draw(noise, 3, 0.4)).tolist() == expected.tolist()
+    assert settled.settle(1, losses, Draw(noise, 3, 0.4)).tolist() == expected.tolist()
     np.testing.assert_array_equal(settled.scores, plain.scores)
 
 
@@ -164,8 +167,8 @@ def test_the_empty_set_costs_nothing_whatever_the_noise():
     total = oracle.objective()
     total.add(0, np.array([100.0, 100.0]))
     for draw in range(20):
-        assert total.action(0, noise, draw, 1.0).tolist() == []
-        assert total.minima(noise, draw, 1, 1.0)[0] == 0.0
+        assert total.action(0, Draw(noise, draw, 1.0)).tolist() == []
+        assert total.minima(Draw(noise, draw, 1.0), 1)[0] == 0.0
 
 
 def test_classes_of_sets_count_distinct_policies():

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.kernels import branching
 from hannan.oracles import _formula_totals, _formulas
 from hannan.perturbation import seed_key
@@ -62,7 +63,7 @@ def test_leader_is_the_smallest_best_formula(kind, way):
         values = naive.formula_values(kind, n, history)
         objective = total(make(kind, n), history)
         assert objective.leader().mask == np.argmin(values)
-        assert objective.minima(None, 0, 1, 0.0)[0] == values.min()
+        assert objective.minima()[0] == values.min()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,15 +86,15 @@ def test_leader_under_noise_is_the_best_perturbed_formula(kind, way):
             values = naive.formula_values(kind, n, history + fakes)
             # Formulas that agree on all contexts tie, and the smallest is taken.
             best = np.flatnonzero(values < values.min() + 1e-9)[0]
-            assert objective.leaders(noise, draw, 1, scale)[0].mask == best
-            assert objective.minima(noise, draw, 1, scale)[0] == pytest.approx(
+            assert objective.leaders(Draw(noise, draw, scale), 1)[0].mask == best
+            assert objective.minima(Draw(noise, draw, scale), 1)[0] == pytest.approx(
                 values.min(), abs=1e-4
             )
             tilted = objective.tilted(oracle.check_context(extra[0]), extra[1])
             values = naive.formula_values(kind, n, [*history, extra, *fakes])
             best = np.flatnonzero(values < values.min() + 1e-9)[0]
-            assert tilted.leaders(noise, draw, 1, scale)[0].mask == best
-            assert tilted.copy().leaders(noise, draw, 1, scale)[0].mask == best
+            assert tilted.leaders(Draw(noise, draw, scale), 1)[0].mask == best
+            assert tilted.copy().leaders(Draw(noise, draw, scale), 1)[0].mask == best
 
 
 @given(st.data())
@@ -170,7 +171,7 @@ def test_search_and_table_agree_at_twenty_variables(kind, monkeypatch):
         masks = [objective.leader().mask]
         for where in (contexts, units):
             noise = oracle.noise(where, seed_key(0), 0, 2**24)
-            masks += [policy.mask for policy in objective.leaders(noise, 0, 4, 1.5)]
+            masks += [policy.mask for policy in objective.leaders(Draw(noise, 0, 1.5), 4)]
         found.append(masks)
     assert all(masks == found[0] for masks in found)
 
@@ -284,7 +285,7 @@ def test_the_closed_form_of_the_complexity_is_right():
     oracle = make("Disjunctions", 8)
     units = oracle.check_contexts(separator("Disjunctions", 8))
     noise = oracle.noise(units, seed_key(0), 0, 2**20)
-    minima = oracle.objective().minima(noise, 0, 4000, 1.0)
+    minima = oracle.objective().minima(Draw(noise, 0, 1.0), 4000)
     error = minima.std() / np.sqrt(4000)
     assert abs(-minima.mean() - oracle.complexity(units)) < 4 * error
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.oracles import FunctionOracle
 from tests import naive, problems
 
@@ -52,7 +53,7 @@ def test_noise_is_added_to_its_contexts_once():
     oracle = FunctionOracle(recorder, n_actions=2)
     noise = oracle.noise([1, 0], np.uint64(5), 0, 1)
     total = problems.total(oracle, [(0, np.array([1.0, 2.0]))])
-    total.leaders(noise, 3, 1, 2.0)
+    total.leaders(Draw(noise, 3, 2.0), 1)
     contexts, losses = recorder.asked[-1]
     unit = dict(zip([1, 0], 2.0 * noise.unit(3), strict=True))
     assert sorted(contexts) == [0, 1]
@@ -74,7 +75,7 @@ def test_a_solver_that_writes_into_its_arguments_does_no_harm():
     history = problems.rounds(2, 2, 20, seed=1)
     total = problems.total(oracle, history)
     total.leader()
-    assert total.minima(None, 0, 1, 0.0)[0] == naive.best_value(ROWS, history)
+    assert total.minima()[0] == naive.best_value(ROWS, history)
     assert [total.leader()(x) for x in (0, 1)] == ROWS[naive.leader(ROWS, history)]
 
 
@@ -345,7 +346,7 @@ def test_the_empty_set_may_be_chosen():
     total = FunctionOracle(cheap, n_actions=3, max_chosen=3).objective()
     total.add(None, np.ones(3))
     assert total.leader()().shape == (0,)
-    assert total.minima(None, 0, 1, 0.0)[0] == 0.0
+    assert total.minima()[0] == 0.0
     by_context = FunctionOracle(lambda contexts, losses: lambda x: [], n_actions=3, max_chosen=2)
     assert by_context.objective().leader()("x").shape == (0,)
     single = FunctionOracle(lambda contexts, losses: lambda x: [], n_actions=3)
@@ -371,7 +372,7 @@ def test_shifted_losses_are_not_negative():
     for losses in rng.integers(-3, 4, size=(30, 5)).astype(float):
         total = pairs.objective()
         total.add(None, losses)
-        assert total.minima(None, 0, 1, 0.0)[0] == np.sort(losses)[:2].sum()
+        assert total.minima()[0] == np.sort(losses)[:2].sum()
     routes = FunctionOracle(shortest, n_actions=5, max_chosen=2, shift=True)
     assert not routes.exact
     learner = hn.ContextFTPL(routes, seed=0)

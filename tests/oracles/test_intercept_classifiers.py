@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.oracles import intercept_classifiers as module
 from hannan.perturbation import seed_key
 from tests import naive_formulas as naive
@@ -51,7 +52,7 @@ def test_leader_is_the_first_best_classifier():
         objective = total(oracle, history)
         best = naive.classifiers(n, steps)[int(np.argmin(found))]
         assert tuple(objective.leader().intercepts) == best
-        assert objective.minima(None, 0, 1, 0.0)[0] == found.min()
+        assert objective.minima()[0] == found.min()
 
 
 def test_fake_losses_are_added_like_rounds():
@@ -83,9 +84,9 @@ def test_leader_under_noise_is_the_best_perturbed_classifier():
             fakes = list(zip(X, scale * noise.unit(draw), strict=True))
             found = values(n, steps, history + fakes)
             best = int(np.flatnonzero(found < found.min() + 1e-9)[0])
-            leader = objective.leaders(noise, draw, 1, scale)[0]
+            leader = objective.leaders(Draw(noise, draw, scale), 1)[0]
             assert tuple(leader.intercepts) == naive.classifiers(n, steps)[best]
-            low = objective.minima(noise, draw, 1, scale)[0]
+            low = objective.minima(Draw(noise, draw, scale), 1)[0]
             assert low == pytest.approx(found.min(), abs=1e-4)
 
 
@@ -122,7 +123,7 @@ def test_the_search_beyond_the_list_comes_close(monkeypatch):
             patch.setattr(module, "_MOST_LISTED", 0)
             oracle = hn.oracles.InterceptClassifiers(3, 0.25)
             objective = total(oracle, history)
-            value = objective.minima(None, 0, 1, 0.0)[0]
+            value = objective.minima()[0]
             policy = objective.leader()
         assert value == pytest.approx(sum(losses[policy(row)] for row, losses in history))
         assert value >= low - 1e-9
@@ -138,7 +139,7 @@ def test_more_restarts_never_hurt(monkeypatch):
     rng = np.random.default_rng(4)
     history = [(row, rng.normal(size=2)) for row in rng.random((40, 4))]
     lows = [
-        total(hn.oracles.InterceptClassifiers(4, 0.1, restarts=r), history).minima(None, 0, 1, 0.0)
+        total(hn.oracles.InterceptClassifiers(4, 0.1, restarts=r), history).minima()
         for r in (1, 2, 4, 8, 32)
     ]
     assert (np.diff(np.ravel(lows)) <= 0).all()

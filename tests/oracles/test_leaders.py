@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hannan as hn
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 from tests import naive, problems
 
@@ -39,8 +40,8 @@ def test_leader_is_the_first_best_policy(instance):
     total = problems.total(oracle, history)
     best = rows[naive.leader(rows, history)]
     assert [total.leader()(x) for x in range(d)] == best
-    assert total.minima(None, 0, 1, 0.0)[0] == naive.best_value(rows, history)
-    assert [total.action(x, None, 0, 0.0) for x in range(d)] == best
+    assert total.minima()[0] == naive.best_value(rows, history)
+    assert [total.action(x, WITHOUT_NOISE) for x in range(d)] == best
 
 
 @given(instances(), st.integers(0, 50), st.sampled_from([0.25, 1.0, 3.0, -1.0]))
@@ -51,11 +52,11 @@ def test_leader_under_noise_is_the_best_perturbed_policy(instance, draw, scale):
     fakes = naive.fakes_of(range(d), noise.unit(draw), scale)
     total = problems.total(oracle, history)
     best = rows[naive.leader(rows, fakes + history)]
-    found = total.leaders(noise, draw, 1, scale)[0]
+    found = total.leaders(Draw(noise, draw, scale), 1)[0]
     assert [found(x) for x in range(d)] == best
-    assert [total.action(x, noise, draw, scale) for x in range(d)] == best
+    assert [total.action(x, Draw(noise, draw, scale)) for x in range(d)] == best
     expected = naive.best_value(rows, fakes + history)
-    assert total.minima(noise, draw, 1, scale)[0] == pytest.approx(expected, abs=1e-4)
+    assert total.minima(Draw(noise, draw, scale), 1)[0] == pytest.approx(expected, abs=1e-4)
 
 
 @given(instances(), st.integers(0, 50), st.sampled_from([0.0, 0.5, 2.0]), st.data())
@@ -67,10 +68,10 @@ def test_settling_is_adding_and_leading_under_the_same_draw(instance, draw, scal
     noise = oracle.noise(range(d), seed_key(1), 0, 2**16)
     fakes = naive.fakes_of(range(d), noise.unit(draw), scale)
     total = problems.total(oracle, history)
-    settled = total.settle(context, losses, noise, draw, scale)
+    settled = total.settle(context, losses, Draw(noise, draw, scale))
     later = [*history, (context, losses)]
     assert settled == rows[naive.leader(rows, fakes + later)][context]
-    assert total.minima(None, 0, 1, 0.0)[0] == naive.best_value(rows, later)
+    assert total.minima()[0] == naive.best_value(rows, later)
 
 
 @given(instances(), st.integers(0, 30), st.sampled_from([0.0, 0.7, 4.0]))
@@ -80,13 +81,13 @@ def test_be_the_leader_holds_on_every_realisation(instance, draw, scale):
     oracle, _, d, _, history = instance
     noise = oracle.noise(range(d), seed_key(1), 0, 2**16)
     total = oracle.objective()
-    foreseeing = float(total.minima(noise, draw, 1, scale)[0])
+    foreseeing = float(total.minima(Draw(noise, draw, scale), 1)[0])
     for context, losses in history:
-        before = total.action(context, noise, draw, scale)
-        after = total.settle(context, losses, noise, draw, scale)
+        before = total.action(context, Draw(noise, draw, scale))
+        after = total.settle(context, losses, Draw(noise, draw, scale))
         assert losses[after] <= losses[before]
         foreseeing += losses[after]
-    assert foreseeing <= total.minima(noise, draw, 1, scale)[0] + 1e-4
+    assert foreseeing <= total.minima(Draw(noise, draw, scale), 1)[0] + 1e-4
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -107,5 +108,5 @@ def test_noise_on_some_contexts_leaves_the_others_alone(kind):
     for draw in range(40):
         fakes = naive.fakes_of([3, 1], noise.unit(draw), 2.0)
         best = rows[naive.leader(rows, fakes + history)]
-        assert [total.leaders(noise, draw, 1, 2.0)[0](x) for x in range(4)] == best
-        assert [total.action(x, noise, draw, 2.0) for x in range(4)] == best
+        assert [total.leaders(Draw(noise, draw, 2.0), 1)[0](x) for x in range(4)] == best
+        assert [total.action(x, Draw(noise, draw, 2.0)) for x in range(4)] == best

@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 
 import hannan as hn
 from hannan.core import Objective
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 
 KEY = seed_key(3)
@@ -49,7 +50,9 @@ def test_action_and_leader_agree_under_every_draw():
     noise = oracle.noise(list(X), KEY, 0, 2**20)
     for draw in range(60):
         x = oracle.check_context(rng.normal(size=4))
-        assert total.action(x, noise, draw, 0.8) == total.leaders(noise, draw, 1, 0.8)[0](x)
+        assert total.action(x, Draw(noise, draw, 0.8)) == total.leaders(Draw(noise, draw, 0.8), 1)[
+            0
+        ](x)
 
 
 @pytest.mark.parametrize("draws", [range(12), [0, 3, 4, 5, 6, 7, 8, 9, 2, 1, 40], [5] * 6])
@@ -77,7 +80,7 @@ def test_a_single_loss_is_added_as_a_round_in_which_all_others_are_zero():
         assert np.array_equal(total._U, twin._U)
         assert np.array_equal(total._b, twin._b)
         assert total.rounds == twin.rounds
-        assert np.array_equal(total.scores(x, None, 0, 0.0), twin.scores(x, None, 0, 0.0))
+        assert np.array_equal(total.scores(x, WITHOUT_NOISE), twin.scores(x, WITHOUT_NOISE))
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-3, 0.8, 30.0])
@@ -85,13 +88,13 @@ def test_a_single_loss_is_added_as_a_round_in_which_all_others_are_zero():
 def test_the_chance_of_an_action_that_has_cost_more_is_in_the_law_of_the_tilted_total(scale, loss):
     rng = np.random.default_rng(7)
     oracle, total, X, _ = regression(rng)
-    noise = oracle.noise(list(X), KEY, 0, 2**20)
+    draw = Draw(oracle.noise(list(X), KEY, 0, 2**20), 0, scale)
     for action in range(3):
         x = oracle.check_context(rng.normal(size=4))
-        law = total.tilted(x, loss * np.eye(3)[action]).law(x, noise, scale)
-        found = total.chance_after(x, action, loss, noise, scale)
-        assert found == law[action] == Objective.chance_after(total, x, action, loss, noise, scale)
-        assert np.array_equal(total.law(x, noise, scale), total.copy().law(x, noise, scale))
+        law = total.tilted(x, loss * np.eye(3)[action]).law(x, draw)
+        found = total.chance_after(x, action, loss, draw)
+        assert found == law[action] == Objective.chance_after(total, x, action, loss, draw)
+        assert np.array_equal(total.law(x, draw), total.copy().law(x, draw))
 
 
 def test_noise_has_the_covariance_of_fake_losses_on_the_contexts():
@@ -130,7 +133,7 @@ def test_law_equals_numerical_integration():
 
         low, high = scores.min() - 9 * sigma, scores.min() + 9 * sigma
         exact = [integrate.quad(density, low, high, (k,), points=[scores[k]])[0] for k in range(3)]
-        assert total.law(x, noise, scale) == pytest.approx(exact, abs=1e-8)
+        assert total.law(x, Draw(noise, 0, scale)) == pytest.approx(exact, abs=1e-8)
 
 
 @pytest.mark.stat
@@ -139,8 +142,8 @@ def test_law_is_the_frequency_of_the_actions_played():
     oracle, total, X, _ = regression(rng)
     noise = oracle.noise(list(X), KEY, 0, 2**24)
     x = oracle.check_context(rng.normal(size=4))
-    q = total.law(x, noise, 1.5)
-    counts = total.chosen(x, noise, 0, 4000, 1.5).sum(axis=0)
+    q = total.law(x, Draw(noise, 0, 1.5))
+    counts = total.chosen(x, Draw(noise, 0, 1.5), 4000).sum(axis=0)
     assert stats.chisquare(counts, 4000 * q).pvalue > 1e-3
 
 
@@ -148,10 +151,10 @@ def test_a_round_changes_the_scores_of_its_own_context_at_once():
     oracle, total, X, _ = regression(np.random.default_rng(10))
     x = oracle.check_context(X[0])
     for k in (2, 0):
-        before = total.scores(x, None, 0, 0.0)
+        before = total.scores(x, WITHOUT_NOISE)
         total.add(x, 50.0 * (np.arange(3) != k))
-        assert (total.scores(x, None, 0, 0.0) != before).all()
-        assert total.action(x, None, 0, 0.0) == total.leader()(x)
+        assert (total.scores(x, WITHOUT_NOISE) != before).all()
+        assert total.action(x, WITHOUT_NOISE) == total.leader()(x)
 
 
 def test_a_tilt_moves_the_score_by_its_leverage_and_changes_nothing_else():
@@ -162,7 +165,7 @@ def test_a_tilt_moves_the_score_by_its_leverage_and_changes_nothing_else():
     tilt = np.array([0.0, 2.0, -1.0])
     tilted = total.tilted(x, tilt)
     assert tilted._solved(x)[0] == pytest.approx(scores + h * tilt)
-    assert tilted.leader()(x) == tilted.action(x, None, 0, 0.0)
+    assert tilted.leader()(x) == tilted.action(x, WITHOUT_NOISE)
     assert total._solved(x)[0] == pytest.approx(scores)
     assert total.leverage(x) == h
 

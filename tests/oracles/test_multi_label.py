@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.oracles import AllPolicies, FinitePolicies, FunctionOracle, MultiLabel
 from hannan.perturbation import seed_key
 from tests import naive, problems
@@ -48,16 +49,16 @@ def test_leaders_are_the_best_of_all_tuples(block):
         total = problems.total(oracle, rounds)
         plays, best = brute_force(rows, d, n_labels, rounds)
         assert [total.leader()(x).tolist() for x in range(d)] == plays
-        assert total.minima(None, 0, 1, 0.0)[0] == best
+        assert total.minima()[0] == best
         noisy = list(range(d))[seed % d :]
         noise = oracle.noise(noisy, seed_key(seed), 0, 2**16)
         for draw, scale in ((0, 1.0), (5, -2.5)):
             fakes = naive.fakes_of(noisy, noise.unit(draw), scale)
             plays, best = brute_force(rows, d, n_labels, fakes + rounds)
-            found = total.leaders(noise, draw, 1, scale)[0]
+            found = total.leaders(Draw(noise, draw, scale), 1)[0]
             assert [found(x).tolist() for x in range(d)] == plays
-            assert [total.action(x, noise, draw, scale).tolist() for x in range(d)] == plays
-            assert total.minima(noise, draw, 1, scale)[0] == pytest.approx(best, abs=1e-9)
+            assert [total.action(x, Draw(noise, draw, scale)).tolist() for x in range(d)] == plays
+            assert total.minima(Draw(noise, draw, scale), 1)[0] == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("n_labels", [2, 4])
@@ -70,7 +71,8 @@ def test_the_table_plays_like_the_list_of_all_maps(n_labels):
     assert (noises[0].unit(3) == noises[1].unit(3)).all()
     for x in range(3):
         chosen = [
-            total.chosen(x, noise, 10, 50, 1.5) for total, noise in zip(totals, noises, strict=True)
+            total.chosen(x, Draw(noise, 10, 1.5), 50)
+            for total, noise in zip(totals, noises, strict=True)
         ]
         assert (chosen[0] == chosen[1]).all()
 
@@ -107,7 +109,7 @@ def test_thresholds_for_each_label_are_the_best_ones():
         for scale in (0.0, 2.0):
             fakes = naive.fakes_of(range(4), noise.unit(1), scale)
             _, best = brute_force(rows, 4, 2, fakes + rounds)
-            assert total.minima(noise, 1, 1, scale)[0] == pytest.approx(best, abs=1e-5)
+            assert total.minima(Draw(noise, 1, scale), 1)[0] == pytest.approx(best, abs=1e-5)
 
 
 def test_what_it_takes_from_its_base():
@@ -130,9 +132,9 @@ def test_the_law_of_each_label_is_exact_for_all_policies():
     oracle = MultiLabel(AllPolicies(2, 2), 3)
     total = problems.total(oracle, [(1, np.array([-1.0, 0.0, 2.0]))])
     noise = oracle.noise([1], seed_key(0), 0, 2**16)
-    law = total.law(1, noise, 2.0)
-    assert np.abs(total.chosen(1, noise, 0, 20_000, 2.0).mean(axis=0) - law).max() < 0.015
-    assert total.law(0, noise, 2.0).tolist() == [0.0, 0.0, 0.0]
+    law = total.law(1, Draw(noise, 0, 2.0))
+    assert np.abs(total.chosen(1, Draw(noise, 0, 2.0), 20_000).mean(axis=0) - law).max() < 0.015
+    assert total.law(0, Draw(noise, 0, 2.0)).tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("setting", ["contexts", "separator"])
@@ -185,7 +187,7 @@ def test_a_solver_that_fails_leaves_the_totals_as_they_were():
     before = [total.leader()(x).tolist() for x in (0, 1)]
     fails.append(True)
     with pytest.raises(RuntimeError):
-        total.settle(1, np.array([-5.0, 5.0]), None, 0, 0.0)
+        total.settle(1, np.array([-5.0, 5.0]), WITHOUT_NOISE)
     assert [total.leader()(x).tolist() for x in (0, 1)] == before
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hannan as hn
-from hannan.core.oracle import Objective
+from hannan.core.oracle import Draw, Objective
 from hannan.oracles import FinitePolicies, Paths, PerContext
 from hannan.perturbation import seed_key
 from tests import problems
@@ -89,12 +89,12 @@ def test_leaders_are_those_of_enumeration(instance, first):
     sums = losses.sum(axis=0)
     best = min(paths, key=lambda path: (sums[list(path)].sum(), path))
     np.testing.assert_array_equal(np.atleast_1d(total.leader()(None)), sorted(best))
-    assert total.minima(None, 0, 1, 0.0)[0] == sums[list(best)].sum()
+    assert total.minima()[0] == sums[list(best)].sum()
 
     noise = oracle.noise([None], seed_key(3), 0, 2**20)
-    leaders = total.leaders(noise, first, 20, 1.5)
-    values = total.minima(noise, first, 20, 1.5)
-    inclusion = total.chosen(None, noise, first, 20, 1.5)
+    leaders = total.leaders(Draw(noise, first, 1.5), 20)
+    values = total.minima(Draw(noise, first, 1.5), 20)
+    inclusion = total.chosen(None, Draw(noise, first, 1.5), 20)
     for i in range(20):
         costs = sums + 1.5 * noise.unit(first + i)[0]
         expected = min(paths, key=lambda path: costs[list(path)].sum())
@@ -102,7 +102,7 @@ def test_leaders_are_those_of_enumeration(instance, first):
         np.testing.assert_array_equal(found, sorted(expected))
         np.testing.assert_array_equal(np.flatnonzero(inclusion[i]), found)
         assert values[i] == pytest.approx(costs[found].sum(), rel=1e-9, abs=1e-9)
-        single = total.action(None, noise, first + i, 1.5)
+        single = total.action(None, Draw(noise, first + i, 1.5))
         np.testing.assert_array_equal(np.atleast_1d(single), found)
 
 
@@ -126,8 +126,8 @@ def test_lengths_are_those_of_bellman_ford(seed):
         for edge, cost in zip(oracle.edges, costs, strict=True):
             graph.edges[edge]["weight"] = cost
         expected = nx.bellman_ford_path_length(graph, 0, n - 1)
-        assert total.minima(noise, 5, 1, scale)[0] == pytest.approx(expected, abs=1e-9)
-        path = np.atleast_1d(total.leaders(noise, 5, 1, scale)[0](None))
+        assert total.minima(Draw(noise, 5, scale), 1)[0] == pytest.approx(expected, abs=1e-9)
+        path = np.atleast_1d(total.leaders(Draw(noise, 5, scale), 1)[0](None))
         assert costs[path].sum() == pytest.approx(expected, abs=1e-9)
 
 
@@ -150,8 +150,8 @@ def test_edges_on_no_path_keep_their_place_and_are_never_chosen():
     total.add(None, np.array([-9.0, 0.0, -9.0, 0.0, 1.0]))
     np.testing.assert_array_equal(total.leader()(None), [1, 3])
     noise = oracle.noise([None], seed_key(0), 0, 2**20)
-    assert not total.chosen(None, noise, 0, 200, 50.0)[:, [0, 2]].any()
-    weights, used = total.resample(None, np.array([0, 1]), noise, 0, 30, 1, 5.0)
+    assert not total.chosen(None, Draw(noise, 0, 50.0), 200)[:, [0, 2]].any()
+    weights, used = total.resample(None, np.array([0, 1]), Draw(noise, 0, 5.0), 30, 1)
     assert weights[0] == 30.0
     assert used == 29
 
@@ -165,9 +165,11 @@ def test_resampling_is_that_of_the_definition(first, limit, successes, scale):
     total = oracle.objective()
     total.add(None, np.random.default_rng(0).random(oracle.n_actions) * 3.0)
     noise = oracle.noise([None], seed_key(0), 0, 1)
-    elements = total.action(None, noise, first + 1000, scale)
-    expected = Objective.resample(total, None, elements, noise, first, limit, successes, scale)
-    weights, used = total.resample(None, elements, noise, first, limit, successes, scale)
+    elements = total.action(None, Draw(noise, first + 1000, scale))
+    expected = Objective.resample(
+        total, None, elements, Draw(noise, first, scale), limit, successes
+    )
+    weights, used = total.resample(None, elements, Draw(noise, first, scale), limit, successes)
     np.testing.assert_array_equal(weights, expected[0])
     assert used == expected[1]
 
@@ -201,9 +203,9 @@ def test_draws_are_the_same_whatever_memory_and_number_of_draws_at_once():
     oracle = town(6)
     total = oracle.objective()
     small, large = (oracle.noise([None], seed_key(1), 0, memory) for memory in (1, 2**26))
-    together = total.leaders(large, 5, 700, 1.0)
+    together = total.leaders(Draw(large, 5, 1.0), 700)
     for i in (0, 1, 10, 11, 12, 27, 300, 699):
-        alone = total.leaders(small, 5 + i, 1, 1.0)[0]
+        alone = total.leaders(Draw(small, 5 + i, 1.0), 1)[0]
         np.testing.assert_array_equal(alone(None), together[i](None))
 
 
@@ -422,8 +424,8 @@ def test_a_hundred_thousand_edges_fit_in_little_memory():
     total.add(None, rng.random(oracle.n_actions))
     tracemalloc.start()
     noise = oracle.noise([None], seed_key(0), 0, 2**24)
-    assert len(total.leaders(noise, 0, 40, 0.1)) == 40
-    total.resample(None, total.action(None, noise, 40, 0.1), noise, 41, 40, 1, 0.1)
+    assert len(total.leaders(Draw(noise, 0, 0.1), 40)) == 40
+    total.resample(None, total.action(None, Draw(noise, 40, 0.1)), Draw(noise, 41, 0.1), 40, 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6

@@ -5,6 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.checks.oracles import Case, check_settling_among_some_adds_the_round
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.oracles import AllPolicies, FinitePolicies, FunctionOracle, PerContext
 from hannan.perturbation import seed_key
 from tests import problems
@@ -61,16 +62,16 @@ def test_leaders_are_the_best_of_all_maps(block):
         total = problems.total(oracle, rounds)
         plays, best = brute_force(actions, contexts, rounds)
         assert_same(total.leader(), plays)
-        assert total.minima(None, 0, 1, 0.0)[0] == best
+        assert total.minima()[0] == best
         noisy = contexts[: 1 + seed % len(contexts)]
         noise = oracle.noise(noisy, seed_key(seed), 0, 2**16)
         for draw, scale in ((0, 1.0), (5, -2.5)):
             fakes = list(zip(noisy, scale * noise.unit(draw), strict=True))
             plays, best = brute_force(actions, contexts, fakes + rounds)
-            assert_same(total.leaders(noise, draw, 1, scale)[0], plays)
-            assert total.minima(noise, draw, 1, scale)[0] == pytest.approx(best, abs=1e-4)
+            assert_same(total.leaders(Draw(noise, draw, scale), 1)[0], plays)
+            assert total.minima(Draw(noise, draw, scale), 1)[0] == pytest.approx(best, abs=1e-4)
             for x in contexts:
-                found = total.action(x, noise, draw, scale)
+                found = total.action(x, Draw(noise, draw, scale))
                 assert np.array_equal(np.atleast_1d(found), plays[x])
 
 
@@ -119,9 +120,9 @@ def test_a_round_asks_the_base_once_whatever_the_number_of_contexts():
     for x in range(100):
         total.add(x, np.zeros(3))
     calls.clear()
-    total.action(5, noise, 0, 1.0)
-    total.tilted(5, np.ones(3)).action(5, noise, 0, 1.0)
-    total.settle(5, np.ones(3), noise, 0, 1.0)
+    total.action(5, Draw(noise, 0, 1.0))
+    total.tilted(5, np.ones(3)).action(5, Draw(noise, 0, 1.0))
+    total.settle(5, np.ones(3), Draw(noise, 0, 1.0))
     assert calls == [1, 1, 1]
 
 
@@ -129,8 +130,8 @@ def test_the_law_of_single_actions_is_exact():
     oracle = PerContext(FinitePolicies([2, 0, 1]), ["a", "b"])
     total = problems.total(oracle, [("b", np.array([0.0, 1.0, 0.5]))])
     noise = oracle.noise(["a", "b"], seed_key(0), 0, 2**16)
-    law = total.law("b", noise, 1.5)
-    found = total.chosen("b", noise, 0, 20_000, 1.5).mean(axis=0)
+    law = total.law("b", Draw(noise, 0, 1.5))
+    found = total.chosen("b", Draw(noise, 0, 1.5), 20_000).mean(axis=0)
     assert np.abs(found - law).max() < 0.015
     assert law.sum() == pytest.approx(1.0)
 
@@ -217,10 +218,10 @@ def test_shared_losses_count_on_every_context(seed):
             part.add(None, costs)
             assert np.array_equal(leader(pair), np.atleast_1d(part.leader()(None)))
             fake = oracle.problem(pair).noise([None], seed_key(seed), 0, 2**16)
-            expected = part.action(None, fake, (i << 40) + 3, 0.7)
-            assert np.array_equal(found.action(pair, noise, 3, 0.7), np.atleast_1d(expected))
-        values = [part.minima(None, 0, 1, 0.0)[0] for part in alone.values()]
-        assert np.isclose(found.minima(None, 0, 1, 0.0)[0], np.mean(values))
+            expected = part.action(None, Draw(fake, (i << 40) + 3, 0.7))
+            assert np.array_equal(found.action(pair, Draw(noise, 3, 0.7)), np.atleast_1d(expected))
+        values = [part.minima()[0] for part in alone.values()]
+        assert np.isclose(found.minima()[0], np.mean(values))
 
     for t in range(6):
         pair = list(TOWN)[rng.integers(3)]
@@ -229,17 +230,17 @@ def test_shared_losses_count_on_every_context(seed):
         if t % 2:
             total.add(pair, losses)
         else:
-            expected = total.foresee(pair, losses, noise, 3, 0.7)
-            assert np.array_equal(total.settle(pair, losses, noise, 3, 0.7), expected)
+            expected = total.foresee(pair, losses, Draw(noise, 3, 0.7))
+            assert np.array_equal(total.settle(pair, losses, Draw(noise, 3, 0.7)), expected)
         summed += losses
         agrees(total, summed)
         agrees(total.copy(), summed)
         plays = np.array([0, 1, 2, -1, 4])
         among = oracle.problem(("a", "c")).objective()
         among.add(None, summed)
-        picked = total.pick(("a", "c"), plays, losses, None, 0, 0.0)
+        picked = total.pick(("a", "c"), plays, losses, WITHOUT_NOISE)
         among.add(None, losses)
-        assert np.array_equal(picked, among.among(None, plays).action(None, None, 0, 0.0))
+        assert np.array_equal(picked, among.among(None, plays).action(None, WITHOUT_NOISE))
 
 
 def test_what_one_trip_meets_another_one_knows():

@@ -6,6 +6,7 @@ from sklearn.linear_model import Ridge
 
 import hannan as hn
 from hannan.checks import check_oracle
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 
 CONTRACT = {
@@ -31,10 +32,10 @@ def test_the_action_is_the_best_one_for_the_predicted_losses():
     noise = oracle.noise([rng.normal(size=3) for _ in range(4)], seed_key(1), 0, 2**20)
     for draw in range(40):
         x = oracle.check_context(rng.normal(size=3))
-        scores = model.scores(x, noise, draw, 0.7)
+        scores = model.scores(x, Draw(noise, draw, 0.7))
         expected = np.sort(np.argsort(scores)[:2])
-        assert (total.action(x, noise, draw, 0.7) == expected).all()
-        assert (total.leaders(noise, draw, 1, 0.7)[0](x) == expected).all()
+        assert (total.action(x, Draw(noise, draw, 0.7)) == expected).all()
+        assert (total.leaders(Draw(noise, draw, 0.7), 1)[0](x) == expected).all()
 
 
 def test_it_keeps_the_contract_of_an_oracle():
@@ -77,5 +78,5 @@ def test_a_round_of_zero_losses_counts_in_the_regressions():
         total.add(x, np.arange(5.0))
     one.observe(x)
     two.add(x, np.zeros(5))
-    assert (one.model.scores(x, None, 0, 0.0) == two.model.scores(x, None, 0, 0.0)).all()
+    assert (one.model.scores(x, WITHOUT_NOISE) == two.model.scores(x, WITHOUT_NOISE)).all()
     assert one.model.rounds == 2

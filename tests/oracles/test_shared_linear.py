@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 from tests.described import menus
 
@@ -59,7 +60,7 @@ def test_noise_has_the_mean_variance_of_fake_losses():
     sigma = 1.5 * math.sqrt(2.0 * 7 / 30 * h.mean())
     for draw in range(20):
         expected = total.scores(menu) + sigma * noise.normal(draw, len(menu))
-        assert total.action(menu, noise, draw, 1.5) == int(expected.argmin())
+        assert total.action(menu, Draw(noise, draw, 1.5)) == int(expected.argmin())
 
 
 @pytest.mark.stat
@@ -68,8 +69,8 @@ def test_the_law_is_that_of_the_draws():
     total, *_ = total_of(oracle, menus(30))
     noise = oracle.noise(menus(7), seed_key(0), 0, 2**20)
     for menu in menus(3, 8):
-        law = total.law(menu, noise, 3.0)
-        draws = total.chosen(menu, noise, 0, 20_000, 3.0).mean(axis=0)
+        law = total.law(menu, Draw(noise, 0, 3.0))
+        draws = total.chosen(menu, Draw(noise, 0, 3.0), 20_000).mean(axis=0)
         assert law.sum() == pytest.approx(1.0)
         assert np.abs(law - draws).max() < 5 * 0.5 / math.sqrt(20_000)  # five standard errors
 
@@ -81,17 +82,17 @@ def test_much_noise_prefers_no_action():
     total = oracle.objective()
     total.add(menu, np.array([0.1, 0.2, 0.3, 0.0]))
     noise = oracle.noise([menu], seed_key(0), 0, 2**20)
-    np.testing.assert_allclose(total.law(menu, noise, 1e9), 0.25, atol=1e-6)
+    np.testing.assert_allclose(total.law(menu, Draw(noise, 0, 1e9)), 0.25, atol=1e-6)
 
 
 def test_features_may_be_any_number_until_something_is_learned():
     oracle = hn.oracles.SharedLinear()
     total = oracle.objective()
     for q in (1, 3):
-        assert total.action(hn.Menu(None, np.ones((2, q))), None, 0, 0.0) == 0
+        assert total.action(hn.Menu(None, np.ones((2, q))), WITHOUT_NOISE) == 0
     total.add(hn.Menu(None, np.ones((2, 3))), np.zeros(2))
     with pytest.raises(hn.ContextError, match="actions with 3; got 0 and 2"):
-        total.action(hn.Menu(None, np.ones((2, 2))), None, 0, 0.0)
+        total.action(hn.Menu(None, np.ones((2, 2))), WITHOUT_NOISE)
 
 
 @pytest.mark.parametrize(

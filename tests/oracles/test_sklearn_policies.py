@@ -38,6 +38,7 @@ from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.oracles import SklearnPolicies
 from hannan.perturbation import seed_key
 
@@ -133,9 +134,9 @@ def test_an_exact_classifier_gives_the_best_policy(K):
         for scale in (0.0, 1.0, -2.0):
             fakes = list(zip(GRID, scale * noise.unit(seed), strict=True))
             best = min(value(policy, history + fakes) for policy in cuts(K))
-            leader = objective.leaders(noise, seed, 1, scale)[0]
+            leader = objective.leaders(Draw(noise, seed, scale), 1)[0]
             assert value(leader, history + fakes) == pytest.approx(best, abs=1e-9)
-            assert objective.minima(noise, seed, 1, scale)[0] == pytest.approx(best, abs=1e-9)
+            assert objective.minima(Draw(noise, seed, scale), 1)[0] == pytest.approx(best, abs=1e-9)
 
 
 def test_weights_are_the_regrets_of_the_worst_action():
@@ -222,7 +223,7 @@ def test_noise_is_fake_rounds(estimator):
     for draw in range(10):
         fakes = list(zip(noise.contexts, 2.0 * noise.unit(draw), strict=True))
         expected = total(oracle, history + fakes).leader()
-        found = total(oracle, history).leaders(noise, draw, 1, 2.0)[0]
+        found = total(oracle, history).leaders(Draw(noise, draw, 2.0), 1)[0]
         assert [found(x) for x in GRID] == [expected(x) for x in GRID]
 
 
@@ -402,12 +403,12 @@ def test_an_estimator_that_fails_leaves_the_totals_as_they_were():
     for draw, (x, losses) in enumerate(rounds(1, 2, count=15)):
         fails.append(True)
         try:
-            found = objective.settle(x, losses, noise, draw, 1.0)
+            found = objective.settle(x, losses, Draw(noise, draw, 1.0))
         except RuntimeError:
             failures += 1
             fails.clear()
-            found = objective.settle(x, losses, noise, draw, 1.0)
-        assert found == twin.settle(x, losses, noise, draw, 1.0)
+            found = objective.settle(x, losses, Draw(noise, draw, 1.0))
+        assert found == twin.settle(x, losses, Draw(noise, draw, 1.0))
         assert (objective._totals == twin._totals).all()
     assert failures > 5
 

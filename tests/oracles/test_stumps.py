@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.oracles import Stumps, Trees
 from hannan.oracles import _histograms as histograms
 from hannan.perturbation import seed_key
@@ -38,9 +39,9 @@ def test_the_leader_is_the_first_best_of_all_policies(kind):
         total = total_of(make(K), rows, history)
         sums = naive_cuts.sum_by_context(rows, history, K)
         plays, value = naive_cuts.leader(enumerate_(rows, K), sums)
-        assert total.minima(None, 0, 1, 0.0)[0] == value
+        assert total.minima()[0] == value
         assert [total.leader()(row) for row in rows] == plays
-        assert [total.action(row, None, 0, 0.0) for row in rows] == plays
+        assert [total.action(row, WITHOUT_NOISE) for row in rows] == plays
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -54,13 +55,13 @@ def test_leaders_under_noise_are_the_best_perturbed_policies(kind):
         listed = enumerate_(rows, K)
         sums = naive_cuts.sum_by_context(rows, history, K)
         scale = [0.25, 1.0, 3.0, -1.0][seed % 4]
-        values = total.minima(noise, 0, 20, scale)
-        leaders = total.leaders(noise, 0, 20, scale)
+        values = total.minima(Draw(noise, 0, scale), 20)
+        leaders = total.leaders(Draw(noise, 0, scale), 20)
         for draw in range(20):
             plays, value = naive_cuts.leader(listed, sums + scale * noise.unit(draw))
             assert values[draw] == pytest.approx(value, abs=1e-4)
             assert [leaders[draw](row) for row in rows] == plays
-            assert total.action(rows[0], noise, draw, scale) == plays[0]
+            assert total.action(rows[0], Draw(noise, draw, scale)) == plays[0]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -79,9 +80,9 @@ def test_noise_may_be_on_other_contexts_than_losses(kind):
             sums = naive_cuts.sum_by_context(rows, history, K)
             sums[perturbed] += 2.0 * noise.unit(draw)
             _, value = naive_cuts.leader(listed, sums)
-            assert total.minima(noise, draw, 1, 2.0)[0] == pytest.approx(value, abs=1e-4)
+            assert total.minima(Draw(noise, draw, 2.0), 1)[0] == pytest.approx(value, abs=1e-4)
             # Policies may be tied that differ only where there is no noise.
-            found = total.leaders(noise, draw, 1, 2.0)[0]
+            found = total.leaders(Draw(noise, draw, 2.0), 1)[0]
             plays = np.array([[found(row) for row in rows]])
             assert naive_cuts.values(plays, sums)[0] == pytest.approx(value, abs=1e-4)
 
@@ -98,7 +99,7 @@ def test_given_edges_are_the_only_cuts(kind):
         total = total_of(oracle, rows, history)
         listed = enumerate_(rows, 3, [own[::-1] for own in edges])
         plays, value = naive_cuts.leader(listed, np.array([v for _, v in history]))
-        assert total.minima(None, 0, 1, 0.0)[0] == value
+        assert total.minima()[0] == value
         assert [total.leader()(row) for row in rows] == plays
 
 
@@ -114,8 +115,8 @@ def test_more_actions_and_features_than_lanes(memory):
     sums = np.array([v for _, v in history])
     for draw in (0, 20, 3):
         plays, value = naive_cuts.leader(listed, sums + noise.unit(draw))
-        assert total.minima(noise, draw, 1, 1.0)[0] == pytest.approx(value, abs=1e-4)
-        assert [total.leaders(noise, draw, 1, 1.0)[0](row) for row in rows] == plays
+        assert total.minima(Draw(noise, draw, 1.0), 1)[0] == pytest.approx(value, abs=1e-4)
+        assert [total.leaders(Draw(noise, draw, 1.0), 1)[0](row) for row in rows] == plays
 
 
 @pytest.mark.parametrize(
@@ -204,8 +205,8 @@ def test_a_leader_on_bins_is_the_best_of_the_binned_class(kind):
         listed = enumerate_(rows, 2, noise.grid.edges.tolist())
         sums = naive_cuts.sum_by_context(rows, history, 2) + noise.unit(0)
         plays, value = naive_cuts.leader(listed, sums)
-        assert total.minima(noise, 0, 1, 1.0)[0] == pytest.approx(value, abs=1e-4)
-        assert [total.leaders(noise, 0, 1, 1.0)[0](row) for row in rows] == plays
+        assert total.minima(Draw(noise, 0, 1.0), 1)[0] == pytest.approx(value, abs=1e-4)
+        assert [total.leaders(Draw(noise, 0, 1.0), 1)[0](row) for row in rows] == plays
 
 
 def test_cuts_follow_the_noise_until_there_are_too_many_contexts(monkeypatch):
@@ -228,14 +229,14 @@ def test_cuts_follow_the_noise_until_there_are_too_many_contexts(monkeypatch):
         perturbed[: len(noise.contexts)] += noise.unit(i)
         if i + 1 >= len(noise.contexts):
             _, value = naive_cuts.leader(listed, perturbed[: i + 1])
-            assert total.minima(noise, i, 1, 1.0)[0] == pytest.approx(value, abs=1e-4)
-        total.action(row, noise, i, 1.0)
+            assert total.minima(Draw(noise, i, 1.0), 1)[0] == pytest.approx(value, abs=1e-4)
+        total.action(row, Draw(noise, i, 1.0))
     assert total._rows is None
     other = oracle.noise(list(rows[50:60]), seed_key(1), 0, 2**20)
     perturbed = sums.copy()
     perturbed[50:60] += other.unit(0)
     _, value = naive_cuts.leader(naive_cuts.stumps(rows, 2, edges), perturbed)
-    assert total.minima(other, 0, 1, 1.0)[0] == pytest.approx(value, abs=1e-4)
+    assert total.minima(Draw(other, 0, 1.0), 1)[0] == pytest.approx(value, abs=1e-4)
 
 
 def test_without_noise_cuts_stay_where_they_were_once_there_are_too_many_contexts(monkeypatch):
@@ -248,7 +249,7 @@ def test_without_noise_cuts_stay_where_they_were_once_there_are_too_many_context
         total.add(row, losses)
     edges = naive_cuts.edges_of(rows[:11])
     _, value = naive_cuts.leader(naive_cuts.stumps(rows, 2, edges), sums)
-    assert total.minima(None, 0, 1, 0.0)[0] == pytest.approx(value)
+    assert total.minima()[0] == pytest.approx(value)
 
 
 @pytest.mark.parametrize("K", [1, 2, 3])
@@ -267,24 +268,26 @@ def test_a_tilted_total_follows_the_cuts_of_the_noise():
     oracle = Stumps(K)
     total = total_of(oracle, rows, history)
     noise = oracle.noise(list(rows), seed_key(0), 0, 2**20)
-    total.action(rows[0], noise, 0, 1.0)
+    total.action(rows[0], Draw(noise, 0, 1.0))
     tilted = total.tilted(rows[0], np.ones(K))
     other = oracle.noise(list(rows[:2]), seed_key(0), 0, 2**20)
     twin = total.copy()
     twin.add(rows[0], np.ones(K))
     for drawn in (noise, other, noise):
-        assert tilted.minima(drawn, 3, 1, 1.0) == pytest.approx(twin.minima(drawn, 3, 1, 1.0))
-    assert tilted.copy().minima(noise, 3, 1, 1.0) == twin.minima(noise, 3, 1, 1.0)
+        assert tilted.minima(Draw(drawn, 3, 1.0), 1) == pytest.approx(
+            twin.minima(Draw(drawn, 3, 1.0), 1)
+        )
+    assert tilted.copy().minima(Draw(noise, 3, 1.0), 1) == twin.minima(Draw(noise, 3, 1.0), 1)
 
 
 @pytest.mark.parametrize("make", [Stumps, Trees, lambda K: Trees(K, depth=3)])
 def test_a_row_of_another_length_is_refused_and_changes_nothing(make):
     total = make(2).objective()
     total.add(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
-    before = total.minima(None, 0, 1, 0.0)
+    before = total.minima()
     with pytest.raises(hn.ContextError, match="2 features"):
         total.add(np.array([1.0]), np.array([0.0, 5.0]))
-    assert total.minima(None, 0, 1, 0.0) == before
+    assert total.minima() == before
     with pytest.raises(hn.ContextError, match="2 features"):
         make(2).noise([np.zeros(2), np.zeros(3)], seed_key(0), 0, 1)
 

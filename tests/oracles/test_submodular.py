@@ -4,6 +4,7 @@ from examples.worlds import ImageCut
 
 import hannan as hn
 from hannan.core import LossFunction
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.losses._terms import Terms
 from hannan.oracles import submodular
 from hannan.oracles.submodular import minimise_by_values
@@ -40,8 +41,8 @@ def test_leaders_are_the_smallest_minimisers(kinds, integer):
             fakes = scale * noise.unit(3)[0]
             both = values + naive_sets.table(lambda chosen, z=fakes: z[chosen].sum(), n)
             expected, least = naive_sets.smallest_minimiser(both, n)
-            assert (total.chosen(None, noise, 3, 1, scale)[0] == expected).all()
-            assert total.minima(noise, 3, 1, scale)[0] == pytest.approx(least, abs=1e-9)
+            assert (total.chosen(None, Draw(noise, 3, scale), 1)[0] == expected).all()
+            assert total.minima(Draw(noise, 3, scale), 1)[0] == pytest.approx(least, abs=1e-9)
             # The general algorithm finds the same as flow and sorting do.
             assert (minimise_by_values(total.total, fakes) == expected).all()
 
@@ -72,7 +73,7 @@ def test_flow_and_values_agree_on_larger_sets():
             bulk = hn.losses.ConcaveOfCardinality(-np.maximum(np.arange(n + 1) - n // 2, 0.0))
             f = f + hn.losses.Coverage(covers) + bulk
         total = total_of([f], n)
-        by_flow = total.chosen(None, None, 0, 1, 0.0)[0]
+        by_flow = total.chosen(None, WITHOUT_NOISE, 1)[0]
         assert (by_flow == minimise_by_values(total.total, np.zeros(n))).all()
         inner += 0 < by_flow.sum() < n
     assert inner > 20
@@ -131,14 +132,16 @@ def test_vectors_and_linear_functions_are_the_same():
     one = total_of(list(vectors), 6)
     other = total_of([hn.losses.Linear(v) for v in vectors], 6)
     noise = noise_for(6, 0)
-    assert (one.chosen(None, noise, 0, 20, 1.0) == other.chosen(None, noise, 0, 20, 1.0)).all()
+    assert (
+        one.chosen(None, Draw(noise, 0, 1.0), 20) == other.chosen(None, Draw(noise, 0, 1.0), 20)
+    ).all()
     assert one.leader()(None).tolist() == np.flatnonzero(vectors.sum(axis=0) < 0).tolist()
 
 
 def test_complexity_is_exact():
     oracle = hn.oracles.Submodular(7)
     noise = noise_for(7, 0)
-    minima = oracle.objective().minima(noise, 0, 4000, 1.0)
+    minima = oracle.objective().minima(Draw(noise, 0, 1.0), 4000)
     assert oracle.complexity([None]) == 3.5
     assert -minima.mean() == pytest.approx(3.5, abs=5 * minima.std() / np.sqrt(4000))
 

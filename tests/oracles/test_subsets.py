@@ -5,6 +5,7 @@ import pytest
 
 import hannan as hn
 from hannan.core import HannanError
+from hannan.core.oracle import Draw
 from hannan.kernels.inclusion import inclusion
 from hannan.oracles.subsets import mean_of_largest
 from hannan.perturbation import seed_key
@@ -105,7 +106,9 @@ def test_propensities_of_one_item_are_the_law_of_the_smallest():
     total = hn.oracles.AllPolicies(1, 7).objective()
     total.add(0, totals)
     noise = hn.oracles.AllPolicies(1, 7).noise([0], seed_key(0), 0, 1)
-    np.testing.assert_allclose(propensities(totals, 2.0, 1), total.law(0, noise, 2.0), rtol=1e-5)
+    np.testing.assert_allclose(
+        propensities(totals, 2.0, 1), total.law(0, Draw(noise, 0, 2.0)), rtol=1e-5
+    )
 
 
 def test_large_sets_are_resampled_as_the_draws_say():
@@ -114,10 +117,10 @@ def test_large_sets_are_resampled_as_the_draws_say():
     total = oracle.objective()
     total.add(None, np.random.default_rng(0).normal(size=90) * 5)
     noise = oracle.noise([None], seed_key(0), 0, 2**20)
-    chosen = total.action(None, noise, 0, 3.0)
+    chosen = total.action(None, Draw(noise, 0, 3.0))
     for r, limit in ((1, 50), (2, 8), (3, 400)):
-        found = total.resample(None, chosen, noise, 5, limit, r, 3.0)
-        expected = super(type(total), total).resample(None, chosen, noise, 5, limit, r, 3.0)
+        found = total.resample(None, chosen, Draw(noise, 5, 3.0), limit, r)
+        expected = super(type(total), total).resample(None, chosen, Draw(noise, 5, 3.0), limit, r)
         np.testing.assert_array_equal(found[0], expected[0])
         assert found[1] == expected[1]
 

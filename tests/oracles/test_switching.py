@@ -7,6 +7,7 @@ import pytest
 
 import hannan as hn
 from hannan.checks import check_oracle
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.policy import loss_of, same_action
 from hannan.oracles.switching import log_sequences
 from hannan.perturbation import seed_key
@@ -98,11 +99,11 @@ def test_the_leader_is_the_best_of_all_sequences(name, method, switches, grid):
         sequence, least = naive.best(naive.costs(policies, history, cells, grid), switches)
         total = total_of(oracle, history)
         leader = total.leader()
-        assert total.minima(None, 0, 1, 0.0)[0] == least == value(leader, history)
+        assert total.minima()[0] == least == value(leader, history)
         assert len(leader.switches) <= switches
         assert all(t % grid == 0 for t in leader.switches)
         for context, _ in history:
-            action = total.action(context, None, 0, 0.0)
+            action = total.action(context, WITHOUT_NOISE)
             assert same_action(action, leader(context))
             if method == "policies":  # whose order of ties is that of the twin
                 expected = policies[sequence[context[0] // grid]](context[1])
@@ -123,16 +124,16 @@ def test_noisy_leaders_are_the_best_of_all_sequences(name, method, grid):
         noise = oracle.noise(contexts, seed_key(seed), 0, 2**20)
         total = total_of(oracle, history)
         for draw, scale in itertools.product((0, 3), (1.5, -0.7)):
-            faked = history + naive.fakes(noise, draw, scale)
+            faked = history + naive.fakes(Draw(noise, draw, scale))
             table = naive.costs(policies, faked, -(-T // grid), grid)
             sequence, least = naive.best(table, 2)
-            assert total.minima(noise, draw, 1, scale)[0] == pytest.approx(least, abs=1e-9)
-            leader = total.leaders(noise, draw, 1, scale)[0]
+            assert total.minima(Draw(noise, draw, scale), 1)[0] == pytest.approx(least, abs=1e-9)
+            leader = total.leaders(Draw(noise, draw, scale), 1)[0]
             assert value(leader, faked) == pytest.approx(least, abs=1e-9)
             for t, x in contexts:
                 expected = policies[sequence[t // grid]](x)
                 assert same_action(leader((t, x)), expected)
-                assert same_action(total.action((t, x), noise, draw, scale), expected)
+                assert same_action(total.action((t, x), Draw(noise, draw, scale)), expected)
 
 
 def test_both_methods_agree_on_longer_games():
@@ -148,11 +149,11 @@ def test_both_methods_agree_on_longer_games():
     noises = [o.noise(o.contexts, seed_key(1), 0, 2**20) for o in (listed, paths)]
     assert (noises[0].unit(4) == noises[1].unit(4)).all()
     for draw in range(6):
-        values = one.minima(noises[0], draw, 1, 2.0)
-        assert values == pytest.approx(other.minima(noises[1], draw, 1, 2.0))
+        values = one.minima(Draw(noises[0], draw, 2.0), 1)
+        assert values == pytest.approx(other.minima(Draw(noises[1], draw, 2.0), 1))
         for t in range(0, 40, 7):
-            a = one.action((t, 0), noises[0], draw, 2.0)
-            assert same_action(a, other.action((t, None), noises[1], draw, 2.0))
+            a = one.action((t, 0), Draw(noises[0], draw, 2.0))
+            assert same_action(a, other.action((t, None), Draw(noises[1], draw, 2.0)))
 
 
 @pytest.mark.parametrize("method", ["policies", "intervals"])
@@ -163,9 +164,7 @@ def test_a_grid_costs_no_more_than_it_says(method):
         k, b = int(rng.integers(4)), int(rng.integers(2, 9))
         history = [((t, 0), rng.random(3)) for t in range(T)]
         exact, coarse = (
-            total_of(hn.oracles.Switching(base, k, grid=grid, method=method), history).minima(
-                None, 0, 1, 0.0
-            )[0]
+            total_of(hn.oracles.Switching(base, k, grid=grid, method=method), history).minima()[0]
             for grid in (1, b)
         )
         assert exact - 1e-9 <= coarse <= exact + k * (b // 2) * 1.0 + 1e-9
@@ -179,7 +178,7 @@ def test_the_stated_loss_of_a_grid_is_attained(method):
     history = [((t, 0), 1.0 - np.eye(2)[n]) for t, n in enumerate(good)]
     base = hn.oracles.FinitePolicies([0, 1])
     coarse = total_of(hn.oracles.Switching(base, k, grid=b, method=method), history)
-    assert coarse.minima(None, 0, 1, 0.0)[0] == k * (b // 2)
+    assert coarse.minima()[0] == k * (b // 2)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +195,7 @@ def test_without_switches_it_is_the_plain_class(base):
         for (_, x), losses in history:
             plain.add(x, losses)
         total = total_of(oracle, history)
-        assert total.minima(None, 0, 1, 0.0) == plain.minima(None, 0, 1, 0.0)
+        assert total.minima() == plain.minima()
         for t, x in itertools.product(range(10), {base.key(x): x for (_, x), _ in history}):
             assert same_action(total.leader()((t, x)), plain.leader()(x))
 
@@ -206,7 +205,7 @@ def test_more_switches_than_rounds_choose_freely():
     assert oracle.levels == 4
     history = rounds(oracle, 4, np.random.default_rng(0))
     table = naive.costs(members(LISTED), history, 4)
-    assert total_of(oracle, history).minima(None, 0, 1, 0.0)[0] == table.min(axis=1).sum()
+    assert total_of(oracle, history).minima()[0] == table.min(axis=1).sum()
 
 
 class Slow(hn.oracles.Switching):
@@ -267,8 +266,8 @@ def test_a_walk_through_one_draw_sees_every_cell_rightly():
     total = oracle.objective()
     for t, context in enumerate(oracle.contexts):
         fresh = total.copy()
-        action = total.action(context, noise, 5, 3.0)
-        assert action == fresh.leaders(noise, 5, 1, 3.0)[0](context)
+        action = total.action(context, Draw(noise, 5, 3.0))
+        assert action == fresh.leaders(Draw(noise, 5, 3.0), 1)[0](context)
         losses = rng.integers(-2, 3, size=3).astype(float)
         total.add(context, losses)
         if t == 11:  # late news
@@ -276,8 +275,8 @@ def test_a_walk_through_one_draw_sees_every_cell_rightly():
         if t == 17:  # early ones
             total.add(oracle.contexts[25], np.array([9.0, 0.0, 0.0]))
         if t == 20:  # a look back
-            assert total.action(oracle.contexts[2], noise, 5, 3.0) == total.leaders(
-                noise, 5, 1, 3.0
+            assert total.action(oracle.contexts[2], Draw(noise, 5, 3.0)) == total.leaders(
+                Draw(noise, 5, 3.0), 1
             )[0](oracle.contexts[2])
 
 
@@ -287,10 +286,10 @@ def test_news_from_another_time_is_counted_when_the_same_is_asked_again(scale):
     noise = oracle.noise(oracle.contexts, seed_key(0), 0, 2**20)
     total = oracle.objective()
     asked = oracle.contexts[3]
-    total.action(asked, noise, 0, scale)
+    total.action(asked, Draw(noise, 0, scale))
     for size, (time, wanted) in enumerate(itertools.product((5, 0), (2, 0, 1))):
         total.add(oracle.contexts[time], 100.0 * 4**size * (np.arange(3) != wanted))
-        assert total.action(asked, noise, 0, scale) == wanted
+        assert total.action(asked, Draw(noise, 0, scale)) == wanted
 
 
 @pytest.mark.parametrize("base", [LISTED, SLATES, PATHS], ids=["listed", "slates", "paths"])
@@ -304,10 +303,10 @@ def test_settling_is_adding_and_asking(base):
         total = oracle.objective()
         for context, losses in history:
             twin = total.copy()
-            total.action(context, noise, 3, scale)
-            settled = total.settle(context, losses, noise, 3, scale)
+            total.action(context, Draw(noise, 3, scale))
+            settled = total.settle(context, losses, Draw(noise, 3, scale))
             twin.add(context, losses)
-            assert same_action(settled, twin.leaders(noise, 3, 1, scale)[0](context))
+            assert same_action(settled, twin.leaders(Draw(noise, 3, scale), 1)[0](context))
 
 
 @pytest.mark.parametrize("base", [LISTED, SLATES], ids=["listed", "slates"])
@@ -328,16 +327,16 @@ def test_fakes_on_the_future_are_like_losses_added(base, grid, gaussian):
             quick = total.perturbed(coming, fakes)
             slow = hn.Objective.perturbed(total, coming, fakes)
             assert same_action(
-                quick.action(context, None, 0, 0.0), slow.action(context, None, 0, 0.0)
+                quick.action(context, WITHOUT_NOISE), slow.action(context, WITHOUT_NOISE)
             )
             assert "_whole" not in vars(quick)  # nothing was copied
             late = history[-1][0]
-            assert same_action(quick.action(late, None, 0, 0.0), slow.action(late, None, 0, 0.0))
-            assert quick.minima(None, 0, 1, 0.0) == slow.minima(None, 0, 1, 0.0)
+            assert same_action(quick.action(late, WITHOUT_NOISE), slow.action(late, WITHOUT_NOISE))
+            assert quick.minima() == slow.minima()
             assert same_action(quick.leader()(context), slow.leader()(context))
             assert same_action(
-                quick.settle(context, losses, None, 0, 0.0),
-                slow.settle(context, losses, None, 0, 0.0),
+                quick.settle(context, losses, WITHOUT_NOISE),
+                slow.settle(context, losses, WITHOUT_NOISE),
             )
             total.add(context, losses)
 
@@ -352,8 +351,8 @@ def test_fakes_on_the_past_are_like_losses_added():
     quick, slow = (make(total, contexts, fakes) for make in (
         type(total).perturbed, hn.Objective.perturbed))  # fmt: skip
     for context in contexts:
-        assert quick.action(context, None, 0, 0.0) == slow.action(context, None, 0, 0.0)
-    assert quick.copy().minima(None, 0, 1, 0.0) == slow.minima(None, 0, 1, 0.0)
+        assert quick.action(context, WITHOUT_NOISE) == slow.action(context, WITHOUT_NOISE)
+    assert quick.copy().minima() == slow.minima()
 
 
 def test_fakes_may_lie_before_losses():
@@ -364,7 +363,7 @@ def test_fakes_may_lie_before_losses():
         fakes = rng.integers(-2, 3, size=(2, 3)).astype(float)
         quick = total.perturbed([(2, 1), (3, 0)], fakes)
         slow = hn.Objective.perturbed(total, [(2, 1), (3, 0)], fakes)
-        assert quick.action((2, 0), None, 0, 0.0) == slow.action((2, 0), None, 0, 0.0)
+        assert quick.action((2, 0), WITHOUT_NOISE) == slow.action((2, 0), WITHOUT_NOISE)
         assert "_whole" not in vars(quick)
 
 
@@ -377,7 +376,9 @@ def test_a_tilt_under_noise_is_a_loss_added():
         guess = rng.normal(size=3)
         quick, slow = total.tilted(context, guess), hn.Objective.tilted(total, context, guess)
         for draw in range(8):
-            assert quick.action(context, noise, draw, 1.5) == slow.action(context, noise, draw, 1.5)
+            assert quick.action(context, Draw(noise, draw, 1.5)) == slow.action(
+                context, Draw(noise, draw, 1.5)
+            )
         assert "_whole" not in vars(quick)
         total.add(context, rng.integers(-2, 3, size=3).astype(float))
 
@@ -388,9 +389,9 @@ def test_noise_on_a_part_of_the_times_leaves_ties_to_the_documented_order():
     history = rounds(oracle, 6, np.random.default_rng(8))
     total = total_of(oracle, history)
     for draw in range(5):
-        leader = total.leaders(noise, draw, 1, 2.0)[0]
+        leader = total.leaders(Draw(noise, draw, 2.0), 1)[0]
         for t, x in itertools.product(range(8), range(3)):
-            assert total.action((t, x), noise, draw, 2.0) == leader((t, x))
+            assert total.action((t, x), Draw(noise, draw, 2.0)) == leader((t, x))
 
 
 @pytest.mark.slow
@@ -452,7 +453,7 @@ def test_stumps_switch_like_stumps_listed_by_hand():
         one = hn.oracles.Switching(hn.oracles.Stumps(2), k, sequence=points)
         other = hn.oracles.Switching(listed, k, sequence=range(6))
         totals = [total_of(o, zip(o.contexts, losses, strict=True)) for o in (one, other)]
-        assert totals[0].minima(None, 0, 1, 0.0) == pytest.approx(totals[1].minima(None, 0, 1, 0.0))
+        assert totals[0].minima() == pytest.approx(totals[1].minima())
 
 
 def test_bare_contexts_and_pairs_play_the_same():
@@ -666,7 +667,7 @@ def test_the_minima_of_intervals_are_those_of_their_totals(name):
     for i, j in ((0, 36), (3, 20), (35, 36)):
         total = base.objective()
         total.add(None, losses[cuts[i] : cuts[j]].sum(axis=0))
-        assert found[i, j] == total.minima(None, 0, 1, 0.0)[0]
+        assert found[i, j] == total.minima()[0]
 
 
 def test_rounds_are_not_far_apart():

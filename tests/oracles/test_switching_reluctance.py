@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.perturbation import seed_key
 from tests import naive_switching as naive
 from tests.oracles.test_switching import BASES, METHODS, members, rounds, value
@@ -33,15 +34,15 @@ def test_a_total_with_a_price_is_led_by_the_best_sequence_at_that_price(name, me
         total, contexts = started(oracle, history)
         noise = oracle.noise(contexts, seed_key(seed), 0, 2**20)
         for scale in (0.0, 1.3):
-            faked = history + (naive.fakes(noise, 4, scale) if scale else [])
+            faked = history + (naive.fakes(Draw(noise, 4, scale)) if scale else [])
             table = naive.costs(policies, faked, cells, grid)
             sequence, least = naive.best(table, 2, price)
-            assert total.minima(noise, 4, 1, scale)[0] == pytest.approx(least, abs=1e-6)
-            leader = total.leaders(noise, 4, 1, scale)[0]
+            assert total.minima(Draw(noise, 4, scale), 1)[0] == pytest.approx(least, abs=1e-6)
+            leader = total.leaders(Draw(noise, 4, scale), 1)[0]
             paid = value(leader, faked) + price * len(leader.switches)
             assert paid == pytest.approx(least, abs=1e-6)
             for context in contexts:
-                action = total.action(context, noise, 4, scale)
+                action = total.action(context, Draw(noise, 4, scale))
                 np.testing.assert_array_equal(action, leader(context))
                 if method == "policies":
                     expected = policies[sequence[context[0] // grid]](context[1])
@@ -62,7 +63,7 @@ def test_the_plain_total_and_the_oracle_know_no_price(name, method):
     assert total.copy().preference == 3.0
     _, least = naive.best(naive.costs(members(BASES[name]), history, T), 2)
     for one in (free, total.plain()):
-        assert one.minima(None, 0, 1, 0.0)[0] == least
+        assert one.minima()[0] == least
 
 
 @pytest.mark.parametrize("once", [False, True])
@@ -81,7 +82,7 @@ def test_a_whole_game_is_that_of_the_slow_programme(once):
             losses = rng.integers(3, size=2) / 2.0
             plays = []
             for past in (history, [*history, ((t, x), losses)]):
-                faked = past + (naive.fakes(noise, draw, scale) if scale else [])
+                faked = past + (naive.fakes(Draw(noise, draw, scale)) if scale else [])
                 table = naive.costs(members(base), faked, len(xs))
                 plays.append(base.table[naive.best(table, 2, 0.7)[0][t], x])
             assert learner.act(x) == plays[0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.oracles import Stumps, Thresholds, Trees
 from hannan.perturbation import seed_key
 from tests import naive_cuts
@@ -45,9 +46,9 @@ def test_the_leader_is_the_first_best_threshold(kind):
         total = total_of(Thresholds(K), contexts, history)
         sums = naive_cuts.sum_by_context(contexts, history, K)
         plays, value = naive_cuts.leader(all_thresholds(contexts, K), sums)
-        assert total.minima(None, 0, 1, 0.0)[0] == value
+        assert total.minima()[0] == value
         assert [total.leader()(x) for x in contexts] == plays
-        assert [total.action(x, None, 0, 0.0) for x in contexts] == plays
+        assert [total.action(x, WITHOUT_NOISE) for x in contexts] == plays
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,15 +60,15 @@ def test_leaders_under_noise_are_the_best_perturbed_thresholds(kind):
         noise = oracle.noise(perturbed, seed_key(seed), 0, [1, 2**20][seed % 2])
         total = total_of(oracle, contexts, history)
         scale = [0.25, 1.0, 3.0, -1.0][seed % 4]
-        values = total.minima(noise, 0, 20, scale)
+        values = total.minima(Draw(noise, 0, scale), 20)
         for draw in range(20):
             sums = naive_cuts.sum_by_context(contexts, history, K)
             sums[: len(perturbed)] += scale * noise.unit(draw)
             plays, value = naive_cuts.leader(all_thresholds(contexts, K), sums)
             assert values[draw] == pytest.approx(value, abs=1e-6)
-            found = total.leaders(noise, draw, 1, scale)[0]
+            found = total.leaders(Draw(noise, draw, scale), 1)[0]
             assert [found(x) for x in contexts] == plays
-            assert [total.action(x, noise, draw, scale) for x in contexts] == plays
+            assert [total.action(x, Draw(noise, draw, scale)) for x in contexts] == plays
 
 
 def test_points_may_come_after_the_noise_was_met():
@@ -83,7 +84,7 @@ def test_points_may_come_after_the_noise_was_met():
         perturbed = sums.copy()
         perturbed[:10] += 2.0 * noise.unit(i)
         _, value = naive_cuts.leader(all_thresholds(contexts, 3), perturbed)
-        assert total.minima(noise, i, 1, 2.0)[0] == pytest.approx(value, abs=1e-6)
+        assert total.minima(Draw(noise, i, 2.0), 1)[0] == pytest.approx(value, abs=1e-6)
 
 
 def test_it_plays_like_stumps_on_one_feature():
@@ -94,8 +95,8 @@ def test_it_plays_like_stumps_on_one_feature():
         totals = total_of(line, contexts, history), total_of(stumps, rows, history)
         noises = [o.noise(c, seed_key(1), 0, 2**20) for o, c in ((line, contexts), (stumps, rows))]
         for draw in range(5):
-            a = totals[0].leaders(noises[0], draw, 1, 2.0)[0]
-            b = totals[1].leaders(noises[1], draw, 1, 2.0)[0]
+            a = totals[0].leaders(Draw(noises[0], draw, 2.0), 1)[0]
+            b = totals[1].leaders(Draw(noises[1], draw, 2.0), 1)[0]
             assert [a(x) for x in contexts] == [b(row) for row in rows]
 
 
@@ -132,8 +133,8 @@ def test_noise_on_no_contexts_is_no_noise(oracle):
     noise = oracle.noise([], seed_key(0), 0, 2**20)
     total = oracle.objective()
     total.add(oracle.check_context([0.5]), np.array([1.0, 0.0]))
-    assert total.minima(noise, 0, 3, 1.0).tolist() == [0.0, 0.0, 0.0]
-    assert total.action(oracle.check_context([0.5]), noise, 0, 1.0) == 1
+    assert total.minima(Draw(noise, 0, 1.0), 3).tolist() == [0.0, 0.0, 0.0]
+    assert total.action(oracle.check_context([0.5]), Draw(noise, 0, 1.0)) == 1
 
 
 def test_no_finite_set_separates():

@@ -12,6 +12,7 @@ import pytest
 import hannan as hn
 from hannan.checks import check_oracle
 from hannan.core import HannanError, InfeasibleError, ParameterError
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.oracles import Paths, PerContext
 from hannan.perturbation import seed_key
 from tests.for_each import for_each
@@ -93,7 +94,7 @@ def test_leaders_are_the_best_paths_that_lead_closer(kind, seed):
     for scale in (0.0, 2.0):
         costs = losses + scale * noise.unit(3)[0]
         best = min(costs[list(path)].sum() for path in paths)
-        action = np.atleast_1d(total.action(None, noise, 3, scale))
+        action = np.atleast_1d(total.action(None, Draw(noise, 3, scale)))
         assert costs[action].sum() == pytest.approx(best, abs=1e-6)
         assert tuple(action.tolist()) in {tuple(sorted(path)) for path in paths}
     route = total.leader().route
@@ -124,19 +125,21 @@ def test_detours_are_the_best_paths_where_totals_are_not_negative(detours, seed)
         losses = rng.integers(low, 5, size=len(edges)).astype(float)
         total.add(None, losses)
         best = min(losses[list(path)].sum() for path in paths)
-        action = np.atleast_1d(total.action(None, None, 0, 0.0))
+        action = np.atleast_1d(total.action(None, WITHOUT_NOISE))
         assert tuple(action.tolist()) in sets
-        value = total.minima(None, 0, 1, 0.0)[0]
+        value = total.minima()[0]
         if low == 0:
             assert losses[action].sum() == best == value
         else:
             assert value <= best <= losses[action].sum()
-        one_by_one = [np.atleast_1d(total.action(None, noise, d, 2.0)).tolist() for d in range(40)]
-        leaders = [policy(None).tolist() for policy in total.leaders(noise, 0, 40, 2.0)]
-        rows = [np.flatnonzero(row).tolist() for row in total.chosen(None, noise, 0, 40, 2.0)]
+        one_by_one = [
+            np.atleast_1d(total.action(None, Draw(noise, d, 2.0))).tolist() for d in range(40)
+        ]
+        leaders = [policy(None).tolist() for policy in total.leaders(Draw(noise, 0, 2.0), 40)]
+        rows = [np.flatnonzero(row).tolist() for row in total.chosen(None, Draw(noise, 0, 2.0), 40)]
         assert one_by_one == leaders == rows
         assert all(tuple(path) in sets for path in leaders)
-        given = (None, np.array(leaders[0]), noise, 0, 30, 2, 2.0)
+        given = (None, np.array(leaders[0]), Draw(noise, 0, 2.0), 30, 2)
         weights, used = total.resample(*given)
         expected, draws = hn.core.Objective.resample(total, *given)
         assert weights.tolist() == expected.tolist()
@@ -208,8 +211,8 @@ def test_trips_on_one_network_are_solved_each_by_itself(seed):
         total.add(pair, losses)
         alone[pair].add(None, losses)
     leader = total.leader()
-    values = [part.minima(None, 0, 1, 0.0)[0] for part in alone.values()]
-    assert total.minima(None, 0, 1, 0.0)[0] == sum(values)
+    values = [part.minima()[0] for part in alone.values()]
+    assert total.minima()[0] == sum(values)
     for pair, part in alone.items():
         assert leader(pair).tolist() == np.atleast_1d(part.leader()(None)).tolist()
         assert oracle.problem(pair).route(leader(pair)) == part.leader().route

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hannan as hn
+from hannan.core.oracle import Draw
 from hannan.oracles import Stumps, Trees
 from hannan.perturbation import seed_key
 from tests import naive_cuts, problems
@@ -31,8 +32,8 @@ def test_depth_one_is_stumps():
         rows, K, history = instance(seed)
         totals = [total_of(o, rows, history) for o in (Stumps(K), Trees(K, depth=1))]
         noises = [o.noise(list(rows), seed_key(0), 0, 2**20) for o in (Stumps(K), Trees(K, 1))]
-        assert (totals[0].minima(None, 0, 1, 0.0) == totals[1].minima(None, 0, 1, 0.0)).all()
-        values = [t.minima(z, 0, 9, 2.0) for t, z in zip(totals, noises, strict=True)]
+        assert (totals[0].minima() == totals[1].minima()).all()
+        values = [t.minima(Draw(z, 0, 2.0), 9) for t, z in zip(totals, noises, strict=True)]
         assert (values[0] == values[1]).all()
 
 
@@ -43,13 +44,13 @@ def test_greedy_trees_are_at_least_as_good_as_depth_two():
         pair, deep = Trees(K), Trees(K, depth=4)
         totals = [total_of(o, rows, history) for o in (pair, deep)]
         noises = [o.noise(list(rows), seed_key(seed), 0, 2**20) for o in (pair, deep)]
-        shallow = totals[0].minima(noises[0], 0, 4, 1.0)
-        found = totals[1].minima(noises[1], 0, 4, 1.0)
+        shallow = totals[0].minima(Draw(noises[0], 0, 1.0), 4)
+        found = totals[1].minima(Draw(noises[1], 0, 1.0), 4)
         assert (found <= shallow + 1e-4).all()
         better += (found < shallow - 0.1).any()
         sums = naive_cuts.sum_by_context(rows, history, K) + noises[1].unit(2)
         assert found[2] >= sums.min(axis=1).sum() - 1e-4
-        leader = totals[1].leaders(noises[1], 2, 1, 1.0)[0]
+        leader = totals[1].leaders(Draw(noises[1], 2, 1.0), 1)[0]
         plays = np.array([leader(row) for row in rows])
         assert sums[np.arange(len(rows)), plays].sum() == pytest.approx(found[2], abs=1e-4)
     assert better > 5
@@ -64,7 +65,7 @@ def test_greedy_trees_of_two_levels_would_be_exact():
         total.oracle.depth = 2
         sums = naive_cuts.sum_by_context(rows, history, K)
         plays, value = naive_cuts.leader(naive_cuts.trees(rows, K), sums)
-        assert total.minima(None, 0, 1, 0.0)[0] == value
+        assert total.minima()[0] == value
         assert [total.leader()(row) for row in rows] == plays
 
 
@@ -75,7 +76,7 @@ def test_three_levels_see_what_two_do_not():
     for total in totals:
         for row, label in zip(rows, labels, strict=True):
             total.add(row, np.eye(2)[1 - label])
-    assert [total.minima(None, 0, 1, 0.0)[0] for total in totals] == [1.0, 0.0]
+    assert [total.minima()[0] for total in totals] == [1.0, 0.0]
     assert [totals[1].leader()(row) for row in rows] == labels
     assert str(totals[1].leader()).count("if") == 4
 

@@ -26,8 +26,8 @@ def foresee_with_other_noise(monkeypatch, objective):
     """Look for the foreseeing leader under another draw than the one that was played."""
     settle = objective.settle
 
-    def other(total, context, losses, noise, draw, scale):
-        return settle(total, context, losses, noise, draw + 1, scale)
+    def other(total, context, losses, draw):
+        return settle(total, context, losses, draw._replace(number=draw.number + 1))
 
     monkeypatch.setattr(objective, "settle", other)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
-from hannan.core.rounds import Draw
+from hannan.core.oracle import Draw
 from hannan.kernels import tsallis
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, TsallisINF
 from hannan.learners.certificates import Evidence
@@ -21,7 +21,7 @@ def compare_with_the_leader_at_arrival(patch):
     def late(learner, opened, leader, *given):
         if opened.shadow is not None:
             z = leader.shadow(opened.shadow, opened.draw.scale)
-            opened.shadow_choice = learner._past(opened).action(opened.context, *z)
+            opened.shadow_choice = learner._past(opened).action(opened.context, z)
         return moved(learner, opened, leader, *given)
 
     patch.setattr(ContextFTPL, "_moved", late)
@@ -30,9 +30,9 @@ def compare_with_the_leader_at_arrival(patch):
     def late_too(leader, opened, top, *given):
         now, scale = compared(leader, opened), opened.draw.scale
         if opened.exact:
-            opened.law = now.law(opened.context, leader.noise, scale)
+            opened.law = now.law(opened.context, Draw(leader.noise, 0, scale))
         elif opened.shadow is not None:
-            opened.shadow_choice = now.action(opened.context, *leader.shadow(opened.shadow, scale))
+            opened.shadow_choice = now.action(opened.context, leader.shadow(opened.shadow, scale))
         return measure(leader, opened, top, *given)
 
     patch.setattr(algorithm_3, "measure_late", late_too)
@@ -112,7 +112,7 @@ def measure_tsallis_at_arrival(monkeypatch):
     def late(learner, opened, loss):
         x, law = opened.context, np.empty(len(opened.law))
         top = max(learner._tops[x], opened.scale)
-        tsallis.law(learner._past.totals[x], 1.0 / top, law)
+        tsallis.law(learner._past.totals[x], Draw(1.0 / top, 0, law))
         opened.law = law
         update(learner, opened, loss)
 

@@ -12,8 +12,8 @@ def test_the_claim_stands():
 
 
 def test_it_fails_if_the_worst_rule_is_followed(monkeypatch):
-    def worst(self, noise, draw, scale):
-        return int(self._noisy(noise, draw, scale).argmax())
+    def worst(self, draw):
+        return int(self._noisy(draw).argmax())
 
     monkeypatch.setattr(RulesObjective, "_leader", worst)
     regret, bound = rule_game(0, 2000)

@@ -74,10 +74,10 @@ def move_the_cap(patch, by):
 
 def move_the_cap_of_draws(patch, by):
     """One draw more or less than L, where they are drawn."""
-    draw = TableObjective.resample_one
+    resample = TableObjective.resample_one
 
-    def moved(total, context, element, noise, first, limit, successes, scale):
-        return draw(total, context, element, noise, first, limit + by, successes, scale)
+    def moved(total, context, element, draw, limit, successes):
+        return resample(total, context, element, draw, limit + by, successes)
 
     patch.setattr(TableObjective, "resample_one", moved)
 
@@ -112,7 +112,7 @@ def turn_the_noise_round(patch):
     patch.setattr(
         TableObjective,
         "settle",
-        lambda total, x, f, noise, draw, scale: settle(total, x, f, noise, draw, -scale),
+        lambda total, x, f, draw: settle(total, x, f, draw._replace(scale=-draw.scale)),
     )
 
 
@@ -122,7 +122,7 @@ def play_with_more_noise(patch):
     patch.setattr(
         TableObjective,
         "action",
-        lambda total, x, noise, draw, scale: action(total, x, noise, draw, 1.25 * scale),
+        lambda total, x, draw: action(total, x, draw._replace(scale=1.25 * draw.scale)),
     )
 
 

@@ -46,8 +46,8 @@ def test_so_is_noise_that_chose_the_action_and_is_used_again(monkeypatch):
 def test_so_are_weights_that_stop_at_the_first_success(monkeypatch):
     resample = TableObjective.resample_one
 
-    def hasty(total, context, element, noise, first, limit, successes, scale):
-        return resample(total, context, element, noise, first, limit, 1, scale)
+    def hasty(total, context, element, draw, limit, successes):
+        return resample(total, context, element, draw, limit, 1)
 
     monkeypatch.setattr(TableObjective, "resample_one", hasty)
     found = failures(tried(proxy_losses, "proxy-second-moment"))

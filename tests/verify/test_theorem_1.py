@@ -49,7 +49,7 @@ def test_a_learner_that_follows_the_leader_with_less_noise_than_it_says_is_found
 
 
 def test_an_oracle_that_does_not_minimise_is_found_out(monkeypatch):
-    def worst(total, context, noise, draw, scale):
+    def worst(total, context, draw):
         policy = int(np.argmax(total.scores[: total.oracle.n_policies]))
         return total.oracle.policy(policy)(context)
 

@@ -47,7 +47,7 @@ def test_so_is_one_that_does_so_under_noise(monkeypatch):
 
 
 def test_so_is_a_table_of_actions(monkeypatch):
-    def last_actions(total, noise, draw, scale):
+    def last_actions(total, draw):
         found = total.n_actions - 1 - total.totals[:, ::-1].argmin(axis=1)
         return found, float(total.totals.min(axis=1).sum())
 

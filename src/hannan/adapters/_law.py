@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Learner, Policy
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray
 from hannan.experiments.game import at_work
 from hannan.oracles.linear_policies import LinearPolicy
@@ -21,7 +22,7 @@ def chosen(learner: Learner, rows: FloatArray) -> NDArray[np.intp]:
     played = np.empty(len(rows), dtype=np.intp)
     for i, row in enumerate(rows):
         context, past, _, advice, share = player.outlook(row)
-        played[i] = advice if share > 0.5 else past.action(context, None, 0, 0.0)
+        played[i] = advice if share > 0.5 else past.action(context, WITHOUT_NOISE)
     return played
 
 
@@ -33,10 +34,10 @@ def law(learner: Learner, rows: FloatArray, draws: int) -> FloatArray:
     player = at_work(learner)
     if getattr(player, "predictor_", None) is None and hasattr(player, "outlook"):
         context, past, (noise, _, scale), *_ = player.outlook(rows[0])
-        if scale > 0.0 and past.law(context, noise, scale) is None:
+        if scale > 0.0 and past.law(context, Draw(noise, 0, scale)) is None:
             noise = player.leader.reseeded(_KEY).noise
             found = np.zeros((len(rows), past.n_actions))
-            for policy in past.leaders(noise, 0, draws, scale):
+            for policy in past.leaders(Draw(noise, 0, scale), draws):
                 found[np.arange(len(rows)), _choices(policy, rows)] += 1.0
             return found / draws
     return np.array([player.propensities(row, draws).probabilities for row in rows])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
-from hannan.core.oracle import fixed_actions
+from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
@@ -61,14 +61,14 @@ class FollowTheLeader(Learner):
         return self._history.leader()
 
     def _act(self, opened: OpenRound) -> None:
-        opened.play(self._past(opened).action(opened.context, None, 0, 0.0))
+        opened.play(self._past(opened).action(opened.context, WITHOUT_NOISE))
         opened.calls += 1
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         self._history.add(opened.context, self._check(loss))
 
     def _law(self, opened: OpenRound) -> FloatArray:
-        chosen = self._past(opened).chosen(opened.context, None, 0, 1, 0.0)[0]
+        chosen = self._past(opened).chosen(opened.context, WITHOUT_NOISE, 1)[0]
         law: FloatArray = chosen.astype(np.float64)
         if opened.plays is None:
             return law

@@ -21,7 +21,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_count
-from hannan.core.oracle import as_policies
+from hannan.core.oracle import WITHOUT_NOISE, as_policies
 from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
@@ -152,7 +152,7 @@ class KalaiVempala(Learner):
     def _act(self, opened: OpenRound) -> None:
         fakes = self._noise(self._draws) * self._scale()
         past = self._history.perturbed(self._perturbed, fakes)
-        opened.play(past.action(opened.context, None, 0, 0.0))
+        opened.play(past.action(opened.context, WITHOUT_NOISE))
         opened.calls += 1
 
     def _played(self, opened: OpenRound) -> None:

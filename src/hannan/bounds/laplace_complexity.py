@@ -12,6 +12,7 @@ import numpy as np
 from hannan.core import Oracle, ParameterError
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_count, is_number
+from hannan.core.oracle import Draw
 from hannan.core.stored import Stored
 from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
@@ -80,8 +81,8 @@ def laplace_complexity(
         return Complexity(exact, 0.0, "closed form")
     empty = oracle.objective()
     noise = oracle.noise(known, seed_key(seed), _STREAM, memory)
-    low = empty.minima(noise, 0, pairs, 1.0)
-    high = empty.minima(noise, 0, pairs, -1.0)
+    low = empty.minima(Draw(noise, 0, 1.0), pairs)
+    high = empty.minima(Draw(noise, 0, -1.0), pairs)
     draws = -0.5 * (low + high)
     error = float(draws.std(ddof=1) / math.sqrt(pairs))
     method = f"Monte Carlo, {pairs} pairs of oracle calls"

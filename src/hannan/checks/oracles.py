@@ -11,7 +11,7 @@ import numpy as np
 
 from hannan.checks._require import require
 from hannan.checks.parameters import PARAMETER_CHECKS
-from hannan.core import Draw, Menu, Noise, Objective, Oracle, Policy, StorageError
+from hannan.core import WITHOUT_NOISE, Draw, Menu, Noise, Objective, Oracle, Policy, StorageError
 from hannan.core.arrays import Contexts
 from hannan.core.policy import loss_of, same_action
 from hannan.core.storage import reread, storable
@@ -49,9 +49,11 @@ class Case:
             return self.oracle.n_actions
         return len(context) if isinstance(context, Menu) else 2
 
-    def fakes(self, noise: Noise, draw: int, scale: float = 1.0) -> list[tuple[Any, FloatArray]]:
+    def fakes(self, draw: Draw) -> list[tuple[Any, FloatArray]]:
         """The fake rounds of a draw."""
-        rows = zip(noise.contexts, scale * noise.unit(draw), strict=True)
+        noise, number, scale = draw
+        assert noise is not None
+        rows = zip(noise.contexts, scale * noise.unit(number), strict=True)
         return [(context, row[: self.size(context)]) for context, row in rows]
 
     def total(self, rounds: Sequence[tuple[Any, FloatArray]]) -> Objective:
@@ -75,7 +77,7 @@ class Case:
         """Policies of the class: those given, and the leaders of random losses."""
         found, noise = list(self.policies), self.noise()
         for draw in range(100, 120):
-            found.append(self.total(self.fakes(noise, draw)).leader())
+            found.append(self.total(self.fakes(Draw(noise, draw, 1.0))).leader())
         found += [self.total(self.rounds(salt=salt)).leader() for salt in range(10, 14)]
         return found
 
@@ -150,7 +152,7 @@ def check_leaders_are_feasible(case: Case) -> None:
     for objective in (case.oracle.objective(), case.total(case.rounds())):
         for policy in [
             objective.leader(),
-            *objective.leaders(case.noise(), 0, _DRAWS, _SCALE),
+            *objective.leaders(Draw(case.noise(), 0, _SCALE), _DRAWS),
         ]:
             for context in case.contexts:
                 action, K = policy(context), case.size(context)
@@ -182,9 +184,9 @@ def check_noisy_leaders_are_optimal(case: Case) -> None:
     if not case.oracle.exact:
         return
     rounds, noise = case.rounds(), case.noise()
-    leaders = case.total(rounds).leaders(noise, 0, _DRAWS, _SCALE)
+    leaders = case.total(rounds).leaders(Draw(noise, 0, _SCALE), _DRAWS)
     for draw, leader in enumerate(leaders):
-        fakes = case.fakes(noise, draw, _SCALE)
+        fakes = case.fakes(Draw(noise, draw, _SCALE))
         best = _value(leader, rounds + fakes)
         for policy in case.members:
             other = _value(policy, rounds + fakes)
@@ -201,11 +203,11 @@ def check_minima_are_the_leaders_values(case: Case) -> None:
         return
     rounds, noise = case.rounds(), case.noise()
     total = case.total(rounds)
-    plain = float(total.minima(None, 0, 1, 0.0)[0])
+    plain = float(total.minima()[0])
     _require_close(case, plain, _value(total.leader(), rounds))
-    values = total.minima(noise, 0, _DRAWS, _SCALE)
-    for draw, leader in enumerate(total.leaders(noise, 0, _DRAWS, _SCALE)):
-        fakes = case.fakes(noise, draw, _SCALE)
+    values = total.minima(Draw(noise, 0, _SCALE), _DRAWS)
+    for draw, leader in enumerate(total.leaders(Draw(noise, 0, _SCALE), _DRAWS)):
+        fakes = case.fakes(Draw(noise, draw, _SCALE))
         _require_close(case, float(values[draw]), _value(leader, rounds + fakes))
 
 
@@ -213,21 +215,21 @@ def check_fast_paths_agree(case: Case) -> None:
     """`action`, `chosen`, `settle` and `tilted` say what `leaders`, `copy` and `add` say."""
     rounds, noise = case.rounds(), case.noise()
     total = case.total(rounds)
-    leaders = total.leaders(noise, 0, _DRAWS, _SCALE)
+    leaders = total.leaders(Draw(noise, 0, _SCALE), _DRAWS)
     for context, losses in case.rounds(salt=1):
-        chosen = total.chosen(context, noise, 0, _DRAWS, _SCALE)
-        tilted = total.tilted(context, losses).leaders(noise, 0, _DRAWS, _SCALE)
+        chosen = total.chosen(context, Draw(noise, 0, _SCALE), _DRAWS)
+        tilted = total.tilted(context, losses).leaders(Draw(noise, 0, _SCALE), _DRAWS)
         for draw in range(_DRAWS):
             expected = leaders[draw](context)
-            _require_same(case, total.action(context, noise, draw, _SCALE), expected)
+            _require_same(case, total.action(context, Draw(noise, draw, _SCALE)), expected)
             said = np.flatnonzero(chosen[draw])
             if not same_action(said, np.atleast_1d(expected)):
                 raise AssertionError(f"{case}: chosen() says {said}, leaders() {expected}.")
             after = total.copy()
-            settled = after.settle(context, losses, noise, draw, _SCALE)
+            settled = after.settle(context, losses, Draw(noise, draw, _SCALE))
             if case.oracle.exact:  # a reduction may also count rounds, which a tilt is not
                 _require_same(case, settled, tilted[draw](context))
-            _require_same(case, settled, after.action(context, noise, draw, _SCALE))
+            _require_same(case, settled, after.action(context, Draw(noise, draw, _SCALE)))
 
 
 def check_foreseeing_is_settling_a_copy(case: Case) -> None:
@@ -237,9 +239,9 @@ def check_foreseeing_is_settling_a_copy(case: Case) -> None:
     for draw, (context, losses) in enumerate(case.rounds(salt=2)):
         for scale in (0.0, _SCALE):
             drawn = Draw(noise if scale else None, draw, scale)
-            action = total.foresee(context, losses, *drawn)
-            _require_same(case, action, total.copy().settle(context, losses, *drawn))
-    for several in ((None, 0, 1, 0.0), (noise, 0, _DRAWS, _SCALE)):
+            action = total.foresee(context, losses, drawn)
+            _require_same(case, action, total.copy().settle(context, losses, drawn))
+    for several in ((WITHOUT_NOISE, 1), (Draw(noise, 0, _SCALE), _DRAWS)):
         same = np.array_equal(total.minima(*several), before.minima(*several), equal_nan=True)
         for found, kept in zip(total.leaders(*several), before.leaders(*several), strict=True):
             same = same and _all_same(case.plays(found), case.plays(kept))
@@ -254,15 +256,15 @@ def check_settling_among_some_adds_the_round(case: Case) -> None:
     other = total.copy()
     for draw, (context, losses) in enumerate(case.rounds(salt=4)):
         K = case.size(context)
-        free = total.foresee(context, losses, noise, draw, _SCALE)
+        free = total.foresee(context, losses, Draw(noise, draw, _SCALE))
         closed = np.setdiff1d(np.arange(K), free)[:1]  # so that there is still something to choose
         plays = np.arange(K)
         plays[closed] = -1
-        given = context, plays, losses, noise, draw, _SCALE
+        given = context, plays, losses, Draw(noise, draw, _SCALE)
         found = other.pick(*given)
         other.add(context, losses)
         _require_same(case, total.settle_among(*given), found)
-        several = noise, 0, _DRAWS, _SCALE
+        several = Draw(noise, 0, _SCALE), _DRAWS
         same = np.array_equal(total.minima(*several), other.minima(*several), equal_nan=True)
         for ours, theirs in zip(total.leaders(*several), other.leaders(*several), strict=True):
             same = same and _all_same(case.plays(ours), case.plays(theirs))
@@ -279,10 +281,12 @@ def check_charging_is_adding_one_loss(case: Case) -> None:
         K = case.size(context)
         total.charge(context, i % K, 0.7)
         other.add(context, 0.7 * (np.arange(K) == i % K))
-        drawn = noise, i, 1, _SCALE
+        drawn = Draw(noise, i, _SCALE), 1
         same = np.array_equal(total.minima(*drawn), other.minima(*drawn), equal_nan=True)
         require(same, f"{case}: charge() adds something else than a round of one loss.")
-        _require_same(case, *(each.action(context, noise, i, _SCALE) for each in (total, other)))
+        _require_same(
+            case, *(each.action(context, Draw(noise, i, _SCALE)) for each in (total, other))
+        )
 
 
 def check_zero_losses_change_nothing(case: Case) -> None:
@@ -357,16 +361,19 @@ def check_totals_survive_a_file(case: Case) -> None:
     rounds = [(x, 0.1 * losses) for x, losses in case.rounds(16)]
     for t in early:
         context, losses = rounds[t]
-        total.settle(context, losses, noise, int(t), _SCALE)
+        total.settle(context, losses, Draw(noise, int(t), _SCALE))
     try:
         twin, noise_again = reread(total), case.noise(2**10)
     except StorageError as error:
         raise AssertionError(f"{case}: {error}") from error
     for t in late:
         context, losses = rounds[t]
-        played = total.settle(context, losses, noise, int(t), _SCALE)
-        again = twin.settle(context, losses, noise_again, int(t), _SCALE)
-        values = total.minima(noise, int(t), 1, _SCALE), twin.minima(noise_again, int(t), 1, _SCALE)
+        played = total.settle(context, losses, Draw(noise, int(t), _SCALE))
+        again = twin.settle(context, losses, Draw(noise_again, int(t), _SCALE))
+        values = (
+            total.minima(Draw(noise, int(t), _SCALE), 1),
+            twin.minima(Draw(noise_again, int(t), _SCALE), 1),
+        )
         require(
             same_action(played, again) and np.array_equal(*values, equal_nan=True),
             f"{case}: a total that was saved and loaded goes on otherwise. What it keeps beside "
@@ -377,12 +384,12 @@ def check_totals_survive_a_file(case: Case) -> None:
 def check_draws_are_functions_of_their_number(case: Case) -> None:
     """A draw is the same in any order, whatever memory the noise has."""
     total = case.total(case.rounds())
-    expected = [case.plays(p) for p in total.leaders(case.noise(), 0, 40, _SCALE)]
+    expected = [case.plays(p) for p in total.leaders(Draw(case.noise(), 0, _SCALE), 40)]
     units = [case.noise().unit(draw) for draw in range(40)]
     for memory in (1, 2**12):
         noise = case.noise(memory)
         for draw in (39, 0, 17, 18, 16, 3):
-            found = case.plays(total.leaders(noise, draw, 1, _SCALE)[0])
+            found = case.plays(total.leaders(Draw(noise, draw, _SCALE), 1)[0])
             require(
                 _all_same(found, expected[draw]) and (noise.unit(draw) == units[draw]).all(),
                 f"Draw {draw} of {case} depends on memory={memory} or on what was drawn before.",
@@ -407,7 +414,7 @@ def check_losses_are_not_changed(case: Case) -> None:
     context, losses = case.rounds()[0]
     kept = losses.copy()
     total = case.total([(context, losses)])
-    total.settle(context, losses, case.noise(), 0, _SCALE)
+    total.settle(context, losses, Draw(case.noise(), 0, _SCALE))
     total.tilted(context, losses).leader()
     total.leader()
     require((kept == losses).all(), f"{case} changed a loss vector from {kept} to {losses}.")

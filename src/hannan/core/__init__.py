@@ -20,13 +20,14 @@ from hannan.core.errors import (
 from hannan.core.learner import Learner, Propensities
 from hannan.core.loss import LossFunction
 from hannan.core.menu import Menu
-from hannan.core.oracle import Noise, Objective, Oracle
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise, Objective, Oracle
 from hannan.core.policy import Action, Policy
 from hannan.core.predictor import Predictor
-from hannan.core.rounds import Decision, Draw, Ledger, OpenRound
+from hannan.core.rounds import Decision, Ledger, OpenRound
 from hannan.core.storage import load
 
 __all__ = [
+    "WITHOUT_NOISE",
     "Action",
     "ContextError",
     "DamagedFileError",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hannan.core.arrays import as_array, grown
 from hannan.core.errors import InputTypeError, LossError
 from hannan.core.kept import expect, is_array
-from hannan.core.oracle import Objective, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Objective, available_in
 from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.stored import Stored
 from hannan.core.validation import CompletedLosses, FloatArray, LossRange, refuse
@@ -125,7 +125,7 @@ def best_among(
     for wall in _WALLS:
         losses = np.full(total.n_actions, wall * largest)
         losses[available] = 0.0
-        action = total.tilted(context, losses).action(context, None, 0, 0.0)
+        action = total.tilted(context, losses).action(context, WITHOUT_NOISE)
         if isinstance(action, int) and (available == action).any():
             return action
     return None
@@ -328,7 +328,7 @@ class Availability(Stored):
             opened.calls += 1
             if past.scored:
                 few = past.among(opened.context, substitution(some, -1, n_actions))
-                found = int(few.action(opened.context, None, 0, 0.0))
+                found = int(few.action(opened.context, WITHOUT_NOISE))
             else:
                 best = best_among(past, opened.context, there, max(map(abs, span or (0.0, 1.0))))
                 found = found if best is None else best

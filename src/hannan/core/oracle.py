@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from hannan.core.arrays import as_rows, comparable
 from hannan.core.errors import HannanError, InfeasibleError, InputTypeError, ParameterError
 from hannan.core.kept import same
-from hannan.core.panel import Panel
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import weights
+
+if TYPE_CHECKING:
+    from hannan.core.panel import Panel
 
 
 class Noise(Protocol):
@@ -27,6 +29,17 @@ class Noise(Protocol):
 
     def unit(self, draw: int) -> FloatArray:
         """Fake losses of one draw, [d, K], at scale 1."""
+
+
+class Draw(NamedTuple):
+    """Draw `number` of unit noise, at scale 1/ε; without noise where the scale is 0."""
+
+    noise: Noise | None = None
+    number: int = 0
+    scale: float = 0.0
+
+
+WITHOUT_NOISE = Draw()
 
 
 class Objective(Stored, ABC):
@@ -86,11 +99,11 @@ class Objective(Stored, ABC):
         """Add one round in which every loss was zero; most totals do not change."""
 
     @abstractmethod
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """The minimisers under each of the draws first .. first + count - 1."""
 
     @abstractmethod
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """The minimal values under each of the draws first .. first + count - 1.
 
         NaN where the class cannot tell (inexact classes only).
@@ -107,27 +120,23 @@ class Objective(Stored, ABC):
 
     def leader(self) -> Policy:
         """The minimiser without noise."""
-        return self.leaders(None, 0, 1, 0.0)[0]
+        return self.leaders()[0]
 
-    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Action:
+    def action(self, context: Any, draw: Draw) -> Action:
         """What the minimiser under one draw does on a context."""
-        return self.leaders(noise, draw, 1, scale)[0](context)
+        return self.leaders(draw, 1)[0](context)
 
-    def settle(
-        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def settle(self, context: Any, losses: FloatArray, draw: Draw) -> Action:
         """Add one round, then the new minimiser's action on its context, under the same draw.
 
         Where the optimiser may fail it must leave the total as it was.
         """
         self.add(context, losses)
-        return self.action(context, noise, draw, scale)
+        return self.action(context, draw)
 
-    def foresee(
-        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def foresee(self, context: Any, losses: FloatArray, draw: Draw) -> Action:
         """What `settle` would return; nothing is added."""
-        return self.tilted(context, losses).action(context, noise, draw, scale)
+        return self.tilted(context, losses).action(context, draw)
 
     def tilted(self, context: Any, losses: FloatArray) -> Objective:
         """This total with one more round, for use until either of the two is changed."""
@@ -149,25 +158,21 @@ class Objective(Stored, ABC):
         context: Any,
         plays: NDArray[np.intp],
         losses: FloatArray | None,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> Action:
         """The `action` of `among`, with one more round if there is one: in one pass, if it can."""
         past = self if losses is None else self.tilted(context, losses)
-        return past.among(context, plays).action(context, noise, draw, scale)
+        return past.among(context, plays).action(context, draw)
 
     def settle_among(
         self,
         context: Any,
         plays: NDArray[np.intp],
         losses: FloatArray,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> Action:
         """As `settle` where only some actions are available; nothing is added if none can be."""
-        action = self.pick(context, plays, losses, noise, draw, scale)
+        action = self.pick(context, plays, losses, draw)
         self.add(context, losses)
         return action
 
@@ -178,14 +183,13 @@ class Objective(Stored, ABC):
             twin.add(context, row)
         return twin
 
-    def chosen(
-        self, context: Any, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: Any, draw: Draw, count: int) -> NDArray[np.bool_]:
         """Which elements the minimiser under each of `count` draws chooses, [count, K]."""
+        noise, first, scale = draw
         if self.draws_in_batches:
-            actions = [policy(context) for policy in self.leaders(noise, first, count, scale)]
+            actions = [policy(context) for policy in self.leaders(draw, count)]
         else:
-            actions = [self.action(context, noise, first + i, scale) for i in range(count)]
+            actions = [self.action(context, Draw(noise, first + i, scale)) for i in range(count)]
         inclusion = np.zeros((count, self.n_actions), dtype=bool)
         for row, action in zip(inclusion, actions, strict=True):
             row[action] = True
@@ -195,21 +199,18 @@ class Objective(Stored, ABC):
         self,
         context: Any,
         element: int,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[float, int]:
         """`resample` for a single element: its weight, and draws used."""
+        noise, first, scale = draw
         if self.draws_in_batches:
-            weights, drawn = self.resample(
-                context, np.array([element]), noise, first, limit, successes, scale
-            )
+            weights, drawn = self.resample(context, np.array([element]), draw, limit, successes)
             return float(weights[0]), drawn
         hits = used = 0
         while used < limit - 1 and hits < successes:
-            action = self.action(context, noise, first + used, scale)
+            action = self.action(context, Draw(noise, first + used, scale))
             hits += action == element if isinstance(action, int) else element in action
             used += 1
         return (used / successes if hits >= successes else limit / (hits + 1.0)), used
@@ -218,11 +219,9 @@ class Objective(Stored, ABC):
         self,
         context: Any,
         elements: NDArray[np.intp],
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[FloatArray, int]:
         r"""Geometric resampling: weights that estimate 1/q for some elements, and draws used.
 
@@ -231,12 +230,13 @@ class Objective(Stored, ABC):
         its weight is N/r, or L/(S+1) after S < r successes. So
         :math:`E[W] = (1-(1-q)^L)/q` whatever r is.
         """
+        noise, first, scale = draw
         hits = np.zeros(len(elements), dtype=np.intp)
         reached = np.zeros(len(elements), dtype=np.intp)
         used, batch = 0, 4 if self.draws_in_batches else 1
         while used < limit - 1 and (hits < successes).any():
             count = min(batch, limit - 1 - used)
-            inclusion = self.chosen(context, noise, first + used, count, scale)[:, elements]
+            inclusion = self.chosen(context, Draw(noise, first + used, scale), count)[:, elements]
             for i in range(count):
                 used += 1
                 fresh = inclusion[i] & (hits < successes)
@@ -248,27 +248,24 @@ class Objective(Stored, ABC):
         done = hits >= successes
         return np.where(done, reached / successes, limit / (hits + 1.0)), used
 
-    def chances(
-        self, context: Any, element: int, noise: Noise | None, first: int, count: int, scale: float
-    ) -> FloatArray:
+    def chances(self, context: Any, element: int, draw: Draw, count: int) -> FloatArray:
         """For each of `count` draws the probability that an element is chosen, given part of it.
 
         Averaged over the draw and its negative, which has the same law: so the numbers are
         independent, and their mean is that probability. Here all of the draw is given.
         """
-        forth = self.chosen(context, noise, first, count, scale)[:, element]
-        back = self.chosen(context, noise, first, count, -scale)[:, element]
+        noise, first, scale = draw
+        forth = self.chosen(context, draw, count)[:, element]
+        back = self.chosen(context, Draw(noise, first, -scale), count)[:, element]
         return np.asarray(0.5 * (forth.astype(np.float64) + back))
 
     def weigh(
         self,
         context: Any,
         element: int,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         enough: float,
-        scale: float,
         share: float,
         stop_key: np.uint64,
     ) -> tuple[float, int]:
@@ -277,13 +274,14 @@ class Objective(Stored, ABC):
         Draws go on until their sum is `enough`; see `kernels.weights`. In a `share` of the trials
         success is certain. `stop_key` is the key of the random numbers that decide when to stop.
         """
+        noise, first, scale = draw
         if limit <= 1:
             return 1.0, 0
         state = np.empty(weights.SIZE)
         used, batch, needed = 0, 4 if self.draws_in_batches else 1, True
         while needed:
             count = min(batch, limit - 1 - used)
-            chances = self.chances(context, element, noise, first + used, count, scale)
+            chances = self.chances(context, element, Draw(noise, first + used, scale), count)
             chances = share + (1.0 - share) * chances
             given = limit - 1, enough, stop_key, first + used
             more, needed = weights.take_all(state, used, chances, *given)
@@ -296,9 +294,7 @@ class Objective(Stored, ABC):
         context: Any,
         element: int,
         amount: float,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> float:
         """How much less likely an element is chosen if it costs more, times that amount.
 
@@ -306,8 +302,8 @@ class Objective(Stored, ABC):
         """
         losses = np.zeros(self.n_actions)
         losses[element] = amount
-        before = self.chances(context, element, noise, draw, 1, scale)[0]
-        after = self.tilted(context, losses).chances(context, element, noise, draw, 1, scale)[0]
+        before = self.chances(context, element, draw, 1)[0]
+        after = self.tilted(context, losses).chances(context, element, draw, 1)[0]
         return max(0.0, float(amount * (before - after)))
 
     def lesson(
@@ -315,36 +311,32 @@ class Objective(Stored, ABC):
         context: Any,
         element: int,
         loss: float,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         enough: float,
-        scale: float,
         stop_key: np.uint64,
     ) -> tuple[float, int, float]:
         """Weight and draws used as by `weigh`, and the `unrest` of the weighted loss under the draw
         that comes next."""
-        given = noise, first, limit, enough, scale, 0.0, stop_key
-        weight, used = self.weigh(context, element, *given)
-        lost = self.unrest(context, element, weight * loss, noise, first + used, scale)
+        noise, first, scale = draw
+        weight, used = self.weigh(context, element, draw, limit, enough, 0.0, stop_key)
+        lost = self.unrest(context, element, weight * loss, Draw(noise, first + used, scale))
         return weight, used, lost
 
-    def law(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
+    def law(self, context: Any, draw: Draw) -> FloatArray | None:
         """The probability of each element to be chosen, where it can be computed."""
         return None
 
-    def chance_after(
-        self, context: Any, action: int, loss: float, noise: Noise | None, scale: float
-    ) -> float:
+    def chance_after(self, context: Any, action: int, loss: float, draw: Draw) -> float:
         """The probability of an action once it has cost so much more on a context; nothing is
         added. Only where there is a `law`."""
         losses = np.zeros(len(context) if self.oracle.described else self.n_actions)
         losses[action] = loss
-        law = self.tilted(context, losses).law(context, noise, scale)
+        law = self.tilted(context, losses).law(context, draw)
         assert law is not None
         return law.item(action)  # type: ignore[no-any-return]
 
-    def standing(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
+    def standing(self, context: Any, draw: Draw) -> FloatArray | None:
         """Numbers for all actions of which the smallest is chosen, once each has Laplace noise of
         its own of this scale; None where the choice is made in another way. Not to be changed.
 
@@ -505,6 +497,8 @@ class Oracle(Parametrised, ABC):
 
     def panel(self, discounts: Sequence[float], contexts: Sequence[Any] = ()) -> Panel:
         """An empty total for each of several rates of forgetting; contexts as in `start`."""
+        from hannan.core.panel import Panel  # which imports this module
+
         return Panel(self, discounts, contexts)
 
     @abstractmethod
@@ -570,7 +564,7 @@ class Oracle(Parametrised, ABC):
             for j in range(i + 1, len(cuts)):
                 for row in range(cuts[j - 1], cuts[j]):
                     total.add(contexts[row], losses[row])
-                values[i, j] = total.minima(None, 0, 1, 0.0)[0]
+                values[i, j] = total.minima()[0]
                 if np.isnan(values[i, j]):
                     rows = range(cuts[i], cuts[j])
                     leader = total.leader()

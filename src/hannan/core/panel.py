@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.kept import expect, is_array, is_count, is_number
+from hannan.core.oracle import Draw
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -118,11 +119,11 @@ class Panel(Stored):
         """What the leader of each total does on a context, by its best score where there are."""
         found = []
         for i, scale in enumerate(scales.tolist()):
-            total, draw = self.total(i), (noise, first + i, scale * self.unit(i))
+            total, draw = self.total(i), Draw(noise, first + i, scale * self.unit(i))
             if plays is None:
-                found.append(total.action(context, *draw))
+                found.append(total.action(context, draw))
             else:
-                found.append(total.pick(context, plays, None, *draw))
+                found.append(total.pick(context, plays, None, draw))
         return _choices(found)
 
     def foresee(
@@ -138,11 +139,11 @@ class Panel(Stored):
         found = []
         for i, scale in enumerate(scales.tolist()):
             total, unit = self.total(i), self.unit(i)
-            draw = noise, first + i, scale * unit
+            draw = Draw(noise, first + i, scale * unit)
             if plays is None:
-                found.append(total.foresee(context, losses * unit, *draw))
+                found.append(total.foresee(context, losses * unit, draw))
             else:
-                found.append(total.pick(context, plays, losses * unit, *draw))
+                found.append(total.pick(context, plays, losses * unit, draw))
         return _choices(found)
 
     def add(self, context: Any, losses: FloatArray) -> None:

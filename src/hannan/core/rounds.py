@@ -10,7 +10,7 @@ import copy
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +18,12 @@ from numpy.typing import NDArray
 from hannan.core.arrays import grown
 from hannan.core.errors import DamagedFileError, DecisionError, OrderError
 from hannan.core.kept import are, expect, is_action, is_array, is_count
-from hannan.core.oracle import Noise, available_in
+from hannan.core.oracle import available_in
 from hannan.core.policy import Action, same_action
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
 IntArray = NDArray[np.intp]
-
-
-class Draw(NamedTuple):
-    """Draw n of unit noise at scale 1/ε, as objectives take it: `total.action(x, *draw)`."""
-
-    noise: Noise | None
-    number: int
-    scale: float
 
 
 MOST_OPEN = 100_000  # decisions of one learner that wait for their losses

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Environment, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
+from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray, check_probability
 from hannan.perturbation import seed_key
 
@@ -55,7 +56,7 @@ class PlantedWorld(DrawnContexts):
         """What randomly drawn policies choose, [count, d, K]: leaders under noise alone."""
         known = self.oracle.check_contexts(self._contexts)
         noise = self.oracle.noise(known, seed_key(int(rng.integers(2**63))), 0, 2**26)
-        policies = self.oracle.objective().leaders(noise, 0, count, 1.0)
+        policies = self.oracle.objective().leaders(Draw(noise, 0, 1.0), count)
         tables = np.zeros((count, len(self._contexts), self.n_actions), dtype=bool)
         for table, policy in zip(tables, policies, strict=True):
             for row, context in zip(table, self._contexts, strict=True):

@@ -8,6 +8,7 @@ import numpy as np
 
 from hannan.core import Oracle, Round
 from hannan.core.arrays import Contexts
+from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import check_integer
 from hannan.environments._planted import GoodAndBad
 
@@ -57,6 +58,6 @@ class LeaderPunisher(GoodAndBad):
         for i, u in self._draws(horizon, rng):
             context = self.oracle.check_context(self._contexts[i])
             losses = self._losses(table[i], u)
-            losses[history.action(context, None, 0, 0.0)] = 1.0
+            losses[history.action(context, WITHOUT_NOISE)] = 1.0
             yield Round(self._contexts[i], losses)
             history.add(context, losses)

@@ -214,7 +214,7 @@ class Hindsight:
         """The least total loss of a policy; None where the optimum is only approximate."""
         if not self.oracle.exact:
             return None
-        return _finite(float(self._total.minima(None, 0, 1, 0.0)[0]))
+        return _finite(float(self._total.minima()[0]))
 
     def numbered(self, leaders: list[Policy]) -> tuple[list[str], list[int]]:
         """The different ones among these policies, described, and which of them each is.

@@ -225,7 +225,7 @@ class Trace:
             for s in range(done, t):
                 total.add(oracle.at(self.first + s, self._contexts[s]), self._losses[s])
             done = t
-            best[i] = total.minima(None, 0, 1, 0.0)[0]
+            best[i] = total.minima()[0]
         weight = np.cumsum(self.weights)[at - 1]
         share = np.divide(at, weight, out=np.full(len(at), np.nan), where=weight > 0.0)
         return at, np.cumsum(self.weights * self.losses)[at - 1] * share - best

@@ -25,11 +25,11 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.kept import MOST, expect, is_action, is_array, is_count, is_number
-from hannan.core.oracle import fixed_actions
+from hannan.core.oracle import Draw, fixed_actions
 from hannan.core.panel import Choices
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
-from hannan.core.rounds import Draw, IntArray
+from hannan.core.rounds import IntArray
 from hannan.core.validation import (
     FloatArray,
     check_integer,

@@ -196,7 +196,7 @@ def feedback_notes(ledger: Ledger, late: str = "nothing is proved for that") -> 
 
 def realised_regret(loss: float, total: Objective) -> tuple[float | None, list[str]]:
     """Loss minus that of the best policy, or a note where nobody can find that one."""
-    regret = loss - float(total.plain().minima(None, 0, 1, 0.0)[0])
+    regret = loss - float(total.plain().minima()[0])
     return (None, [_OPTIMUM_UNKNOWN]) if math.isnan(regret) else (regret, [])
 
 
@@ -430,7 +430,7 @@ def semi_bandit_certificate(
     if game.has_theorem and hint.has_theorem and selected(ledger, hint):
         notes.append(SELECTED)
     elif game.has_theorem and hint.has_theorem:
-        comparator = account.loss - float(game.leader.total.minima(None, 0, 1, 0.0)[0]) + game.lost
+        comparator = account.loss - float(game.leader.total.minima()[0]) + game.lost
         extra = game.error + account.truncation + exploration + game.lost
         if isinstance(step, SelfTuned):
             stability = hint.S + step.D - start + extra

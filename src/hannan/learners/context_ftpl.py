@@ -206,14 +206,14 @@ class ContextFTPL(Learner):
     def _act(self, opened: Round) -> None:
         """Draw fake outcomes {z} on X; play what the leader of {z} and y_1..t-1 does on x_t."""
         past = self.leader.total if opened.guess is None else self._guessed(opened)
-        x, (noise, number, scale) = opened.context, opened.draw  # `*opened.draw` takes longer
+        x, draw = opened.context, opened.draw
         if opened.plays is None:
-            opened.chosen = opened.action = past.action(x, noise, number, scale)
+            opened.chosen = opened.action = past.action(x, draw)
         elif past.scored:  # so it is available, and played itself
-            picked = past.pick(x, opened.plays, None, noise, number, scale)
+            picked = past.pick(x, opened.plays, None, draw)
             opened.chosen = opened.action = picked
         else:
-            opened.play(past.action(x, noise, number, scale))
+            opened.play(past.action(x, draw))
         opened.calls += 1
         if opened.late:
             opened.ranges = self._account.ranges
@@ -259,9 +259,9 @@ class ContextFTPL(Learner):
             if surprise > least:
                 leader.get_ready()  # for `after`: if the oracle fails, it must be now
             # What M({z} ∪ y_1..t) does on x_t, same {z}, would have cost; never more than π_t did.
-            z = noise, number, scale = z if z.noise is not None else leader.again(z)
+            z = z if z.noise is not None else leader.again(z)
             if keep and opened.plays is None:
-                foreseeing = leader.total.settle(opened.context, f, noise, number, scale)
+                foreseeing = leader.total.settle(opened.context, f, z)
             else:
                 foreseeing = (leader.settle if keep else leader.foresee)(opened, f, z)
             if foreseeing is not chosen:
@@ -419,7 +419,7 @@ class ContextFTPL(Learner):
         opened.calls += 1
         found = loss_of(f, opened.shadow_choice) - loss_of(f, b)
         if Q is not None:
-            c = self._past(opened).action(opened.context, *z)
+            c = self._past(opened).action(opened.context, z)
             opened.calls += 1
             found += loss_of(Q, b) - loss_of(Q, c)
         return found

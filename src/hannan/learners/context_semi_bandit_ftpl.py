@@ -21,7 +21,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_array, is_count, is_number, same
-from hannan.core.oracle import as_policies
+from hannan.core.oracle import Draw, as_policies
 from hannan.core.rounds import Odds
 from hannan.core.validation import (
     FloatArray,
@@ -319,13 +319,13 @@ class ContextSemiBanditFTPL(Learner):
             past = self._leader.total
             if opened.baseline is not None:
                 past = past.tilted(opened.context, opened.baseline)
-            x, (noise, number, scale) = opened.context, opened.draw  # `*opened.draw` takes longer
+            x, draw = opened.context, opened.draw
             if opened.plays is None:
-                chosen = past.action(x, noise, number, scale)
+                chosen = past.action(x, draw)
             elif past.scored:
-                chosen = past.pick(x, opened.plays, None, noise, number, scale)
+                chosen = past.pick(x, opened.plays, None, draw)
             else:
-                chosen = restricted(past, opened).action(x, noise, number, scale)
+                chosen = restricted(past, opened).action(x, draw)
             opened.calls += 1
         opened.action = chosen
         if opened.number is not None:
@@ -711,7 +711,7 @@ class ContextSemiBanditFTPL(Learner):
         leader = self._leader
         if leader.X.points:
             leader.put_noise()
-            if leader.total.law(leader.X.points[0], leader.noise, 1.0) is None:
+            if leader.total.law(leader.X.points[0], Draw(leader.noise, 0, 1.0)) is None:
                 raise no_law(self.oracle)
 
     def _theorem_epsilon(self, X: ContextSet) -> float:

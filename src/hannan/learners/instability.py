@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hannan.core import Action, Objective
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.policy import loss_of
-from hannan.core.rounds import Draw
 from hannan.core.validation import FloatArray
 from hannan.kernels.law import lesson
 from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
@@ -59,13 +59,13 @@ def measure(
     estimate = residual if baseline is None else baseline + residual
     if opened.plays is not None and opened.exact is False and leader.total.scored:
         # The law of the choice among what is available was not known for the weights either.
-        first = leader.total.pick(context, opened.plays, baseline, *draw)
+        first = leader.total.pick(context, opened.plays, baseline, draw)
         return _under_one_draw(leader, opened, draw, first, estimate, residual, signed, add)
     before = compared(leader, opened, baseline)
     if law is None:
         law = resampling.law(before, context, draw)
     if law is not None:
-        after = compared(leader, opened, estimate).law(context, draw.noise, draw.scale)
+        after = compared(leader, opened, estimate).law(context, draw)
         assert after is not None
         instability = max(0.0, float(residual @ (law - after)))
         if instability > 0.0:
@@ -73,11 +73,11 @@ def measure(
         return Measured(instability, 2)
     if isinstance(opened.action, int) and opened.plays is None and resampling.in_pairs(before):
         amount = float(residual[opened.action])
-        instability = before.unrest(context, opened.action, amount, *draw)
+        instability = before.unrest(context, opened.action, amount, draw)
         if instability > 0.0:
             leader.get_ready()
         return Measured(instability, 4, 1)
-    first = before.action(context, *draw)
+    first = before.action(context, draw)
     return _under_one_draw(leader, opened, draw, first, estimate, residual, signed, add)
 
 
@@ -108,8 +108,7 @@ def measure_known(
     action, law = opened.action, opened.law
     assert isinstance(action, int)
     assert law is not None
-    noise, _, scale = draw
-    after = leader.total.chance_after(opened.context, action, amount, noise, scale)
+    after = leader.total.chance_after(opened.context, action, amount, draw)
     lost = amount * (law.item(action) - after)
     if lost <= 0.0:
         return _STEADY
@@ -139,8 +138,8 @@ def weigh_and_measure(
         return None
     if not loss:
         return 0.0, 0.0
-    draw = noise, first, _ = leader.draw(scale, opened.draws)
-    standing = None if resampling.exact is False else total.standing(opened.context, noise, scale)
+    draw = leader.draw(scale, opened.draws)
+    standing = None if resampling.exact is False else total.standing(opened.context, draw)
     if standing is not None:
         law = opened.law = np.empty(len(standing))
         weight, lost = lesson(standing, scale, action, loss, opened.limit, law)
@@ -149,7 +148,7 @@ def weigh_and_measure(
     elif resampling.in_pairs(total) and not resampling.exact:
         if not total.paired and resampling.law(total, opened.context, draw) is not None:
             return None
-        given = noise, first, opened.limit, resampling.enough, scale, leader.stop_key
+        given = draw, opened.limit, resampling.enough, leader.stop_key
         weight, used, lost = total.lesson(opened.context, action, loss, *given)
         opened.exact = False
         opened.draws += used + 1
@@ -191,20 +190,20 @@ def measure_late(
     if guessed and baseline is not None:
         z = leader.shadow(opened.shadow, top)
         loss = loss_of(baseline + residual, opened.shadow_choice)
-        loss -= loss_of(residual, after.action(context, *z))
+        loss -= loss_of(residual, after.action(context, z))
         now = compared(leader, opened, baseline)  # it counts as the leader sees it now
-        return Measured(loss - loss_of(baseline, now.action(context, *z)), 2, late=True)
+        return Measured(loss - loss_of(baseline, now.action(context, z)), 2, late=True)
     at_first = loss_of(residual, opened.shadow_choice)
     if at_first == 0.0:  # less what the leader now suffers: at most this
         return Measured()
-    choice = after.action(context, *leader.shadow(opened.shadow, top))
+    choice = after.action(context, leader.shadow(opened.shadow, top))
     return Measured(at_first - loss_of(residual, choice), 1, late=True)
 
 
 def _law(leader: PerturbedLeader, total: Objective, context: Any, scale: float) -> FloatArray:
     """Of the choice of a total's leader under noise of this scale, which may be none."""
-    law = total.law(context, leader.noise, scale) if scale else None
-    return total.chosen(context, None, 0, 1, 0.0)[0] if law is None else law
+    law = total.law(context, Draw(leader.noise, 0, scale)) if scale else None
+    return total.chosen(context, WITHOUT_NOISE, 1)[0] if law is None else law
 
 
 def compared(

@@ -10,7 +10,7 @@ import numpy as np
 from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
 from hannan.core.kept import expect, is_action, is_count, is_number
-from hannan.core.rounds import Draw
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels.noise import uniforms
@@ -193,7 +193,7 @@ class PerturbedLeader(Stored):
 
     def shadow_choice(self, opened: NoisyRound, past: Objective, number: int) -> Action:
         """What is chosen under a shadow draw in the state of a round's decision."""
-        return past.action(opened.context, *self._shadow_draw(0, number, opened.draw.scale))
+        return past.action(opened.context, self._shadow_draw(0, number, opened.draw.scale))
 
     def cast_shadow(self, opened: NoisyRound, past: Objective) -> int:
         """Keep in a round what is chosen under the next shadow draw; the oracle calls that took."""
@@ -230,15 +230,15 @@ class PerturbedLeader(Stored):
         """Add a round, then the new leader's action on its context under a draw."""
         total, context = self.total, opened.context
         if opened.plays is None or not total.scored:
-            return total.settle(context, losses, *draw)
-        return total.settle_among(context, opened.plays, losses, *draw)
+            return total.settle(context, losses, draw)
+        return total.settle_among(context, opened.plays, losses, draw)
 
     def foresee(self, opened: NoisyRound, losses: Any, draw: Draw) -> Action:
         """What `settle` would return; nothing is added."""
         total, context = self.total, opened.context
         if opened.plays is None or not total.scored:
-            return total.foresee(context, losses, *draw)
-        return total.pick(context, opened.plays, losses, *draw)
+            return total.foresee(context, losses, draw)
+        return total.pick(context, opened.plays, losses, draw)
 
     def stability(self, width: float, scale: float) -> float:
         r"""At most what instability can cost in a round whose losses differ by so much.
@@ -395,11 +395,10 @@ class PerturbedLeader(Stored):
 
 def law_of(past: Objective, opened: NoisyRound) -> FloatArray | None:
     """The probability of each element in a round that follows this total, where it is known."""
-    noise, _, scale = opened.draw
-    if scale == 0.0:
-        law = past.chosen(opened.context, None, 0, 1, 0.0)[0].astype(np.float64)
+    if opened.draw.scale == 0.0:
+        law = past.chosen(opened.context, WITHOUT_NOISE, 1)[0].astype(np.float64)
     else:
-        known = past.law(opened.context, noise, scale)
+        known = past.law(opened.context, opened.draw)
         if known is None:
             return None
         law = known
@@ -420,7 +419,7 @@ def replay(
         if opened.advice is not None and twin.uniform(n) < opened.share:
             actions.append(opened.advice)
             continue
-        opened.play(past.action(opened.context, twin.noise, n, opened.draw.scale))
+        opened.play(past.action(opened.context, Draw(twin.noise, n, opened.draw.scale)))
         actions.append(opened.action)
     return actions
 
@@ -434,7 +433,7 @@ def shares(
 ) -> FloatArray:
     """How often each element would be chosen under the draws of `replay`, found in one pass."""
     noise = leader.reseeded(rng.integers(2**64, dtype=np.uint64)).noise
-    found = past.chosen(opened.context, noise, 0, draws, opened.draw.scale).mean(axis=0)
+    found = past.chosen(opened.context, Draw(noise, 0, opened.draw.scale), draws).mean(axis=0)
     return opened.mixed(_played(found, past, opened))
 
 

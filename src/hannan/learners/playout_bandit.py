@@ -12,7 +12,7 @@ from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.kept import expect, is_number
-from hannan.core.oracle import available_in, fixed_actions
+from hannan.core.oracle import WITHOUT_NOISE, available_in, fixed_actions
 from hannan.core.validation import (
     FloatArray,
     check_chosen_loss,
@@ -161,7 +161,7 @@ class PlayoutBandit(Learner):
             law[some] = rate / len(some)
         elif plays is not None:
             law = np.bincount(plays, law, self._K)
-        leader = restricted(past, opened).action(opened.context, None, 0, 0.0)
+        leader = restricted(past, opened).action(opened.context, WITHOUT_NOISE)
         law[leader] += 1.0 - rate
         return law
 
@@ -193,7 +193,7 @@ class PlayoutBandit(Learner):
         if self.oracle.exact and not self._availability.by_score:
             notes.append("contexts must be fixed in advance or drawn from the pool given")
             if self._ledger.prompt:
-                comparator = self._loss - float(self._future.past.minima(None, 0, 1, 0.0)[0])
+                comparator = self._loss - float(self._future.past.minima()[0])
                 bound = self._bound().value if self.epsilon is None else None
         notes += feedback_notes(self._ledger)
         return SemiBanditCertificate(

@@ -11,7 +11,7 @@ import numpy as np
 from hannan.bounds import Bound, playout
 from hannan.core import Action, Learner, Objective, Oracle, Policy
 from hannan.core.arrays import Contexts
-from hannan.core.oracle import fixed_actions
+from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.policy import loss_of
 from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
 from hannan.learners.certificates import Certificate, feedback_notes, realised
@@ -106,7 +106,7 @@ class PlayoutFTPL(Learner):
         """Play what the leader of the past and of fake losses on the future does on x_t."""
         past = self._future.perturbed(opened)
         past = restricted(past, opened) if past.scored else past
-        opened.play(past.action(opened.context, None, 0, 0.0))
+        opened.play(past.action(opened.context, WITHOUT_NOISE))
         opened.calls += 1
 
     def _played(self, opened: PlayoutRound) -> None:

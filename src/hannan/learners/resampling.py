@@ -9,8 +9,8 @@ import numpy as np
 
 from hannan.core import Action, Objective, ParameterError
 from hannan.core.kept import expect
+from hannan.core.oracle import Draw
 from hannan.core.params import Parametrised
-from hannan.core.rounds import Draw
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
 
@@ -91,7 +91,7 @@ class Resampling(Parametrised):
 
     def law(self, total: Objective, context: Any, draw: Draw) -> FloatArray | None:
         """The law of the choice of a total's leader, where it is known and used."""
-        return None if self.exact is False else total.law(context, draw.noise, draw.scale)
+        return None if self.exact is False else total.law(context, draw)
 
     @property
     def enough(self) -> float:
@@ -117,17 +117,14 @@ class Resampling(Parametrised):
         One for each element, a number for a single action; 0 where `needed` is 0. `stop_key` is the
         key of random numbers other than noise.
         """
-        noise, first, scale = draw
         r = self.successes
         if isinstance(action, int):
             if self.in_pairs(total):
-                return total.weigh(
-                    context, action, noise, first, limit, self.enough, scale, 0.0, stop_key
-                )
-            return total.resample_one(context, action, noise, first, limit, r, scale)
+                return total.weigh(context, action, draw, limit, self.enough, 0.0, stop_key)
+            return total.resample_one(context, action, draw, limit, r)
         some = np.arange(len(action)) if needed is None else needed.nonzero()[0]
         weights = np.zeros(len(action))
-        weights[some], used = total.resample(context, action[some], noise, first, limit, r, scale)
+        weights[some], used = total.resample(context, action[some], draw, limit, r)
         return weights, used
 
     def mixed_weight(
@@ -146,17 +143,19 @@ class Resampling(Parametrised):
         assert isinstance(action, int)
         certain, s = opened.weighing(action, total.n_actions)
         if self.in_pairs(total):
-            given = noise, first, limit, self.enough, scale, certain, leader.stop_key
+            given = draw, limit, self.enough, certain, leader.stop_key
             weight, used = total.weigh(context, action, *given)
             return weight / s, used
         if certain == 0.0:
-            weight, used = total.resample_one(context, action, noise, first, limit, r, scale)
+            weight, used = total.resample_one(context, action, draw, limit, r)
             return weight / s, used
         weights, used = 0.0, 0
         for _ in range(r):
             trials = 1.0 + math.log1p(-leader.uniform(first + used)) // math.log1p(-certain)
             most = int(min(trials, limit))
-            weight, drawn = total.resample_one(context, action, noise, first + used, most, 1, scale)
+            weight, drawn = total.resample_one(
+                context, action, Draw(noise, first + used, scale), most, 1
+            )
             weights += weight
             used += max(1, drawn)  # the uniform number goes with a draw, which is not used again
         return weights / (r * s), used

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core import Noise, Objective, Policy
+from hannan.core import Objective, Policy
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.rounds import IntArray, OpenRound
 from hannan.core.validation import FloatArray
 
@@ -41,23 +42,21 @@ class Restricted(Objective):
         """Add to the total itself."""
         self.total.add(context, losses)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """Those of the total, which know of all actions."""
-        return self.total.leaders(noise, first, count, scale)
+        return self.total.leaders(draw, count)
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """Those of the total."""
-        return self.total.minima(noise, first, count, scale)
+        return self.total.minima(draw, count)
 
-    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> int:
+    def action(self, context: Any, draw: Draw) -> int:
         """What is played for the leader's choice."""
-        return int(self.plays[self.total.action(context, noise, draw, scale)])
+        return int(self.plays[self.total.action(context, draw)])
 
-    def chosen(
-        self, context: Any, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: Any, draw: Draw, count: int) -> NDArray[np.bool_]:
         """What is played for the leader's choice under each draw."""
-        choices = self.total.chosen(context, noise, first, count, scale)
+        choices = self.total.chosen(context, draw, count)
         inclusion = np.zeros_like(choices)
         inclusion[np.arange(count), self.plays[choices.argmax(axis=1)]] = True
         return inclusion
@@ -66,20 +65,18 @@ class Restricted(Objective):
         self,
         context: Any,
         element: int,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[float, int]:
         """The total's own way, where nothing but the element itself leads to it."""
         one = np.count_nonzero(self.plays == element) == 1
         way = self.total.resample_one if one else super().resample_one
-        return way(context, element, noise, first, limit, successes, scale)
+        return way(context, element, draw, limit, successes)
 
-    def law(self, context: Any, noise: Noise | None, scale: float) -> FloatArray | None:
+    def law(self, context: Any, draw: Draw) -> FloatArray | None:
         """The law of the choices, added up."""
-        law = self.total.law(context, noise, scale)
+        law = self.total.law(context, draw)
         if law is None:
             return None
         played = np.zeros(len(law))

@@ -279,7 +279,7 @@ class TsallisINF(Learner):
             paid = self.hint.S + self._floor.price + self._ledger.unanswered * B
             # Entropy of a table at most, and nothing at its corners.
             stability = paid + self._D + 4.0 * (math.sqrt(K) - 1.0) * float(self._tops.sum())
-            comparator = self._loss - float(self._past.minima(None, 0, 1, 0.0)[0])
+            comparator = self._loss - float(self._past.minima()[0])
             comparator += self._ledger.unanswered * B
             if self._ledger.prompt:
                 roots = float(np.sqrt(self._W).sum()) * math.sqrt(K)

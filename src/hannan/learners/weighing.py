@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hannan.core import Action, Objective
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.rounds import Odds
 from hannan.core.validation import FloatArray
 from hannan.learners.instability import compared
@@ -58,7 +59,7 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
     if draw.noise is None:
         draw = leader.again(draw)
     if scale:
-        law = None if J.exact is False else past.law(context, draw.noise, scale)
+        law = None if J.exact is False else past.law(context, draw)
     else:
         law = _plain_law(past, context)
     opened.law = law
@@ -72,7 +73,9 @@ def weigh(leader: PerturbedLeader, J: Resampling, opened: Any, needed: Any = Non
         weights, used = J.mixed_weight(leader, past, opened, fresh, opened.limit)
         if opened.advice is not None:
             noise, first, _ = fresh
-            opened.law = past.chosen(context, noise, first + used, _TRIALS, scale).mean(axis=0)
+            opened.law = past.chosen(context, Draw(noise, first + used, scale), _TRIALS).mean(
+                axis=0
+            )
             used += _TRIALS
     else:
         given = fresh, opened.limit, needed, leader.stop_key
@@ -140,4 +143,4 @@ def odds_of(leader: PerturbedLeader, J: Resampling, opened: Any) -> Odds:
 
 def _plain_law(past: Objective, context: Any) -> FloatArray:
     """Of the leader without noise."""
-    return np.asarray(past.chosen(context, None, 0, 1, 0.0)[0], dtype=np.float64)
+    return np.asarray(past.chosen(context, WITHOUT_NOISE, 1)[0], dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.validation import FloatArray
 from hannan.perturbation import Blocks
 
@@ -60,25 +60,24 @@ class BlockObjective(Objective):
     def _plays(self, codes: Codes, place: Any) -> NDArray[Any]:
         """The action of each coded policy."""
 
-    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Action:
-        block, row, scale = self._row(noise, draw, scale)
+    def action(self, context: Any, draw: Draw) -> Action:
+        noise, number, scale = draw
+        block, row, scale = self._row(Draw(noise, number, scale))
         return int(self._kernel.act(*self._statistic, block, row, scale, self._place(context)))
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        codes = self._search(noise, first, count, scale)[0]
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        codes = self._search(draw, count)[0]
         # Few policies lead under many draws: an object for each draw would take most of the time.
         one = codes.shape[1] == 1  # plain integers are sorted faster than rows
         found, which = np.unique(codes.ravel() if one else codes, axis=0, return_inverse=True)
         made = [self._policy(code) for code in found.reshape(-1, codes.shape[1])]
         return [made[i] for i in which.ravel().tolist()]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return self._search(noise, first, count, scale)[1]
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        return self._search(draw, count)[1]
 
-    def chosen(
-        self, context: Any, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        codes = self._search(noise, first, count, scale)[0]
+    def chosen(self, context: Any, draw: Draw, count: int) -> NDArray[np.bool_]:
+        codes = self._search(draw, count)[0]
         actions = self._plays(codes, self._place(context))
         return np.asarray(actions[:, None] == np.arange(self.n_actions))
 
@@ -86,16 +85,15 @@ class BlockObjective(Objective):
         self,
         context: Any,
         element: int,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[float, int]:
         """Leader after leader inside one compiled call for each block of noise."""
+        noise, first, scale = draw
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
-            return super().resample_one(context, element, noise, first, limit, successes, scale)
+            return super().resample_one(context, element, draw, limit, successes)
         draw_until = self._kernel.resample_one
         statistic, place = self._statistic, self._place(context)
         hits = used = 0
@@ -113,20 +111,18 @@ class BlockObjective(Objective):
             used += rows
         return (used / successes if hits >= successes else limit / (hits + 1.0)), used
 
-    def _row(
-        self, noise: Noise | None, draw: int, scale: float
-    ) -> tuple[NDArray[np.float32], int, float]:
+    def _row(self, draw: Draw) -> tuple[NDArray[np.float32], int, float]:
         """Where a draw is: block and row, and the scale (0 without noise)."""
+        noise, number, scale = draw
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
             return NO_NOISE, 0, 0.0
-        row = blocks.locate(draw)
+        row = blocks.locate(number)
         return blocks.block, row, scale
 
-    def _search(
-        self, noise: Noise | None, first: int, count: int, scale: float
-    ) -> tuple[Codes, FloatArray]:
+    def _search(self, draw: Draw, count: int) -> tuple[Codes, FloatArray]:
         """Codes and values of the leaders under each draw."""
+        noise, first, scale = draw
         codes, values = np.empty((count, self._code_width), np.int64), np.empty(count)
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle, Policy
 from hannan.core.arrays import as_array, as_list, missing
 from hannan.core.availability import substitution
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close, perturb
 from hannan.kernels.lanes import WIDTH
@@ -65,7 +65,7 @@ class NoContexts(Oracle):
     def _leader_among(self, elements: Elements) -> Action:
         assert self.n_actions is not None
         plays = substitution(elements, -1, self.n_actions)
-        return self.objective().pick(None, plays, None, None, 0, 0.0)
+        return self.objective().pick(None, plays, None, WITHOUT_NOISE)
 
 
 class SetOracle(NoContexts):
@@ -217,28 +217,25 @@ class SetObjective(Objective):
         context: None,
         plays: Elements,
         losses: FloatArray | None,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> Action:
         given = _NO_LOSSES if losses is None else losses
-        return self.settle_among(context, plays, given, noise, draw, scale, False)
+        return self.settle_among(context, plays, given, draw, False)
 
     def settle_among(
         self,
         context: None,
         plays: Elements,
         losses: FloatArray,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
         keep: bool = True,
     ) -> Action:
         """One pass over the costs, whatever is added to them, and one leader.
 
         The losses are not added to the totals unless they are to be kept.
         """
-        z = _SILENCE if scale == 0.0 else _ready(noise).row(draw)
+        noise, number, scale = draw
+        z = _SILENCE if scale == 0.0 else _ready(noise).row(number)
         oracle = self.oracle
         costs = np.empty(oracle.n_actions)
         perturb(self.totals, losses, plays, z, scale, costs)
@@ -264,34 +261,33 @@ class SetObjective(Objective):
         np.add(self.totals, losses, out=self._tilted.totals)
         return self._tilted
 
-    def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        chosen = self._best(self._costs(noise, draw, scale))
+    def action(self, context: None, draw: Draw) -> Action:
+        chosen = self._best(self._costs(draw))
         return self._open(chosen) if self._closed else self.oracle.action(chosen)
 
-    def settle(
-        self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def settle(self, context: None, losses: FloatArray, draw: Draw) -> Action:
         """Solve first and add afterwards: if a solver fails, nothing has changed."""
         totals = self.totals + losses
-        action = self.oracle.action(self._best(_perturbed(totals, noise, draw, scale)))
+        action = self.oracle.action(self._best(_perturbed(totals, draw)))
         self.totals[:] = totals
         return action
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return [self._policy(self._costs(noise, first + i, scale)) for i in range(count)]
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
+        return [self._policy(self._costs(Draw(noise, first + i, scale))) for i in range(count)]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         values = np.empty(count)
         for i in range(count):
-            costs = self._costs(noise, first + i, scale)
+            costs = self._costs(Draw(noise, first + i, scale))
             values[i] = costs[self._best(costs)].sum()
         return values
 
-    def chosen(
-        self, context: None, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: None, draw: Draw, count: int) -> NDArray[np.bool_]:
+        noise, first, scale = draw
         if self._closed:  # whether there is a feasible set does not depend on noise
-            self.action(context, noise, first, scale)
+            self.action(context, Draw(noise, first, scale))
         if scale == 0.0:
             return np.repeat(self.oracle._solve_many(self.totals[None, :]), count, axis=0)
         noise, K = _ready(noise), self.oracle.n_actions
@@ -316,16 +312,15 @@ class SetObjective(Objective):
         self,
         context: None,
         elements: Elements,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[FloatArray, int]:
         """One compiled call for each block of noise, where the class has one."""
+        noise, first, scale = draw
         resample_rows = self.oracle._resample_rows
         if scale == 0.0 or resample_rows is None:
-            return super().resample(context, elements, noise, first, limit, successes, scale)
+            return super().resample(context, elements, draw, limit, successes)
         blocks = _ready(noise).blocks
         hits, reached = np.zeros((2, len(elements)), np.intp)
         used, short = 0, len(elements)
@@ -341,8 +336,8 @@ class SetObjective(Objective):
         after_trials(hits, reached, successes, limit, weights)
         return weights, used
 
-    def _costs(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
-        return _perturbed(self.totals, noise, draw, scale)
+    def _costs(self, draw: Draw) -> FloatArray:
+        return _perturbed(self.totals, draw)
 
     def _best(self, costs: FloatArray) -> Elements:
         return self.oracle._solve(costs)
@@ -351,10 +346,11 @@ class SetObjective(Objective):
         return SetPolicy(self.oracle, self._best(costs))
 
 
-def _perturbed(totals: FloatArray, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+def _perturbed(totals: FloatArray, draw: Draw) -> FloatArray:
+    noise, number, scale = draw
     if scale == 0.0:
         return totals
-    return totals + np.multiply(_ready(noise).row(draw), scale, dtype=np.float64)
+    return totals + np.multiply(_ready(noise).row(number), scale, dtype=np.float64)
 
 
 def _ready(noise: Noise | None) -> SetNoise:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Objective, Policy
 from hannan.core.kept import are_places, expect, is_array, is_count
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray
 from hannan.kernels import branching, formulas
 from hannan.oracles._combinatorial import SetNoise
@@ -121,36 +121,39 @@ class FormulaObjective(Objective):
         if weight != 0.0:
             self._add(self.oracle.touched(context), weight)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         draws = range(first, first + count)
-        return [FormulaPolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]
+        return [
+            FormulaPolicy(self.oracle, self._solve(Draw(noise, number, scale))[0])
+            for number in draws
+        ]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         values = np.full(count, self.constant)
         for i in range(count):
-            values[i] += self._solve(noise, first + i, scale)[1]
+            values[i] += self._solve(Draw(noise, first + i, scale))[1]
             if isinstance(noise, FormulaNoise) and scale != 0.0:
                 values[i] += scale * noise.all_hit(first + i)
         return values
 
-    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
-        return self.oracle.plays(self._solve(noise, draw, scale)[0], context)
+    def action(self, context: int, draw: Draw) -> int:
+        return self.oracle.plays(self._solve(draw)[0], context)
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedTotals:
         """The same totals with one more weight, which is stored separately."""
         return TiltedTotals(self, context, losses)
 
-    def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[int, float]:
-        return self._search(noise, draw, scale, 0, 0.0)
+    def _solve(self, draw: Draw) -> tuple[int, float]:
+        return self._search(draw, 0, 0.0)
 
     @abstractmethod
     def _add(self, touched: int, weight: float) -> None:
         """Add a weight on missing these variables."""
 
     @abstractmethod
-    def _search(
-        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
-    ) -> tuple[int, float]:
+    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
         """The best mask with one more weight, and its value less what hitting everything costs."""
 
 
@@ -181,10 +184,8 @@ class TiltedTotals(FormulaObjective):
         self._base._add(touched, weight)
         self._weight = 0.0
 
-    def _search(
-        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
-    ) -> tuple[int, float]:
-        return self._base._search(noise, draw, scale, self._touched, self._weight)
+    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
+        return self._base._search(draw, self._touched, self._weight)
 
 
 class TableTotals(FormulaObjective):
@@ -224,22 +225,21 @@ class TableTotals(FormulaObjective):
             if len(self._few._rows) > _FEW_CONTEXTS:
                 self._few = None
 
-    def _search(
-        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
-    ) -> tuple[int, float]:
+    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
+        noise, number, scale = draw
         cells, places = _NO_CELLS, _NO_PLACES
         if scale != 0.0:
             assert isinstance(noise, FormulaNoise)
             if not noise.linear:
                 if self._few is not None and self._few.size(noise) <= _FEW_CONTEXTS:
-                    return self._few._search(noise, draw, scale, touched, weight)
+                    return self._few._search(draw, touched, weight)
                 self._few = None
-                row, unit = noise.table(draw), scale / noise.steps
+                row, unit = noise.table(number), scale / noise.steps
                 mask, value = formulas.table_leader(
                     self.scores, self.tree, row, unit, touched, weight
                 )
                 return int(mask), float(value)
-            cells, places = noise.cells(draw), noise.places
+            cells, places = noise.cells(number), noise.places
         miss, bits = self.oracle.miss, self._bits
         mask, value = formulas.linear_draw(
             self.scores, self.tree, cells, scale, miss, places, bits, touched, weight
@@ -282,13 +282,12 @@ class RowTotals(FormulaObjective):
         row = self._row(touched)  # may reallocate the totals, so it comes first
         self._totals[row] += weight
 
-    def _search(
-        self, noise: Noise | None, draw: int, scale: float, touched: int, weight: float
-    ) -> tuple[int, float]:
+    def _search(self, draw: Draw, touched: int, weight: float) -> tuple[int, float]:
+        noise, number, scale = draw
         cells, places = _NO_CELLS, _NO_PLACES
         if scale != 0.0:
             assert isinstance(noise, FormulaNoise)
-            cells, places = noise.cells(draw), self._places(noise)
+            cells, places = noise.cells(number), self._places(noise)
         tilt = self._row(touched) if weight != 0.0 else -1
         count, n, miss = len(self._rows), self.oracle.n, self.oracle.miss
         known, guess = (self._masks[:count], self._totals[:count]), np.uint64(self._guess)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, Policy
 from hannan.core.kept import are_places, expect, is_array, is_count
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
@@ -55,30 +55,33 @@ class IntervalSequences(Sequences):
         self._rows.add(context, losses)
         self._last = None
 
-    def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
-        return self._solve(noise, draw, scale).policy_at(self.oracle.cell(context))(context[1])
+    def action(self, context: Pair, draw: Draw) -> Action:
+        return self._solve(draw).policy_at(self.oracle.cell(context))(context[1])
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         found: list[Policy] = []
         for i in range(count):
-            solution = self._solve(noise, first + i, scale)
+            solution = self._solve(Draw(noise, first + i, scale))
             starts = [cell * self.oracle.grid for cell in solution.starts]
             policies = [solution.policy(i) for i in range(len(starts))]
             found.append(SwitchingPolicy(self.oracle, list(zip(starts, policies, strict=True))))
         return found
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return np.array([self._solve(noise, first + i, scale).value for i in range(count)])
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
+        return np.array([self._solve(Draw(noise, first + i, scale)).value for i in range(count)])
 
-    def _solve(self, noise: Noise | None, draw: int, scale: float) -> Solution:
-        asked = (None, 0, 0.0) if scale == 0.0 else (noise, draw, scale)
+    def _solve(self, draw: Draw) -> Solution:
+        noise, number, scale = draw
+        asked = (None, 0, 0.0) if scale == 0.0 else (noise, number, scale)
         if self._last is None or self._solved[0] is not asked[0] or self._solved[1:] != asked[1:]:
             rows, live = self._rows.totals, self._rows.live
             if scale != 0.0:
                 assert isinstance(noise, SwitchingNoise)
                 places = self._places(noise)
                 rows, live = self._rows.totals.copy(), self._rows.live.copy()
-                fakes = noise.row(draw).reshape(len(places), -1).astype(np.float64)
+                fakes = noise.row(number).reshape(len(places), -1).astype(np.float64)
                 np.add.at(rows, places, scale * fakes)  # a cell may hold one context many times
                 live[places] = True
             self._last = Solution(self.oracle, self.price, *self._rows.by_cell(live), rows)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.kept import LARGEST, expect, is_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.validation import FloatArray
 from hannan.kernels import finite
 from hannan.kernels import switching as kernel
@@ -97,17 +97,19 @@ class PolicySequences(Sequences):
     def tilted(self, context: Pair, losses: FloatArray) -> TiltedSequences:
         return TiltedSequences(self, [context], losses[None, :])
 
-    def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
+    def action(self, context: Pair, draw: Draw) -> Action:
         """The action of the leader at one time; with noise the rest is not computed."""
-        return self._play(self._index(context, noise, draw, scale), context)
+        return self._play(self._index(context, draw), context)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         if scale == 0.0:
             policy = self._policy(self._leader())
             return [policy] * count
-        return [self._policy(self._noisy(noise, first + i, scale)) for i in range(count)]
+        return [self._policy(self._noisy(Draw(noise, first + i, scale))) for i in range(count)]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         if scale == 0.0:
             return np.full(count, self._leader().value)
         ready = self._ready(noise)
@@ -118,47 +120,49 @@ class PolicySequences(Sequences):
             values[i] = kernel.minimum(self._totals, end, fakes, scale, self.price, levels)
         return values
 
-    def _index(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> int:
+    def _index(self, context: Pair, draw: Draw) -> int:
         """The policy that the leader follows at this time."""
+        noise, _, scale = draw
         cell = self.oracle.cell(context)
         if scale == 0.0:
             return self._leader().at(cell)
         ready = self._ready(noise)
         if context not in ready.covered:
-            return self._noisy(noise, draw, scale).at(cell)
-        row, best = self._here_and_elsewhere(ready, draw, scale, cell)
+            return self._noisy(draw).at(cell)
+        row, best = self._here_and_elsewhere(ready, draw, cell)
         return int(kernel.choose(row, best))
 
     def _here_and_elsewhere(
-        self, noise: ListedNoise, draw: int, scale: float, cell: int
+        self, ready: ListedNoise, draw: Draw, cell: int
     ) -> tuple[FloatArray, FloatArray]:
         """The cost of every policy in a cell, and its best cost in all others."""
-        fakes = noise.fakes(draw)
+        fakes = ready.fakes(draw.number)
         self._reserve(cell + 1)
-        self._solve(noise, draw, scale, cell, fakes)
-        kernel.costs(self._totals, cell, fakes, scale, self._row)
+        self._solve(ready, draw, cell, fakes)
+        kernel.costs(self._totals, cell, fakes, draw.scale, self._row)
         return self._row, self._best
 
-    def _solve(self, noise: ListedNoise, draw: int, scale: float, cell: int, fakes: Fakes) -> None:
+    def _solve(self, ready: ListedNoise, draw: Draw, cell: int, fakes: Fakes) -> None:
         """Bring `_best` up to date."""
+        noise, number, scale = draw
         known = self._solved
-        if known is not None and known[0] is noise and known[1:] == (draw, scale, cell):
+        if known is not None and known[0] is noise and known[1:] == (number, scale, cell):
             return
-        same_draw = known is not None and known[0] is noise and known[1:3] == (draw, scale)
-        end, levels = max(self._end, noise.end, cell + 1), self.oracle.levels
+        same_draw = known is not None and known[0] is noise and known[1:3] == (number, scale)
+        end, levels = max(self._end, ready.end, cell + 1), self.oracle.levels
         self._solved = None
-        if self._walk is not None and not self._walk.goes_on((noise, draw, scale), cell):
+        if self._walk is not None and not self._walk.goes_on((noise, number, scale), cell):
             self._walk = None
         if self._walk is None and same_draw:
             self._walk = Walk(
-                (noise, draw, scale), self._totals, cell, end, fakes, levels, self.price
+                (noise, number, scale), self._totals, cell, end, fakes, levels, self.price
             )
         if self._walk is not None:
             self._walk.meet(self._totals, cell, fakes, self._best)
         else:
             price = self.price
             kernel.solve(self._totals, cell, end, fakes, scale, price, levels, self._best)
-        self._solved = (noise, draw, scale, cell)
+        self._solved = (noise, number, scale, cell)
 
     def _leader(self) -> Leader:
         """The leader without noise."""
@@ -175,9 +179,10 @@ class PolicySequences(Sequences):
             return self._front.leader(self._totals, none, 0.0)
         return self._front.leader(self._totals, fakes, 1.0, behind)
 
-    def _noisy(self, noise: Noise | None, draw: int, scale: float) -> Leader:
+    def _noisy(self, draw: Draw) -> Leader:
+        noise, number, scale = draw
         ready = self._ready(noise)
-        fakes = ready.fakes(draw)
+        fakes = ready.fakes(number)
         front = Front(self.oracle.levels, self.base.n_policies, self.price)
         front.advance(self._totals, max(self._end, ready.end, 1) - 1, fakes, scale)
         return front.leader(self._totals, fakes, scale)
@@ -228,8 +233,9 @@ class TiltedSequences(Objective):
         self._cells = times // past.oracle.grid
         self._changed = False
 
-    def action(self, context: Pair, noise: Noise | None, draw: int, scale: float) -> Action:
+    def action(self, context: Pair, draw: Draw) -> Action:
         """Fast if fake losses start in this cell and there is no noise, or if all are in it."""
+        noise, _, scale = draw
         past, cell = self._past, self.oracle.cell(context)
         first, last = self._span
         if not self._changed and scale == 0.0:
@@ -238,11 +244,11 @@ class TiltedSequences(Objective):
         elif not self._changed and first == last == cell:
             ready = past._ready(noise)
             if context in ready.covered:
-                row, best = past._here_and_elsewhere(ready, draw, scale, cell)
+                row, best = past._here_and_elsewhere(ready, draw, cell)
                 for (_, x), losses in zip(*self._given, strict=True):
                     finite.add(row, past.base.losses_by_code(losses), past.base._columns[x])
                 return past._play(int(kernel.choose(row, best)), context)
-        return self._whole.action(context, noise, draw, scale)
+        return self._whole.action(context, draw)
 
     def _index(self, cell: int, end: int) -> int:
         """The policy that the leader follows in a cell with no fake losses before it."""
@@ -281,8 +287,8 @@ class TiltedSequences(Objective):
         self._whole.add(context, losses)
         self._changed = True
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return self._whole.leaders(noise, first, count, scale)
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        return self._whole.leaders(draw, count)
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return self._whole.minima(noise, first, count, scale)
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        return self._whole.minima(draw, count)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Oracle, Policy
-from hannan.core.oracle import Noise, available_in, positions
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise, available_in, positions
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
 from hannan.oracles._tables import check_table_context, law_of_argmin
@@ -138,18 +138,18 @@ class TableObjective(Objective):
         np.add.at(twin.totals, np.asarray(contexts, dtype=np.intp), losses)
         return twin
 
-    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> int:
+    def action(self, context: int, draw: Draw) -> int:
+        noise, number, scale = draw
         key, stream, place = _address(noise, context)
         x = self._row(context)
-        return int(kernel.act(self.totals, x, key, stream, draw, place, scale))
+        return int(kernel.act(self.totals, x, key, stream, number, place, scale))
 
-    def settle(
-        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> int:
+    def settle(self, context: int, losses: FloatArray, draw: Draw) -> int:
         """Add and lead in one compiled call."""
+        noise, number, scale = draw
         key, stream, place = _address(noise, context)
         x = self._row(context)
-        return int(kernel.settle(self.totals, x, key, stream, draw, place, scale, losses))
+        return int(kernel.settle(self.totals, x, key, stream, number, place, scale, losses))
 
     def tilted(self, context: int, losses: FloatArray) -> TiltedRow:
         """One row with one more round: O(K), whatever d is."""
@@ -160,9 +160,8 @@ class TableObjective(Objective):
         wall[available_in(plays)] = 0.0
         return TiltedRow(self, context, wall)
 
-    def chosen(
-        self, context: int, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: int, draw: Draw, count: int) -> NDArray[np.bool_]:
+        noise, first, scale = draw
         key, stream, place = _address(noise, context)
         actions = np.empty(count, np.intp)
         kernel.count_choices(
@@ -174,13 +173,12 @@ class TableObjective(Objective):
         self,
         context: int,
         element: int,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[float, int]:
         """Draw after draw of one row inside one compiled call."""
+        noise, first, scale = draw
         key, stream, place = _address(noise, context)
         x = self._row(context)
         hits, used = kernel.resample(
@@ -188,34 +186,39 @@ class TableObjective(Objective):
         )
         return (used / successes if hits == successes else limit / (hits + 1.0)), int(used)
 
-    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray:
+    def law(self, context: int, draw: Draw) -> FloatArray:
         """A one-dimensional integral: contexts decouple."""
+        noise, _, scale = draw
         noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
         return law_of_argmin(self.totals[self._row(context)], scale if noisy else 0.0)
 
-    def standing(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
+    def standing(self, context: int, draw: Draw) -> FloatArray | None:
+        noise, _, scale = draw
         noisy = isinstance(noise, TableNoise) and noise.places.item(context) >= 0
         return self.totals[self._row(context)] if noisy and scale else None
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         draws = range(first, first + count)
-        return [TablePolicy(self.oracle, self._solve(noise, draw, scale)[0]) for draw in draws]
+        return [
+            TablePolicy(self.oracle, self._solve(Draw(noise, number, scale))[0]) for number in draws
+        ]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
+        return np.array([self._solve(Draw(noise, first + i, scale))[1] for i in range(count)])
 
     def _row(self, context: int) -> int:
         return context
 
-    def _solve(
-        self, noise: Noise | None, draw: int, scale: float
-    ) -> tuple[NDArray[np.intp], float]:
+    def _solve(self, draw: Draw) -> tuple[NDArray[np.intp], float]:
+        noise, number, scale = draw
         actions = np.empty(self.oracle.n_contexts, np.intp)
         if isinstance(noise, TableNoise):
             key, stream, places = noise.key, noise.stream, noise.places
         else:
             key, stream, places, scale = _NO_KEY, _NO_KEY, actions, 0.0
-        value = kernel.policy(self.totals, key, stream, draw, places, scale, actions)
+        value = kernel.policy(self.totals, key, stream, number, places, scale, actions)
         return actions, float(value)
 
 
@@ -234,11 +237,11 @@ class TiltedRow(TableObjective):
         twin.add(self.context, self.losses)
         return twin
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return self.copy().leaders(noise, first, count, scale)
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        return self.copy().leaders(draw, count)
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return self.copy().minima(noise, first, count, scale)
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        return self.copy().minima(draw, count)
 
     def _row(self, context: int) -> int:
         assert context == self.context, "a tilted row answers for its own context"

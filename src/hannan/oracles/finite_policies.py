@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, Objective, Oracle, Policy
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Draw, Noise
 from hannan.core.panel import Choices, Panel
 from hannan.core.rounds import IntArray
 from hannan.core.validation import FloatArray, check_integer
@@ -288,57 +288,51 @@ class FiniteObjective(BlockObjective):
         kernel.add_rows(twin.scores, by_code, columns, np.asarray(contexts, dtype=np.intp))
         return twin
 
-    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Any:
+    def action(self, context: int, draw: Draw) -> Any:
         """In the same pass a round that waits is added, and the best of each action noted."""
+        noise, number, scale = draw
         column, waiting = self._views[context], self._waiting
         if scale == 0.0 or not isinstance(noise, FiniteNoise):
             return int(kernel.act(self.scores, NO_NOISE, 0, 0.0, column))
         if self._base is not None:
-            code = self._action_after(self._base, context, noise, draw, scale)
+            code = self._action_after(self._base, context, draw)
             if code >= 0:
                 return code
             _, waiting = self.scores, None
         blocks = noise.blocks
-        row = blocks.locate(draw)
+        row = blocks.locate(number)
         adds, waits = (False, column) if waiting is None else (True, waiting)
         code = kernel.sweep(self._scores, waits, adds, blocks.block, row, scale, column, self._note)
-        self._waiting, self._seen = None, (column, noise, draw, scale)
+        self._waiting, self._seen = None, (column, noise, number, scale)
         return int(code)
 
-    def settle(
-        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Any:
+    def settle(self, context: int, losses: FloatArray, draw: Draw) -> Any:
         """From what `action` has noted, where it was asked the same."""
-        seen, noted, number, size = self._seen
         column = self._views[context]
-        if seen is column and noted is noise and number == draw and size == scale:  # as `_noted`
-            code = kernel.foresee(self._note, losses, noise.largest * abs(scale))
-            if code >= 0:
-                self._waiting, self._seen = column, _NOTHING  # the losses have been copied
-                return int(code)
+        code = self._noted(column, losses, draw)
+        if code >= 0:
+            self._waiting, self._seen = column, _NOTHING  # the losses have been copied
+            return code
         FiniteObjective.add(self, context, losses)
-        return FiniteObjective.action(self, context, noise, draw, scale)
+        return FiniteObjective.action(self, context, draw)
 
-    def foresee(
-        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Any:
+    def foresee(self, context: int, losses: FloatArray, draw: Draw) -> Any:
         """From what `action` has noted, where it was asked the same."""
-        code = self._noted(self._views[context], losses, noise, draw, scale)
+        code = self._noted(self._views[context], losses, draw)
         if code < 0:
             after = FiniteObjective.tilted(self, context, losses)
-            return FiniteObjective.action(after, context, noise, draw, scale)
+            return FiniteObjective.action(after, context, draw)
         return code
 
-    def chances(
-        self, context: Any, element: int, noise: Noise | None, first: int, count: int, scale: float
-    ) -> FloatArray:
+    def chances(self, context: Any, element: int, draw: Draw, count: int) -> FloatArray:
         """Given all noise but that of the element on the context, where it has some."""
+        noise, first, scale = draw
         if not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().chances(context, element, noise, first, count, scale)
+            return super().chances(context, element, draw, count)
         found = np.empty(count)
         for i in range(count):  # one trial each, of which the first sum is 1 + (1 - p)
             weight, _ = self.weigh(
-                context, element, noise, first + i, 2, 8.0, scale, 0.0, _NO_COINS
+                context, element, Draw(noise, first + i, scale), 2, 8.0, 0.0, _NO_COINS
             )
             found[i] = 2.0 - weight
         return found
@@ -347,22 +341,19 @@ class FiniteObjective(BlockObjective):
         self,
         context: Any,
         element: int,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         enough: float,
-        scale: float,
         share: float,
         stop_key: np.uint64,
     ) -> tuple[float, int]:
         """Both signs of a draw in one pass, and no more than one of its coordinates left out."""
+        noise, first, scale = draw
         most = limit - 1
         if most <= 0:
             return 1.0, 0
         if not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().weigh(
-                context, element, noise, first, limit, enough, scale, share, stop_key
-            )
+            return super().weigh(context, element, draw, limit, enough, share, stop_key)
         blocks, cell = noise.blocks, noise.cell(context, element)
         scores, column, state = self.scores, self._views[context], self._state_of_weight
         key, stream = noise.key, noise.stream
@@ -385,15 +376,14 @@ class FiniteObjective(BlockObjective):
         context: Any,
         element: int,
         loss: float,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         enough: float,
-        scale: float,
         stop_key: np.uint64,
     ) -> tuple[float, int, float]:
         """In one compiled call, where a block of noise has all rows."""
-        given = noise, first, limit, enough, scale, stop_key
+        noise, first, scale = draw
+        given = draw, limit, enough, stop_key
         if limit < 2 or not isinstance(noise, FiniteNoise) or scale == 0.0:
             return super().lesson(context, element, loss, *given)
         blocks, cell, state = noise.blocks, noise.cell(context, element), self._state_of_weight
@@ -411,25 +401,26 @@ class FiniteObjective(BlockObjective):
         context: Any,
         element: int,
         amount: float,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> float:
         """Both signs of a draw in one pass."""
+        noise, number, scale = draw
         if not isinstance(noise, FiniteNoise) or scale == 0.0:
-            return super().unrest(context, element, amount, noise, draw, scale)
-        row, cell = noise.blocks.locate(draw), noise.cell(context, element)
+            return super().unrest(context, element, amount, draw)
+        row, cell = noise.blocks.locate(number), noise.cell(context, element)
         return kernel.unrest(  # type: ignore[no-any-return]
             self.scores, noise.blocks.block, row, scale, self._views[context], element, cell,
-            noise.key, noise.stream, draw, amount,
+            noise.key, noise.stream, number, amount,
         )  # fmt: skip
 
-    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
+    def law(self, context: int, draw: Draw) -> FloatArray | None:
         """Known where the context carries all the noise: single actions, one perturbed context."""
-        best = self.standing(context, noise, scale)
+        _, _, scale = draw
+        best = self.standing(context, draw)
         return None if best is None else law_of_argmin(best, scale)
 
-    def standing(self, context: int, noise: Noise | None, scale: float) -> FloatArray | None:
+    def standing(self, context: int, draw: Draw) -> FloatArray | None:
+        noise, _, scale = draw
         if noise is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
             return None
         perturbed = noise.contexts
@@ -445,28 +436,25 @@ class FiniteObjective(BlockObjective):
         losses: FloatArray = self._note[self._losses_in]
         return losses
 
-    def _action_after(
-        self, base: FiniteObjective, context: int, noise: Noise, draw: int, scale: float
-    ) -> int:
+    def _action_after(self, base: FiniteObjective, context: int, draw: Draw) -> int:
         """From what the base has noted, or can note now; -1 where only a pass can tell."""
         column = self._views[context]
         if self._waiting is not column:
             return -1
-        code = base._noted(column, self._losses, noise, draw, scale)
+        code = base._noted(column, self._losses, draw)
         if code < 0:
-            FiniteObjective.action(base, context, noise, draw, scale)
-            code = base._noted(column, self._losses, noise, draw, scale)
+            FiniteObjective.action(base, context, draw)
+            code = base._noted(column, self._losses, draw)
         return code
 
-    def _noted(
-        self, column: NDArray[Any], losses: FloatArray, noise: Any, draw: int, scale: float
-    ) -> int:
+    def _noted(self, column: NDArray[Any], losses: FloatArray, draw: Draw) -> int:
         """What `action` would return with one more round; -1 where only that can tell.
 
         From the note, if that is of this context and draw.
         """
-        seen, noted, number, size = self._seen
-        if seen is not column or noted is not noise or number != draw or size != scale:
+        noise, number, scale = draw
+        seen, noted, drawn, size = self._seen
+        if seen is not column or noted is not noise or drawn != number or size != scale:
             return -1
         return int(kernel.foresee(self._note, losses, noise.largest * abs(scale)))
 
@@ -505,25 +493,19 @@ class FiniteSetObjective(FiniteObjective):
     def tilted(self, context: int, losses: FloatArray) -> Self:
         return super().tilted(context, self.oracle.losses_by_code(losses))
 
-    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Action:
-        return self.oracle.action(super().action(context, noise, draw, scale))
+    def action(self, context: int, draw: Draw) -> Action:
+        return self.oracle.action(super().action(context, draw))
 
-    def settle(
-        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def settle(self, context: int, losses: FloatArray, draw: Draw) -> Action:
         by_code = self.oracle.losses_by_code(losses)
-        return self.oracle.action(super().settle(context, by_code, noise, draw, scale))
+        return self.oracle.action(super().settle(context, by_code, draw))
 
-    def foresee(
-        self, context: int, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def foresee(self, context: int, losses: FloatArray, draw: Draw) -> Action:
         by_code = self.oracle.losses_by_code(losses)
-        return self.oracle.action(super().foresee(context, by_code, noise, draw, scale))
+        return self.oracle.action(super().foresee(context, by_code, draw))
 
-    def chosen(
-        self, context: int, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        codes = self._search(noise, first, count, scale)[0]
+    def chosen(self, context: int, draw: Draw, count: int) -> NDArray[np.bool_]:
+        codes = self._search(draw, count)[0]
         assert self.oracle.sets is not None
         return np.asarray(self.oracle.sets[self._plays(codes, self._place(context))])
 
@@ -531,16 +513,15 @@ class FiniteSetObjective(FiniteObjective):
         self,
         context: int,
         elements: NDArray[np.intp],
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[FloatArray, int]:
         """Leader after leader inside one compiled call for each block of noise."""
+        noise, first, scale = draw
         blocks = self._blocks(noise)
         if blocks is None or scale == 0.0:
-            return super().resample(context, elements, noise, first, limit, successes, scale)
+            return super().resample(context, elements, draw, limit, successes)
         assert self.oracle.sets is not None
         column, member = self._views[context], self.oracle.sets[:, elements]
         hits = np.zeros(len(elements), np.intp)

@@ -24,7 +24,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import check_comparable
 from hannan.core.kept import are_places, expect, is_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray, check_integer, check_positive
 from hannan.oracles._combinatorial import check_flag
@@ -330,41 +330,41 @@ class FunctionObjective(Objective):
         row = self._row(context)  # may reallocate the totals, so it comes first
         self._totals[row] += losses
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         return [
-            self._solve(*self._problem(noise, draw, scale)) for draw in range(first, first + count)
+            self._solve(*self._problem(Draw(noise, number, scale)))
+            for number in range(first, first + count)
         ]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         values = np.empty(count)
         for i in range(count):
-            contexts, losses = self._problem(noise, first + i, scale)
+            contexts, losses = self._problem(Draw(noise, first + i, scale))
             policy = self._solve(list(contexts), losses.copy())
             values[i] = _value(policy, contexts, losses)
         return values
 
-    def settle(
-        self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def settle(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
         """Solve first and add afterwards: if the user's solver fails, nothing has changed."""
         after = self.copy()
         after.add(context, losses)
-        action = after.action(context, noise, draw, scale)
+        action = after.action(context, draw)
         self.add(context, losses)
         return action
 
     def _solve(self, contexts: list[Any], losses: FloatArray) -> UserPolicy:
         return self.oracle.policy(contexts, losses)
 
-    def _problem(
-        self, noise: Noise | None, draw: int, scale: float
-    ) -> tuple[list[Any], FloatArray]:
+    def _problem(self, draw: Draw) -> tuple[list[Any], FloatArray]:
+        noise, number, scale = draw
         rows: list[int] = []
         if noise is not None and scale != 0.0:
             rows = [self._row(x) for x in noise.contexts]
         losses = self._totals[: len(self._rows)].copy()
         if rows:
-            losses[rows] += scale * noise.unit(draw)  # type: ignore[union-attr]
+            losses[rows] += scale * noise.unit(number)  # type: ignore[union-attr]
         return list(self._rows), losses
 
     def _row(self, context: Hashable) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Objective, Policy
 from hannan.core.kept import are_places, expect, is_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import intercepts as kernel
 from hannan.kernels.lanes import WIDTH
@@ -228,7 +228,7 @@ class ListedObjective(FiniteObjective):
         digits = np.unravel_index(code[0], (self.oracle.steps + 1,) * self.oracle.n)
         return InterceptPolicy(self.oracle, np.array(digits))
 
-    def law(self, context: Any, noise: Noise | None, scale: float) -> None:
+    def law(self, context: Any, draw: Draw) -> None:
         return None
 
 
@@ -263,20 +263,21 @@ class SearchedObjective(Objective):
         self.constant += float(losses[0])
         self._weights[place] += losses[1] - losses[0]
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         draws = range(first, first + count)
-        return [InterceptPolicy(self.oracle, self._search(noise, n, scale)[0]) for n in draws]
+        return [InterceptPolicy(self.oracle, self._search(Draw(noise, n, scale))[0]) for n in draws]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return np.array([self._search(noise, first + i, scale)[1] for i in range(count)])
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
+        return np.array([self._search(Draw(noise, first + i, scale))[1] for i in range(count)])
 
-    def _search(
-        self, noise: Noise | None, draw: int, scale: float
-    ) -> tuple[NDArray[np.intp], float]:
+    def _search(self, draw: Draw) -> tuple[NDArray[np.intp], float]:
+        noise, number, scale = draw
         constant = self.constant
         fakes: list[tuple[int, Any]] = []
         if noise is not None and scale != 0.0:
-            unit = scale * noise.unit(draw)
+            unit = scale * noise.unit(number)
             constant += float(unit[:, 0].sum())
             fakes = [
                 (self._place(x), z[1] - z[0]) for x, z in zip(noise.contexts, unit, strict=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.arrays import as_scalar
 from hannan.core.kept import expect, is_array
-from hannan.core.oracle import Noise, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Draw, available_in
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
@@ -312,11 +312,9 @@ class LinearObjective(Objective):
         """The scores on one context with one more round in the moments, not in the design."""
         return TiltedLinear(self, context, losses)
 
-    def foresee(
-        self, context: FloatArray, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def foresee(self, context: FloatArray, losses: FloatArray, draw: Draw) -> Action:
         """From a copy: a tilt is in the moments, not in the design."""
-        return self.copy().settle(context, losses, noise, draw, scale)
+        return self.copy().settle(context, losses, draw)
 
     def among(self, context: FloatArray, plays: NDArray[np.intp]) -> FewerScores:
         return FewerScores(self, context, available_in(plays))
@@ -325,22 +323,22 @@ class LinearObjective(Objective):
         """x'A⁻¹x: by how much one more loss on a context moves its score, were A to stay."""
         return float(self._solved(context)[2])
 
-    def scores(
-        self, context: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> FloatArray:
+    def scores(self, context: FloatArray, draw: Draw) -> FloatArray:
         """The K predicted losses on a context, under one draw."""
+        noise, number, scale = draw
         scores, v, _ = self._solved(context)
         scores = scores.copy()
         if scale:
             assert isinstance(noise, LinearNoise)
-            noise.perturb(draw, v, self._factor(noise, scale), scores)
+            noise.perturb(number, v, self._factor(noise, scale), scores)
         return scores
 
-    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
-        return int(self.scores(context, noise, draw, scale).argmin())
+    def action(self, context: FloatArray, draw: Draw) -> Action:
+        return int(self.scores(context, draw).argmin())
 
-    def law(self, context: FloatArray, noise: Noise | None, scale: float) -> FloatArray:
+    def law(self, context: FloatArray, draw: Draw) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
+        noise, _, scale = draw
         scores, _, h = self._solved(context)
         sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
         q = np.empty(len(scores))
@@ -351,32 +349,32 @@ class LinearObjective(Objective):
             kernel.normal_law(scores, sigma, -1, 0.0, q)
         return q
 
-    def chance_after(
-        self, context: FloatArray, action: int, loss: float, noise: Noise | None, scale: float
-    ) -> float:
+    def chance_after(self, context: FloatArray, action: int, loss: float, draw: Draw) -> float:
+        noise, _, scale = draw
         scores, _, h = self._solved(context)
         sigma = self._factor(noise, scale) * math.sqrt(h) if scale else 0.0
         if sigma == 0.0:
-            return super().chance_after(context, action, loss, noise, scale)
+            return super().chance_after(context, action, loss, draw)
         q = np.empty(len(scores))
         kernel.normal_law(scores, sigma, action, h * loss, q)
         return q.item(action)  # type: ignore[no-any-return]
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         if not len(self._U):
             return [LinearPolicy(self.oracle, np.empty(0)) for _ in range(count)]
         found: list[Policy] = []
-        for draw in range(first, first + count):
+        for number in range(first, first + count):
             b = self._b
             if scale:
                 assert isinstance(noise, LinearNoise)
-                g = noise.normal(draw, len(b))
+                g = noise.normal(number, len(b))
                 b = b + self._factor(noise, scale) * (self._U.T @ g)
             weights = np.linalg.solve(self._U, np.linalg.solve(self._U.T, b))
             found.append(LinearPolicy(self.oracle, weights))
         return found
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)
 
@@ -435,8 +433,8 @@ class TiltedLinear(LinearObjective):
         made._cache = None
         return made
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return self.copy().leaders(noise, first, count, scale)
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        return self.copy().leaders(draw, count)
 
     def _solved(self, context: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         assert self._cache is not None

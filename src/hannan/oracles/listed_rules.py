@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hannan.core import ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.arrays import as_floats
 from hannan.core.kept import expect, is_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import law as kernel
 from hannan.oracles._twin import twin
@@ -211,19 +211,19 @@ class RulesObjective(Objective):
         made.totals = self.totals + losses[context.choices]
         return made
 
-    def action(self, context: Judged, noise: Noise | None, draw: int, scale: float) -> int:
-        return int(context.choices[self._leader(noise, draw, scale)])
+    def action(self, context: Judged, draw: Draw) -> int:
+        return int(context.choices[self._leader(draw)])
 
-    def chosen(
-        self, context: Judged, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: Judged, draw: Draw, count: int) -> NDArray[np.bool_]:
+        noise, first, scale = draw
         found = np.zeros((count, len(context)), dtype=np.bool_)
         for i in range(count):
-            found[i, self.action(context, noise, first + i, scale)] = True
+            found[i, self.action(context, Draw(noise, first + i, scale))] = True
         return found
 
-    def law(self, context: Judged, noise: Noise | None, scale: float) -> FloatArray:
+    def law(self, context: Judged, draw: Draw) -> FloatArray:
         """The law of the leader, summed over the rules that choose alike."""
+        _, _, scale = draw
         q = np.zeros(len(self.totals))
         if scale:
             kernel.argmin_law(self.totals, abs(scale), q)
@@ -231,22 +231,25 @@ class RulesObjective(Objective):
             q[self.totals.argmin()] = 1.0
         return np.bincount(context.choices, q, len(context)).astype(np.float64)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         draws = range(first, first + count)
-        return [RulePolicy(self.oracle, self._leader(noise, each, scale)) for each in draws]
+        return [RulePolicy(self.oracle, self._leader(Draw(noise, each, scale))) for each in draws]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         draws = range(first, first + count)
-        return np.array([self._noisy(noise, each, scale).min() for each in draws])
+        return np.array([self._noisy(Draw(noise, each, scale)).min() for each in draws])
 
-    def _leader(self, noise: Noise | None, draw: int, scale: float) -> int:
-        return int(self._noisy(noise, draw, scale).argmin())
+    def _leader(self, draw: Draw) -> int:
+        return int(self._noisy(draw).argmin())
 
-    def _noisy(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+    def _noisy(self, draw: Draw) -> FloatArray:
+        noise, number, scale = draw
         if not scale:
             return self.totals
         assert isinstance(noise, RulesNoise)
-        return np.asarray(self.totals + scale * noise.numbers(draw))
+        return np.asarray(self.totals + scale * noise.numbers(number))
 
 
 def _named(rule: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
 from hannan.oracles.all_policies import AllPolicies, TableNoise
@@ -152,46 +152,45 @@ class LabelObjective(Objective):
         pairs = zip(self._parts, _pairs(losses), strict=True)
         return LabelObjective(self.oracle, [part.tilted(context, pair) for part, pair in pairs])
 
-    def settle(
-        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Labels:
+    def settle(self, context: Any, losses: FloatArray, draw: Draw) -> Labels:
         """Lead first and add afterwards: if the base fails, nothing has changed."""
         after = self.copy()
         after.add(context, losses)
-        labels = after.action(context, noise, draw, scale)
+        labels = after.action(context, draw)
         self._parts = after._parts
         return labels
 
-    def foresee(
-        self, context: Any, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Labels:
+    def foresee(self, context: Any, losses: FloatArray, draw: Draw) -> Labels:
         """From a copy: the base may tilt in a way of its own."""
-        return self.copy().settle(context, losses, noise, draw, scale)
+        return self.copy().settle(context, losses, draw)
 
-    def action(self, context: Any, noise: Noise | None, draw: int, scale: float) -> Labels:
-        parts = self._perturbed(noise, draw, scale)
-        return np.flatnonzero([int(part.action(context, None, 0, 0.0)) for part in parts])
+    def action(self, context: Any, draw: Draw) -> Labels:
+        parts = self._perturbed(draw)
+        return np.flatnonzero([int(part.action(context, WITHOUT_NOISE)) for part in parts])
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         return [
-            LabelPolicy([part.leader() for part in self._perturbed(noise, draw, scale)])
-            for draw in range(first, first + count)
+            LabelPolicy([part.leader() for part in self._perturbed(Draw(noise, number, scale))])
+            for number in range(first, first + count)
         ]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         values = np.empty(count)
         for i in range(count):
-            parts = self._perturbed(noise, first + i, scale)
-            values[i] = sum(float(part.minima(None, 0, 1, 0.0)[0]) for part in parts)
+            parts = self._perturbed(Draw(noise, first + i, scale))
+            values[i] = sum(float(part.minima()[0]) for part in parts)
         return values
 
-    def _perturbed(self, noise: Noise | None, draw: int, scale: float) -> list[Objective]:
+    def _perturbed(self, draw: Draw) -> list[Objective]:
         # The base's own noise has two coordinates for each context, but only one is noisy here, so
         # fake outcomes are added as rounds.
+        noise, number, scale = draw
         if noise is None or scale == 0.0:
             return self._parts
         parts = [part.copy() for part in self._parts]
-        fakes = scale * noise.unit(draw)
+        fakes = scale * noise.unit(number)
         for j, part in enumerate(parts):
             for context, pair in zip(noise.contexts, _pairs(fakes[:, j]), strict=True):
                 part.add(context, pair)
@@ -239,23 +238,24 @@ class LabelTable(Objective):
     def add(self, context: int, losses: FloatArray) -> None:
         self.totals[context] += losses
 
-    def action(self, context: int, noise: Noise | None, draw: int, scale: float) -> Labels:
+    def action(self, context: int, draw: Draw) -> Labels:
+        noise, number, scale = draw
         row = self.totals[context]
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
-            row = row + scale * noise.row(draw, context)
+            row = row + scale * noise.row(number, context)
         return np.flatnonzero(row < 0.0)
 
-    def chosen(
-        self, context: int, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: int, draw: Draw, count: int) -> NDArray[np.bool_]:
+        noise, first, scale = draw
         rows = np.tile(self.totals[context], (count, 1))
         if isinstance(noise, LabelTableNoise) and scale != 0.0:
             for i in range(count):
                 rows[i] += scale * noise.row(first + i, context)
         return rows < 0.0
 
-    def law(self, context: int, noise: Noise | None, scale: float) -> FloatArray:
+    def law(self, context: int, draw: Draw) -> FloatArray:
         r"""The Laplace law: :math:`P(\phi_j + s\zeta_j < 0)`."""
+        noise, _, scale = draw
         row = self.totals[context]
         noisy = isinstance(noise, LabelTableNoise) and noise.places[context] >= 0
         if not noisy or scale == 0.0:
@@ -263,23 +263,26 @@ class LabelTable(Objective):
         tail = 0.5 * np.exp(-np.abs(row) / scale)
         return np.asarray(np.where(row < 0.0, 1.0 - tail, tail))
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         return [
-            LabelTablePolicy(self.oracle, self._perturbed(noise, draw, scale) < 0.0)
-            for draw in range(first, first + count)
+            LabelTablePolicy(self.oracle, self._perturbed(Draw(noise, number, scale)) < 0.0)
+            for number in range(first, first + count)
         ]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         draws = range(first, first + count)
         return np.array(
-            [np.minimum(self._perturbed(noise, draw, scale), 0.0).sum() for draw in draws]
+            [np.minimum(self._perturbed(Draw(noise, number, scale)), 0.0).sum() for number in draws]
         )
 
-    def _perturbed(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+    def _perturbed(self, draw: Draw) -> FloatArray:
+        noise, number, scale = draw
         if noise is None or scale == 0.0:
             return self.totals
         table = self.totals.copy()
-        table[np.asarray(noise.contexts, dtype=np.intp)] += scale * noise.unit(draw)
+        table[np.asarray(noise.contexts, dtype=np.intp)] += scale * noise.unit(number)
         return table
 
 

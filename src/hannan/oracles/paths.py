@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
@@ -349,15 +349,14 @@ class PathObjective(Objective):
         context: None,
         plays: NDArray[np.intp],
         losses: FloatArray | None,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> Action:
         """One compiled call."""
+        _, _, scale = draw
         if losses is not None:
-            return self.settle_among(context, plays, losses, noise, draw, scale, False)
+            return self.settle_among(context, plays, losses, draw, False)
         oracle = self.oracle
-        block, row = _rows(noise, draw, scale)
+        block, row = _rows(draw)
         path = kernel.pick(
             self.totals, plays, block, row, scale, *self._graph,
             oracle.max_chosen,
@@ -369,14 +368,13 @@ class PathObjective(Objective):
         context: None,
         plays: NDArray[np.intp],
         losses: FloatArray,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
         keep: bool = True,
     ) -> Action:
         """One compiled call; the losses are not added unless they are to be kept."""
+        _, _, scale = draw
         oracle = self.oracle
-        block, row = _rows(noise, draw, scale)
+        block, row = _rows(draw)
         path = kernel.settle_among(
             self.totals, losses, plays, block, row, scale, *self._graph,
             oracle.max_chosen, keep,
@@ -418,30 +416,31 @@ class PathObjective(Objective):
         kernel.add(self.totals, losses, self._ids, self._tilted.totals)
         return self._tilted
 
-    def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        block, row = _rows(noise, draw, scale)
+    def action(self, context: None, draw: Draw) -> Action:
+        _, _, scale = draw
+        block, row = _rows(draw)
         most = self.oracle.max_chosen
         return self._open(kernel.act(self.totals, block, row, scale, *self._graph, most))
 
-    def settle(
-        self, context: None, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
-        block, row = _rows(noise, draw, scale)
+    def settle(self, context: None, losses: FloatArray, draw: Draw) -> Action:
+        _, _, scale = draw
+        block, row = _rows(draw)
         most = self.oracle.max_chosen
         found = kernel.settle(self.totals, losses, block, row, scale, *self._graph, most)
         return _as_action(self.oracle, found)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """One pass over the edges for sixteen draws."""
+        noise, first, scale = draw
         if scale == 0.0:
-            path = np.atleast_1d(self.action(None, None, 0, 0.0))
+            path = np.atleast_1d(self.action(None, WITHOUT_NOISE))
             return [PathPolicy(self.oracle, path, 0, len(path)) for _ in range(count)]
         found: list[Policy] = []
         most = min(count, max(WIDTH, _BATCH // self.oracle.max_chosen))
         out = np.empty(most * self.oracle.max_chosen, np.int64)
         ends = np.empty(most, np.int64)
         while len(found) < count:
-            block, row = _rows(noise, first + len(found), scale)
+            block, row = _rows(Draw(noise, first + len(found), scale))
             n = min(count - len(found), most, len(block) - row)
             kernel.leaders(self.totals, block, row, scale, *self._graph, out, ends[:n])
             edges, last = out[: ends[n - 1]].copy(), ends[:n].tolist()
@@ -450,7 +449,8 @@ class PathObjective(Objective):
             ]
         return found
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         values = np.empty(count)
         if scale == 0.0:
             values[:] = kernel.plain_minimum(self.totals, *self._walk)
@@ -462,14 +462,13 @@ class PathObjective(Objective):
             done += len(part)
         return values
 
-    def chosen(
-        self, context: None, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: None, draw: Draw, count: int) -> NDArray[np.bool_]:
+        noise, first, scale = draw
         inclusion = np.zeros((count, self.oracle.n_actions), dtype=bool)
         if self._closed:  # whether there is a path does not depend on noise
-            self.action(context, noise, first, scale)
+            self.action(context, draw)
         if scale == 0.0:
-            inclusion[:, self.action(None, None, 0, 0.0)] = True
+            inclusion[:, self.action(None, WITHOUT_NOISE)] = True
             return inclusion
         done, most = 0, self.oracle.max_chosen
         for block, start, stop in _blocks(noise).spans(first, count):
@@ -482,20 +481,19 @@ class PathObjective(Objective):
         self,
         context: None,
         elements: NDArray[np.intp],
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[FloatArray, int]:
         """One compiled call for each block of noise."""
+        noise, first, scale = draw
         if scale == 0.0:
-            return super().resample(context, elements, noise, first, limit, successes, scale)
+            return super().resample(context, elements, draw, limit, successes)
         place, most = self.oracle._place, self.oracle.max_chosen
         hits, reached = np.zeros((2, len(elements)), np.intp)
         used, short = 0, len(elements)
         while used < limit - 1 and short > 0:
-            block, row = _rows(noise, first + used, scale)
+            block, row = _rows(Draw(noise, first + used, scale))
             stop = min(len(block), row + limit - 1 - used)
             rows, short = kernel.resample(
                 self.totals, block, row, stop, scale, *self._arcs, most,
@@ -507,11 +505,12 @@ class PathObjective(Objective):
         return weights, used
 
 
-def _rows(noise: Noise | None, draw: int, scale: float) -> tuple[NDArray[np.float32], int]:
+def _rows(draw: Draw) -> tuple[NDArray[np.float32], int]:
+    noise, number, scale = draw
     if scale == 0.0:
         return _NO_NOISE, 0
     blocks = _blocks(noise)
-    row = blocks.locate(draw)
+    row = blocks.locate(number)
     return blocks.block, row
 
 

@@ -21,7 +21,7 @@ from hannan.core import (
 )
 from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
 from hannan.core.kept import expect
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._combinatorial import check_flag
 from hannan.oracles._tables import check_table_context
@@ -328,23 +328,17 @@ class PerContextObjective(Objective):
     def observe(self, context: Hashable) -> None:
         self._own(context).observe(self._alone)
 
-    def action(self, context: Hashable, noise: Noise | None, draw: int, scale: float) -> Action:
+    def action(self, context: Hashable, draw: Draw) -> Action:
         part = self._part(context)
-        return self.oracle._action(part.action(self._alone, *_address(noise, context, draw, scale)))
+        return self.oracle._action(part.action(self._alone, _address(draw, context)))
 
-    def settle(
-        self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
-        fake, first, scale = _address(noise, context, draw, scale)
+    def settle(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
         part = self._own(context)
-        return self.oracle._action(part.settle(self._alone, losses, fake, first, scale))
+        return self.oracle._action(part.settle(self._alone, losses, _address(draw, context)))
 
-    def foresee(
-        self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
-        fake, first, scale = _address(noise, context, draw, scale)
+    def foresee(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
         part = self._part(context)
-        return self.oracle._action(part.foresee(self._alone, losses, fake, first, scale))
+        return self.oracle._action(part.foresee(self._alone, losses, _address(draw, context)))
 
     def tilted(self, context: Hashable, losses: FloatArray) -> PerContextObjective:
         """One context's total with one more round; the others are shared."""
@@ -361,83 +355,73 @@ class PerContextObjective(Objective):
         context: Hashable,
         plays: NDArray[np.intp],
         losses: FloatArray | None,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> Action:
-        part, address = self._part(context), _address(noise, context, draw, scale)
-        return self.oracle._action(part.pick(self._alone, plays, losses, *address))
+        part, address = self._part(context), _address(draw, context)
+        return self.oracle._action(part.pick(self._alone, plays, losses, address))
 
     def settle_among(
         self,
         context: Hashable,
         plays: NDArray[np.intp],
         losses: FloatArray,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> Action:
-        address = _address(noise, context, draw, scale)
+        address = _address(draw, context)
         part = self._own(context)
-        return self.oracle._action(part.settle_among(self._alone, plays, losses, *address))
+        return self.oracle._action(part.settle_among(self._alone, plays, losses, address))
 
-    def chosen(
-        self, context: Hashable, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
-        fake, first, scale = _address(noise, context, first, scale)
-        return self._part(context).chosen(self._alone, fake, first, count, scale)
+    def chosen(self, context: Hashable, draw: Draw, count: int) -> NDArray[np.bool_]:
+        return self._part(context).chosen(self._alone, _address(draw, context), count)
 
     def resample_one(
         self,
         context: Hashable,
         element: int,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[float, int]:
-        fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).resample_one(
-            self._alone, element, fake, first, limit, successes, scale
+            self._alone, element, _address(draw, context), limit, successes
         )
 
     def resample(
         self,
         context: Hashable,
         elements: NDArray[np.intp],
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[FloatArray, int]:
-        fake, first, scale = _address(noise, context, first, scale)
         return self._part(context).resample(
-            self._alone, elements, fake, first, limit, successes, scale
+            self._alone, elements, _address(draw, context), limit, successes
         )
 
-    def law(self, context: Hashable, noise: Noise | None, scale: float) -> FloatArray | None:
-        fake, _, scale = _address(noise, context, 0, scale)
+    def law(self, context: Hashable, draw: Draw) -> FloatArray | None:
+        noise, _, scale = draw
+        fake, _, scale = _address(Draw(noise, 0, scale), context)
         if fake is None or scale == 0.0:  # alike: a learner that was loaded makes noise later
             return None
-        return self._part(context).law(self._alone, fake, scale)
+        return self._part(context).law(self._alone, Draw(fake, 0, scale))
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, _, _ = draw
         elsewhere = self.oracle.problems()[0].objective().leader()
         choices: list[dict[Hashable, Policy]] = [{} for _ in range(count)]
         for context in self._contexts(noise):
-            fake, start, factor = _address(noise, context, first, scale)
-            found = self._part(context).leaders(fake, start, count, factor)
+            fake, start, factor = _address(draw, context)
+            found = self._part(context).leaders(Draw(fake, start, factor), count)
             for chosen, policy in zip(choices, found, strict=True):
                 chosen[context] = policy
         return [PerContextPolicy(self.oracle, chosen, elsewhere) for chosen in choices]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, _, _ = draw
         values = np.zeros(count)
         for context in self._contexts(noise):
-            fake, start, factor = _address(noise, context, first, scale)
-            values += self._part(context).minima(fake, start, count, factor)
+            fake, start, factor = _address(draw, context)
+            values += self._part(context).minima(Draw(fake, start, factor), count)
         return values
 
     def _part(self, context: Hashable) -> Objective:
@@ -491,11 +475,9 @@ class SharedObjective(PerContextObjective):
         for each in self._everywhere:
             self._own(each).observe(self._alone)
 
-    def settle(
-        self, context: Hashable, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def settle(self, context: Hashable, losses: FloatArray, draw: Draw) -> Action:
         """The other contexts last: if a solver fails, nothing has changed."""
-        action = super().settle(context, losses, noise, draw, scale)
+        action = super().settle(context, losses, draw)
         for each in self._everywhere:
             if each != context:
                 self._own(each).add(self._alone, losses)
@@ -512,8 +494,8 @@ class SharedObjective(PerContextObjective):
         part = self._part(context).among(self._alone, plays)
         return SharedObjective(self.oracle, ChainMap({context: part}, self._parts))
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return super().minima(noise, first, count, scale) / len(self._everywhere)
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        return super().minima(draw, count) / len(self._everywhere)
 
     @property
     def _everywhere(self) -> Sequence[Hashable]:
@@ -536,15 +518,14 @@ class _Asked(dict[Hashable, Objective]):
         return part
 
 
-def _address(
-    noise: Noise | None, context: Hashable, draw: int, scale: float
-) -> tuple[Noise | None, int, float]:
+def _address(draw: Draw, context: Hashable) -> Draw:
     """The base's noise, draw and scale for a context; scale 0 where no noise is put on it."""
+    noise, number, scale = draw
     if isinstance(noise, PerContextNoise):
         first = noise.first.get(context)
         if first is not None:
-            return noise.base[context], first + draw, scale
-    return None, 0, 0.0
+            return Draw(noise.base[context], first + number, scale)
+    return WITHOUT_NOISE
 
 
 def _check_base(base: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterError, Policy
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.params import short
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
@@ -104,7 +104,7 @@ class PredictThenOptimise(FeatureOracle):
         total = self.base.objective()
         context = self.base.check_context(None)
         total.add(context, losses)
-        return total.action(context, None, 0, 0.0)
+        return total.action(context, WITHOUT_NOISE)
 
 
 class PredictedPolicy(Policy):
@@ -144,19 +144,17 @@ class PredictedObjective(Objective):
         """One more round in the moments, not in the design."""
         return PredictedObjective(self.oracle, self.model.tilted(context, losses))
 
-    def foresee(
-        self, context: FloatArray, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def foresee(self, context: FloatArray, losses: FloatArray, draw: Draw) -> Action:
         """From a copy: a tilt is in the moments, not in the design."""
-        return self.copy().settle(context, losses, noise, draw, scale)
+        return self.copy().settle(context, losses, draw)
 
-    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
-        return self.oracle.best(self.model.scores(context, noise, draw, scale))
+    def action(self, context: FloatArray, draw: Draw) -> Action:
+        return self.oracle.best(self.model.scores(context, draw))
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        found = self.model.leaders(noise, first, count, scale)
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        found = self.model.leaders(draw, count)
         return [PredictedPolicy(self.oracle, policy.weights) for policy in found]  # type: ignore[attr-defined]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """Unknown: the regressions do not hold the losses of policies."""
         return np.full(count, np.nan)

@@ -13,7 +13,7 @@ from hannan.core import Action, ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.crossing import Crossing
 from hannan.core.kept import expect, is_array
 from hannan.core.menu import LARGEST
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray, check_positive
 from hannan.kernels import described as kernel
 from hannan.kernels import linear
@@ -154,11 +154,11 @@ class SharedPolicy(Policy):
     """The offered action with the smallest linear score, under a draw of noise or none."""
 
     def __init__(self, total: SharedObjective, noise: Any, draw: int, scale: float) -> None:
-        self._total, self._draw = total, (noise, draw, scale)
+        self._total, self._draw = total, Draw(noise, draw, scale)
 
     def __call__(self, context: Any = None) -> int:
         menu = self._total.oracle.check_context(context)
-        return self._total.action(menu, *self._draw)
+        return self._total.action(menu, self._draw)
 
     @property
     def weights(self) -> FloatArray:
@@ -251,29 +251,27 @@ class SharedObjective(Objective):
         """The scores on one menu with one more round in the moments, not in the design."""
         return TiltedShared(self, context, losses)
 
-    def foresee(
-        self, context: Menu, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def foresee(self, context: Menu, losses: FloatArray, draw: Draw) -> Action:
         """From a copy: a tilt is in the moments, not in the design."""
-        return self.copy().settle(context, losses, noise, draw, scale)
+        return self.copy().settle(context, losses, draw)
 
     def scores(self, context: Menu) -> FloatArray:
         """The predicted loss of each action, without noise."""
         found: FloatArray = self._solved(context)[1]
         return found
 
-    def action(self, context: Menu, noise: Noise | None, draw: int, scale: float) -> int:
+    def action(self, context: Menu, draw: Draw) -> int:
+        noise, number, scale = draw
         _, scores, _, spread = self._solved(context)
         if not scale:
             return int(scores.argmin())
         assert isinstance(noise, SharedNoise)
         numbers = np.empty((1, len(scores)), np.float32)
         sigma = self._factor(noise, scale) * spread
-        return int(kernel.least(scores, sigma, noise.key, noise.stream, draw, numbers))
+        return int(kernel.least(scores, sigma, noise.key, noise.stream, number, numbers))
 
-    def chosen(
-        self, context: Menu, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: Menu, draw: Draw, count: int) -> NDArray[np.bool_]:
+        noise, first, scale = draw
         _, scores, _, spread = self._solved(context)
         found = np.zeros((count, len(scores)), dtype=np.bool_)
         if scale:
@@ -284,8 +282,9 @@ class SharedObjective(Objective):
             found[:, scores.argmin()] = True
         return found
 
-    def law(self, context: Menu, noise: Noise | None, scale: float) -> FloatArray:
+    def law(self, context: Menu, draw: Draw) -> FloatArray:
         """A one-dimensional integral, by 48-point quadrature."""
+        noise, _, scale = draw
         _, scores, _, spread = self._solved(context)
         q = np.zeros(len(scores))
         sigma = abs(self._factor(noise, scale)) * spread if scale else 0.0
@@ -295,11 +294,12 @@ class SharedObjective(Objective):
             linear.normal_law(scores, sigma, -1, 0.0, q)
         return q
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         kept = self.copy()
-        return [SharedPolicy(kept, noise, draw, scale) for draw in range(first, first + count)]
+        return [SharedPolicy(kept, noise, number, scale) for number in range(first, first + count)]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
         """Unknown: the regression does not hold the losses of policies."""
         return np.full(count, np.nan)
 
@@ -344,8 +344,8 @@ class TiltedShared(SharedObjective):
         made._cache = made._weights = None
         return made
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return self.copy().leaders(noise, first, count, scale)
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        return self.copy().leaders(draw, count)
 
     def _solved(self, context: Menu) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         assert context is self._cache[0], "a tilted regression answers for its own menu"

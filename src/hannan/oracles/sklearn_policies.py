@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InputTypeError, Objective, ParameterError, Policy
 from hannan.core.kept import are_places, expect, is_array
-from hannan.core.oracle import Noise, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Draw, available_in
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
@@ -248,29 +248,32 @@ class SklearnObjective(Objective):
         place = self._place(context)  # may reallocate the counts, so it comes first
         self._counts[place] += 1.0
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return [self._solve(noise, draw, scale)[0] for draw in range(first, first + count)]
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
+        return [
+            self._solve(Draw(noise, number, scale))[0] for number in range(first, first + count)
+        ]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return np.array([self._solve(noise, first + i, scale)[1] for i in range(count)])
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
+        return np.array([self._solve(Draw(noise, first + i, scale))[1] for i in range(count)])
 
-    def settle(
-        self, context: FloatArray, losses: FloatArray, noise: Noise | None, draw: int, scale: float
-    ) -> Action:
+    def settle(self, context: FloatArray, losses: FloatArray, draw: Draw) -> Action:
         """Fit first and add afterwards: if the estimator fails, nothing has changed."""
-        action = self.tilted(context, losses).action(context, noise, draw, scale)
+        action = self.tilted(context, losses).action(context, draw)
         self.add(context, losses)
         return action
 
     def among(self, context: FloatArray, plays: NDArray[np.intp]) -> FewerActions:
         return FewerActions(self, available_in(plays))
 
-    def _solve(self, noise: Noise | None, draw: int, scale: float) -> tuple[SklearnPolicy, float]:
+    def _solve(self, draw: Draw) -> tuple[SklearnPolicy, float]:
         """The leader under one draw, and its value."""
+        noise, number, scale = draw
         fakes = None
         if noise is not None and scale != 0.0:
             places = [self._place(context) for context in noise.contexts]
-            fakes = scale * noise.unit(draw)
+            fakes = scale * noise.unit(number)
         # In an order that does not depend on the order of the rounds.
         lookup, order, rows = self._canonical()
         totals, counts = self._totals[: len(order)].copy(), self._counts[: len(order)].copy()
@@ -346,14 +349,14 @@ class FewerActions(Objective):
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self.total.add(context, losses)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return self.total.leaders(noise, first, count, scale)
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        return self.total.leaders(draw, count)
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return self.total.minima(noise, first, count, scale)
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        return self.total.minima(draw, count)
 
-    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> int:
-        return self.total._solve(noise, draw, scale)[0].among(context, self.available)
+    def action(self, context: FloatArray, draw: Draw) -> int:
+        return self.total._solve(draw)[0].among(context, self.available)
 
 
 def action_scores(

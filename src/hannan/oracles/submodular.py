@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, LossError, LossFunction, Objective, Policy
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.cuts import smallest_minimiser
 from hannan.losses._arcs import Arcs
@@ -120,40 +120,38 @@ class SubmodularObjective(Objective):
         self,
         context: None,
         losses: FloatArray | LossFunction,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
     ) -> Action:
         """Solve first and add afterwards: if a user's function fails, nothing has changed."""
         after = self.copy()
         after.add(context, losses)
-        action = after.action(context, noise, draw, scale)
+        action = after.action(context, draw)
         self.total, self._network = after.total, after._network
         return action
 
-    def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
-        return np.flatnonzero(self._best(self._fakes(noise, draw, scale)))
+    def action(self, context: None, draw: Draw) -> Action:
+        return np.flatnonzero(self._best(self._fakes(draw)))
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        chosen = self.chosen(None, noise, first, count, scale)
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        chosen = self.chosen(None, draw, count)
         return [SetPolicy(self.oracle, np.flatnonzero(inside)) for inside in chosen]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
         values = np.empty(count)
         for i in range(count):
-            fakes = self._fakes(noise, first + i, scale)
+            fakes = self._fakes(Draw(noise, first + i, scale))
             inside = self._best(fakes)
             values[i] = self.total.value(inside) + fakes[inside].sum()
         return values
 
-    def chosen(
-        self, context: None, noise: Noise | None, first: int, count: int, scale: float
-    ) -> Mask:
+    def chosen(self, context: None, draw: Draw, count: int) -> Mask:
+        noise, first, scale = draw
         if scale == 0.0:
-            return np.repeat(self._best(self._fakes(None, 0, 0.0))[None, :], count, axis=0)
+            return np.repeat(self._best(self._fakes(WITHOUT_NOISE))[None, :], count, axis=0)
         inclusion = np.empty((count, self.oracle.n), dtype=bool)
         for i in range(count):
-            inclusion[i] = self._best(self._fakes(noise, first + i, scale))
+            inclusion[i] = self._best(self._fakes(Draw(noise, first + i, scale)))
         return inclusion
 
     def _check(self, terms: Terms) -> None:
@@ -165,11 +163,12 @@ class SubmodularObjective(Objective):
             if key not in self.total.others:
                 require_submodular(function, self.oracle.checks)
 
-    def _fakes(self, noise: Noise | None, draw: int, scale: float) -> FloatArray:
+    def _fakes(self, draw: Draw) -> FloatArray:
+        noise, number, scale = draw
         if scale == 0.0:
             return np.zeros(self.oracle.n)
         assert isinstance(noise, SetNoise)
-        return scale * noise.row(draw).astype(np.float64)
+        return scale * noise.row(number).astype(np.float64)
 
     def _best(self, fakes: FloatArray) -> Mask:
         """The smallest minimiser of the total plus these losses of the elements."""

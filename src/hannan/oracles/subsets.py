@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action
-from hannan.core.oracle import Noise
+from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import inclusion as kernel_law
 from hannan.kernels import subsets as kernel
@@ -127,9 +127,10 @@ class SubsetObjective(SetObjective):
 
     oracle: Subsets
 
-    def action(self, context: None, noise: Noise | None, draw: int, scale: float) -> Action:
+    def action(self, context: None, draw: Draw) -> Action:
+        noise, number, scale = draw
         oracle = self.oracle
-        z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
+        z = oracle._no_noise if scale == 0.0 else noise.row(number)  # type: ignore[union-attr]
         chosen = kernel.select(self.totals, z, scale, oracle.m, oracle._below)
         return self._open(chosen) if self._closed else oracle.action(chosen)
 
@@ -138,28 +139,26 @@ class SubsetObjective(SetObjective):
         context: None,
         plays: Elements,
         losses: FloatArray,
-        noise: Noise | None,
-        draw: int,
-        scale: float,
+        draw: Draw,
         keep: bool = True,
     ) -> Action:
         """One compiled call."""
+        noise, number, scale = draw
         oracle, totals = self.oracle, self.totals
-        z = oracle._no_noise if scale == 0.0 else noise.row(draw)  # type: ignore[union-attr]
+        z = oracle._no_noise if scale == 0.0 else noise.row(number)  # type: ignore[union-attr]
         m, least = oracle.m, oracle.m if oracle.exactly else 0
         found = kernel.pick(totals, losses, plays, z, scale, m, oracle._below, least, keep)
         if found.size < least:
             return self.among(None, plays)._open(found)
         return int(found[0]) if oracle._single else found
 
-    def chosen(
-        self, context: None, noise: Noise | None, first: int, count: int, scale: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, context: None, draw: Draw, count: int) -> NDArray[np.bool_]:
         """The best items under many draws, one compiled call for each block of noise."""
+        noise, first, scale = draw
         if scale == 0.0:
-            return super().chosen(context, noise, first, count, scale)
+            return super().chosen(context, draw, count)
         if self._closed:
-            self.action(context, noise, first, scale)
+            self.action(context, draw)
         assert isinstance(noise, SetNoise)
         oracle = self.oracle
         inclusion = np.empty((count, oracle.n), dtype=bool)
@@ -175,13 +174,12 @@ class SubsetObjective(SetObjective):
         self,
         context: None,
         elements: Elements,
-        noise: Noise | None,
-        first: int,
+        draw: Draw,
         limit: int,
         successes: int,
-        scale: float,
     ) -> tuple[FloatArray, int]:
         """The mean weight (1 - (1-q)^L)/q from computed q; for large sets, by drawing."""
+        _, _, scale = draw
         oracle = self.oracle
         if scale != 0.0 and oracle.m <= _MOST_COMPUTED:
             q = np.empty(len(elements))
@@ -193,7 +191,7 @@ class SubsetObjective(SetObjective):
             weights = np.empty(len(elements))
             kernel_law.mean_weights(q, limit, weights)
             return weights, 0
-        return super().resample(context, elements, noise, first, limit, successes, scale)
+        return super().resample(context, elements, draw, limit, successes)
 
 
 def log_subsets(n: int, m: int, exactly: bool = True) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
 from hannan.core.kept import expect, is_array
-from hannan.core.oracle import Noise
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
 from hannan.oracles._binning import (
@@ -183,23 +183,26 @@ class GreedyObjective(Objective):
     def add(self, context: FloatArray, losses: FloatArray) -> None:
         self._rows.add(context, losses)
 
-    def action(self, context: FloatArray, noise: Noise | None, draw: int, scale: float) -> Action:
-        found = self._grow(noise, draw, scale)[0]
+    def action(self, context: FloatArray, draw: Draw) -> Action:
+        found = self._grow(draw)[0]
         if len(self._rows):
             check_length(context, len(self._rows.contexts[0]))
         return found(context)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
-        return [self._grow(noise, first + i, scale)[0] for i in range(count)]
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
+        return [self._grow(Draw(noise, first + i, scale))[0] for i in range(count)]
 
-    def minima(self, noise: Noise | None, first: int, count: int, scale: float) -> FloatArray:
-        return np.array([self._grow(noise, first + i, scale)[1] for i in range(count)])
+    def minima(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> FloatArray:
+        noise, first, scale = draw
+        return np.array([self._grow(Draw(noise, first + i, scale))[1] for i in range(count)])
 
-    def _grow(self, noise: Noise | None, draw: int, scale: float) -> tuple[Policy, float]:
+    def _grow(self, draw: Draw) -> tuple[Policy, float]:
+        noise, number, scale = draw
         places = self._agree(noise)
         totals = self._rows.totals.copy()
         if noise is not None and scale != 0.0:
-            np.add.at(totals, places, scale * noise.unit(draw))
+            np.add.at(totals, places, scale * noise.unit(number))
         return self._node(np.arange(len(totals)), totals, self.oracle.depth)
 
     def _node(

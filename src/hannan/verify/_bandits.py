@@ -62,7 +62,7 @@ class Separate(Resampling):
         weights, used = np.zeros(len(action)), 0
         for i in range(len(action)) if needed is None else np.flatnonzero(needed):
             weights[i], more = total.resample_one(
-                context, int(action[i]), noise, first + used, limit, 1, scale
+                context, int(action[i]), Draw(noise, first + used, scale), limit, 1
             )
             used += more
         return weights, used
@@ -85,7 +85,7 @@ def best_total(oracle: Oracle, games: Sequence[tuple[Sequence[Any], FloatArray]]
     total = oracle.objective()
     for context, losses in sums.values():
         total.add(context, losses)
-    return float(total.minima(None, 0, 1, 0.0)[0])
+    return float(total.minima()[0])
 
 
 def steady(oracle: Oracle, contexts: Sequence[Any], horizon: int, good: float) -> FromArrays:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
@@ -51,15 +52,15 @@ def foreseeing(
     noise = oracle.noise(range(d), np.uint64(key), 0, 2**20)
     fakes = scale * noise.unit(0)
     total = oracle.objective()
-    first = total.leaders(noise, 0, 1, scale)[0]
+    first = total.leaders(Draw(noise, 0, scale), 1)[0]
     allowed = fakes[np.arange(d), table].sum(axis=1) - sum(fakes[x, first(x)] for x in range(d))
     lost, losses = 0.0, np.zeros(len(table))
     for x, loss, guess in rounds:
         surprise = loss
         if guess is not None:
-            lost += float(guess[total.tilted(x, guess).action(x, noise, 0, scale)])
+            lost += float(guess[total.tilted(x, guess).action(x, Draw(noise, 0, scale))])
             surprise = loss - guess
-        lost += float(surprise[total.settle(x, loss, noise, 0, scale)])
+        lost += float(surprise[total.settle(x, loss, Draw(noise, 0, scale))])
         losses += loss[table[:, x]]
     worst = int(np.argmax(lost - losses - allowed))
     return float(lost - losses[worst]), float(allowed[worst])

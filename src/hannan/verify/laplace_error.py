@@ -12,6 +12,7 @@ from scipy import stats
 
 from hannan import bounds
 from hannan.core import Oracle
+from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies, Paths, Subsets, Thresholds
@@ -48,7 +49,7 @@ def noise_law(effort: Effort) -> Finding:
     alone = ContextFTPL(FinitePolicies([[0]], n_actions=1), epsilon=epsilon, seed=effort.seed + 1)
     noise, scale = noise_of(alone)
     n = effort.pick(60_000, 300_000)
-    projected = alone.oracle.objective().minima(noise, 0, n, scale)
+    projected = alone.oracle.objective().minima(Draw(noise, 0, scale), n)
     bound = float(stats.kstwo.isf(_LEVEL, n))
     plays = max(_plays(effort, oracle, x) for oracle in (0, 1) for x in (0.0, 1.0, 2.5))
     x = np.linspace(0.0, 9.0, 40)
@@ -173,6 +174,6 @@ def _measured(case: Case, effort: Effort) -> tuple[float, float]:
     learner = ContextFTPL(case.oracle, contexts=case.contexts, epsilon=epsilon, seed=seed)
     noise, scale = noise_of(learner)
     empty = case.oracle.objective()
-    low, high = (-empty.minima(noise, 0, pairs, sign * scale) for sign in (1.0, -1.0))
+    low, high = (-empty.minima(Draw(noise, 0, sign * scale), pairs) for sign in (1.0, -1.0))
     draws = 0.5 * epsilon * (low + high)
     return float(draws.mean()), standard_error(draws)

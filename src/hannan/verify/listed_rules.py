@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Menu
+from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import ListedRules
@@ -32,14 +33,14 @@ def rule_game(seed: int, rounds: int, **options: Any) -> tuple[float, float]:
         losses = (rng.random(len(menu)) < 0.9).astype(np.float64)
         for good in range(3):  # they take turns at leading
             losses[menu.choices[good]] = float(rng.random() < 0.1)
-        losses[totals.action(menu, None, 0, 0.0)] = 1.0
+        losses[totals.action(menu, WITHOUT_NOISE)] = 1.0
         action = learner.act(menu)
         learner.update(float(losses[action]))
         suffered += float(losses[action])
         totals.add(menu, losses)
     bound = learner.regret_bound()
     assert bound is not None
-    return suffered - float(totals.minima(None, 0, 1, 0.0)[0]), bound
+    return suffered - float(totals.minima()[0]), bound
 
 
 def _rules(weights: FloatArray) -> list[Callable[[Any, FloatArray], int]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from hannan.bounds import semi_bandit
 from hannan.core import Oracle
+from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
@@ -168,10 +169,10 @@ def _weights(effort: Effort, L: int, r: int, n: int) -> FloatArray:
     for level in (0.0, 1.0, 2.0, 2.6, 3.2, 3.8):
         total = oracle.objective()
         total.add(0, np.array([level, 0.0]))
-        q = float(total.law(0, noise, 1.0)[0])
+        q = float(total.law(0, Draw(noise, 0, 1.0))[0])
         W = np.empty(n)
         for i in range(n):
-            W[i], used = total.resample_one(0, 0, noise, draw, L, r, 1.0)
+            W[i], used = total.resample_one(0, 0, Draw(noise, draw, 1.0), L, r)
             draw += used
         rows.append((q, W.mean(), (W**2).mean(), (W**2).std() / math.sqrt(n)))
     return np.array(rows).T

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hannan import bounds, separators
 from hannan.core import Oracle, ParameterError, Policy
+from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import play
@@ -227,7 +228,7 @@ def _coin(oracle: InterceptClassifiers, T: int) -> FromArrays:
         x = oracle.check_context([1.0 - 0.25 / oracle.steps if t < T // 4 else 1.0])
         loss = np.array([0.0, 1.0])
         if t >= T // 4:
-            loss = np.where(np.arange(2) == total.action(x, None, 0, 0.0), 1.0, 0.0)
+            loss = np.where(np.arange(2) == total.action(x, WITHOUT_NOISE), 1.0, 0.0)
         total.add(x, loss)
         contexts.append(x)
         losses.append(loss)

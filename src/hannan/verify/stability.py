@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hannan import bounds
+from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies
@@ -189,7 +190,7 @@ def _leader_counts(learner: ContextFTPL, first: int, count: int) -> Counts:
     """How often each policy of a table leads under the next total, over some draws."""
     noise, scale = noise_of(learner)
     table: Any = learner.oracle
-    leaders: Any = learner.leader.total.leaders(noise, first, count, scale)
+    leaders: Any = learner.leader.total.leaders(Draw(noise, first, scale), count)
     return np.bincount([leader.index for leader in leaders], minlength=table.n_policies)
 
 

@@ -18,6 +18,7 @@ from hannan.bounds import (
     switching_log_size,
 )
 from hannan.core import Environment
+from hannan.core.oracle import Draw
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
@@ -230,10 +231,10 @@ class Instance(NamedTuple):
         total.prepare(oracle.contexts)
         for pair, row in zip(oracle.contexts, self.losses, strict=True):
             total.add(pair, row)
-        leader = total.leaders(noise, 0, 1, self.scale)[0]
+        leader = total.leaders(Draw(noise, 0, self.scale), 1)[0]
         rows = zip(oracle.contexts, self.losses + self.scale * noise.unit(0), strict=True)
         lost = sum(loss_of(row, leader(pair)) for pair, row in rows)
-        return float(total.minima(noise, 0, 1, self.scale)[0]), lost
+        return float(total.minima(Draw(noise, 0, self.scale), 1)[0]), lost
 
     def listed(self, grid: int = 1) -> float:
         """The smallest loss of all sequences, by the definition."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from hannan import bounds
 from hannan.core import Oracle
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import play
@@ -133,13 +134,13 @@ def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
     """Both leaders of every round under the learner's own noise, the same for all rounds."""
     noise, scale = noise_of(learner)
     total = learner.oracle.objective()
-    low, high = (total.minima(noise, 0, draws, s) for s in (scale, -scale))
+    low, high = (total.minima(Draw(noise, 0, s), draws) for s in (scale, -scale))
     played, foreseeing, best = [], [], []
     for context, loss in zip(world.contexts or (), np.asarray(world.losses), strict=True):
-        played.append(total.chosen(context, noise, 0, draws, scale) @ loss)
+        played.append(total.chosen(context, Draw(noise, 0, scale), draws) @ loss)
         total.add(context, loss)
-        foreseeing.append(total.chosen(context, noise, 0, draws, scale) @ loss)
-        best.append(total.minima(None, 0, 1, 0.0)[0])
+        foreseeing.append(total.chosen(context, Draw(noise, 0, scale), draws) @ loss)
+        best.append(total.minima()[0])
     return Terms(np.array(played), np.array(foreseeing), np.array(best), low, -high)
 
 
@@ -159,10 +160,10 @@ def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:
         for x, fake in fakes(effort.rng("law", i)):
             total.add(x, fake)
             mirror.add(x, -fake)
-        limit = -mirror.minima(None, 0, 1, 0.0)[0] - total.minima(None, 0, 1, 0.0)[0]
+        limit = -mirror.minima()[0] - total.minima()[0]
         for context, loss in zip(contexts, losses, strict=True):
-            limit += loss[total.action(context, None, 0, 0.0)]
-            limit -= loss[total.settle(context, loss, None, 0, 0.0)]
+            limit += loss[total.action(context, WITHOUT_NOISE)]
+            limit -= loss[total.settle(context, loss, WITHOUT_NOISE)]
         limits.append(limit)
     short = FromArrays(contexts, losses)
     learners = [FTPL(oracle, fakes, seed=i) for i in range(effort.pick(20, 100))]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Oracle, Policy
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.validation import FloatArray
 from hannan.oracles import (
     AllPolicies,
@@ -99,8 +100,8 @@ def _game(listed: Listed, rng: np.random.Generator) -> tuple[int, int, bool]:
     agree = all(np.array_equal(mine, _row(listed, other.leader())) for other in others)
     for x, context in enumerate(listed.contexts):
         seen = oracle.check_context(context)
-        agree &= np.array_equal(_elements(total.action(seen, None, 0, 0.0), K), mine[x])
-        agree &= np.array_equal(total.chosen(seen, None, 0, 1, 0.0)[0], mine[x])
+        agree &= np.array_equal(_elements(total.action(seen, WITHOUT_NOISE), K), mine[x])
+        agree &= np.array_equal(total.chosen(seen, WITHOUT_NOISE, 1)[0], mine[x])
     return len(ties), rank, bool(agree)
 
 
@@ -130,7 +131,7 @@ def _twins(effort: Effort) -> int:
     table = rng.integers(3, size=(20, 4))
     oracle = FinitePolicies(np.concatenate([table, table[::-1]]), n_actions=3)
     noise = oracle.noise(range(4), np.uint64(rng.integers(2**63)), 0, 2**20)
-    draws: list[Any] = oracle.objective().leaders(noise, 0, effort.pick(500, 20_000), 1.0)
+    draws: list[Any] = oracle.objective().leaders(Draw(noise, 0, 1.0), effort.pick(500, 20_000))
     return sum(leader.index >= len(table) for leader in draws)
 
 

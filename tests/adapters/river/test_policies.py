@@ -9,6 +9,7 @@ import hannan as hn
 from hannan.adapters import RiverPolicies
 from hannan.checks import LEARNER_CHECKS, ORACLE_CHECKS, PARAMETER_CHECKS, check_docstring
 from hannan.checks.oracles import check_ties_break_the_same_way, make_case
+from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.perturbation import seed_key
 from tests.thinning import one_in
 
@@ -82,8 +83,8 @@ def test_scores_are_those_of_ridge_regression():
     ours = taught(RiverPolicies(BAYES, 3))
     ridge = taught(hn.oracles.LinearPolicies(3, intercept=False))
     for row in ROWS:
-        expected = ridge.scores(row, None, 0, 0.0)
-        assert ours.scores(row, None, 0, 0.0) == pytest.approx(expected, abs=1e-9)
+        expected = ridge.scores(row, WITHOUT_NOISE)
+        assert ours.scores(row, WITHOUT_NOISE) == pytest.approx(expected, abs=1e-9)
 
 
 def test_echoes_measure_the_leverage():
@@ -106,16 +107,16 @@ def test_noise_on_scores_is_what_is_documented():
     sigma = 1.5 * math.sqrt(2 * 5 / 50)
     for draw in (0, 7, 1000):
         expected = plain + sigma * np.array(v) @ fakes.normal(draw, 9)
-        assert total.scores(ROWS[2], fakes, draw, 1.5) == pytest.approx(expected)
+        assert total.scores(ROWS[2], Draw(fakes, draw, 1.5)) == pytest.approx(expected)
 
 
 @pytest.mark.stat
 def test_the_law_is_that_of_the_draws():
     oracle = RiverPolicies(BAYES, 3)
     total, fakes = taught(oracle), noise(oracle)
-    q = total.law(ROWS[0], fakes, 2.0)
+    q = total.law(ROWS[0], Draw(fakes, 0, 2.0))
     draws = 4000
-    share = total.chosen(ROWS[0], fakes, 0, draws, 2.0).mean(axis=0)
+    share = total.chosen(ROWS[0], Draw(fakes, 0, 2.0), draws).mean(axis=0)
     assert q.min() > 0.01
     # Four standard deviations each: all three hold with confidence above 0.999.
     assert (np.abs(share - q) < 4 * np.sqrt(q * (1 - q) / draws)).all()
@@ -123,7 +124,7 @@ def test_the_law_is_that_of_the_draws():
 
 def test_before_the_first_round_every_action_may_be_played():
     oracle = RiverPolicies(BAYES, 4)
-    q = oracle.objective().law(ROWS[0], noise(oracle), 1.0)
+    q = oracle.objective().law(ROWS[0], Draw(noise(oracle), 0, 1.0))
     assert q == pytest.approx([0.25] * 4)
 
 
@@ -145,17 +146,19 @@ def test_a_classifier_is_taught_by_what_actions_save():
     # Savings of 4 in 2 rounds.
     shares = total._models[0].predict_proba_one(dict(enumerate(ROWS[0].tolist())))
     expected = [-2.0 * shares.get(k, 0.0) for k in range(3)]
-    assert total.scores(ROWS[0], None, 0, 0.0) == pytest.approx(expected)
+    assert total.scores(ROWS[0], WITHOUT_NOISE) == pytest.approx(expected)
 
 
 def test_a_tilt_moves_scores_by_their_leverage():
     total = taught(ORACLES["regression"])
     tilt = np.array([0.3, 0.1, 0.9])
-    before = total.scores(ROWS[0], None, 0, 0.0)
+    before = total.scores(ROWS[0], WITHOUT_NOISE)
     tilted = total.tilted(ROWS[0], tilt)
     moved = before + total.leverage(ROWS[0]) * tilt
-    assert tilted.scores(ROWS[0].copy(), None, 0, 0.0) == pytest.approx(moved)
-    assert np.array_equal(tilted.scores(ROWS[1], None, 0, 0.0), total.scores(ROWS[1], None, 0, 0.0))
+    assert tilted.scores(ROWS[0].copy(), WITHOUT_NOISE) == pytest.approx(moved)
+    assert np.array_equal(
+        tilted.scores(ROWS[1], WITHOUT_NOISE), total.scores(ROWS[1], WITHOUT_NOISE)
+    )
 
 
 def test_a_leader_stays_as_it_was():
@@ -206,7 +209,7 @@ def test_the_model_given_is_never_changed():
     total = taught(RiverPolicies(model, 2))
     assert not model.weights
     twin = copy.deepcopy(total)
-    assert np.array_equal(twin.scores(ROWS[0], None, 0, 0.0), total.scores(ROWS[0], None, 0, 0.0))
+    assert np.array_equal(twin.scores(ROWS[0], WITHOUT_NOISE), total.scores(ROWS[0], WITHOUT_NOISE))
 
 
 def test_features_may_have_names():
@@ -218,10 +221,10 @@ def test_features_may_have_names():
 
 def test_contexts_of_another_size_are_refused():
     total = taught(ORACLES["small steps"])
-    before = total.scores(ROWS[0], None, 0, 0.0)
+    before = total.scores(ROWS[0], WITHOUT_NOISE)
     with pytest.raises(hn.ContextError, match="2 features; got one with 3"):
         total.add(np.zeros(3), np.zeros(3))
-    assert np.array_equal(total.scores(ROWS[0], None, 0, 0.0), before)
+    assert np.array_equal(total.scores(ROWS[0], WITHOUT_NOISE), before)
 
 
 class Diverged(linear_model.LinearRegression):

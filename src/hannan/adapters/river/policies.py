@@ -19,7 +19,7 @@ from hannan.adapters.river._models import (
     takes_weight,
 )
 from hannan.core import ContextError, ParameterError, Policy
-from hannan.core.oracle import Noise, available_in
+from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise, available_in
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles import LinearPolicies
 from hannan.oracles._features import FeatureOracle
@@ -150,10 +150,10 @@ class RiverLeader(Policy):
 
     def __init__(self, total: RiverObjective, noise: Noise | None, draw: int, scale: float) -> None:
         self.total = total
-        self._draw = noise, draw, scale
+        self._draw = Draw(noise, draw, scale)
 
     def __call__(self, context: Any = None) -> int:
-        action = self.total.action(self.total.oracle.check_context(context), *self._draw)
+        action = self.total.action(self.total.oracle.check_context(context), self._draw)
         assert isinstance(action, int)
         return action
 
@@ -224,8 +224,9 @@ class RiverObjective(LinearObjective):
         shift[available_in(plays)] = 0.0
         return MovedScores(self, context, shift)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
         """The models as they are now, under each draw."""
+        noise, first, scale = draw
         if self._frozen is None:
             self._frozen = self.copy()
         return [RiverLeader(self._frozen, noise, first + i, scale) for i in range(count)]
@@ -292,7 +293,8 @@ class MovedScores(RiverObjective):
     def copy(self) -> MovedScores:
         return MovedScores(self._base.copy(), self._at, self._shift)
 
-    def leaders(self, noise: Noise | None, first: int, count: int, scale: float) -> list[Policy]:
+    def leaders(self, draw: Draw = WITHOUT_NOISE, count: int = 1) -> list[Policy]:
+        noise, first, scale = draw
         frozen = self.copy()
         return [RiverLeader(frozen, noise, first + i, scale) for i in range(count)]
 
