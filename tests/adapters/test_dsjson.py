@@ -41,8 +41,6 @@ def test_a_record_is_read_as_documented():
         probability=0.8,
         others={0: 0.2},
         pdrop=0.5,
-        event_id="e7",
-        timestamp="2021-07-29T10:00:00.999Z",
     )
     assert found.weight == 2.0
 
@@ -132,7 +130,6 @@ def test_what_is_no_decision_is_passed_over():
         ({"c": TWO, "pdrop": 1}, "pdrop"),
         ({"c": TWO, "pdrop": "0"}, "pdrop"),
         ({"c": TWO, "_skipLearn": 1}, "true or false"),
-        ({"c": TWO, "EventId": 3}, "EventId"),
         ({"c": {**TWO, "_slots": [{}, {}]}, "_outcomes": [{}, {}]}, "slots .* not supported"),
         ({"c": {**TWO, "_slots": []}}, "slots .* not supported"),
         ({"c": {"x": {"_slots": []}, **TWO}}, "only in c"),

@@ -98,8 +98,6 @@ def _round(found: dict[str, Any], at: Lines) -> CbAdfRound:
         tags=named(_get(entry, "_tag", str, at) for entry in actions),
         pdrop=_pdrop(found.get("pdrop"), at),
         skip_learn=_get(found, "_skipLearn", bool, at),
-        event_id=_get(found, "EventId", str, at),
-        timestamp=_get(found, "Timestamp", str, at),
     )
 
 

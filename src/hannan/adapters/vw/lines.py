@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import gzip
 import io
 import os
 import reprlib
-import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -71,20 +68,13 @@ class Lines:
             bad = error.object[error.start : error.start + 8]
             raise self.refuse(bad, "text in UTF-8") from None
 
-    def refuse(self, found: Any, accepted: str, first: int | None = None) -> VWFormatError:
-        """What was found in the last line, or since the line `first`, and what was expected."""
-        many = first is not None and first != self.number
-        where = f"Lines {first} to {self.number}" if many else f"Line {self.number}"
+    def refuse(self, found: Any, accepted: str, number: int | None = None) -> VWFormatError:
+        """Say what was found in the last line, or another one, and what was expected."""
+        where = f"Line {self.number if number is None else number}"
         # What was found may be nested deeply, or be long.
         shown = found if isinstance(found, str) else _SHORT.repr(found)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         return VWFormatError(f"{where}{self._name}: found {shown!a}; accepted is {accepted}.")
-
-    def at(self, number: int) -> Lines:
-        """The same source, for what is to be said of an earlier line."""
-        earlier = copy.copy(self)
-        earlier.number = number
-        return earlier
 
     def _read(self, readline: Callable[[int], Any]) -> Iterator[str]:
         while line := readline(self.longest + 2):
@@ -106,50 +96,8 @@ class Lines:
         return text
 
 
-def write_rounds(
-    rounds: Iterable[Any],
-    target: Target,
-    plain: Callable[[Any], Any],
-    write: Callable[[Any], list[str]],
-    read: Callable[[Lines], Iterator[Any]],
-) -> int:
-    """Write rounds, each only if it reads back as it is; returns how many there were.
-
-    `plain` keeps of a round what the format can hold, with features as a reader gives them;
-    `write` and `read` lead from such a round to its lines, and back.
-    """
-    count = 0
-    with _writing(target) as out:
-        for count, this_round in enumerate(rounds, 1):
-            wanted = plain(this_round)
-            lines = write(wanted)
-            source = Lines(lines, sys.maxsize, f" of round {count}, as it would be written")
-            (found,) = read(source)
-            if found != wanted:
-                raise _changed(asdict(wanted), asdict(found), f"Round {count}")
-            for line in lines:
-                out(line)
-    return count
-
-
-def _changed(wanted: Any, found: Any, where: str) -> ParameterError:
-    """What would be read in another way, by the innermost place that differs."""
-    if isinstance(wanted, tuple) and isinstance(found, tuple):
-        wanted, found = dict(enumerate(wanted)), dict(enumerate(found))
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-        for name, value in wanted.items():
-            if name in found and found[name] != value:
-                return _changed(value, found[name], f"{where}, {name!r}")
-        lost = {name: value for name, value in wanted.items() if name not in found}
-        wanted, found = lost, {name: found[name] for name in found if name not in wanted}
-    return ParameterError(
-        f"{where} cannot be written: {short(wanted)} would be read as {short(found)}. Change it, "
-        "or leave the round out."
-    )
-
-
 @contextmanager
-def _writing(target: Target) -> Iterator[Callable[[str], None]]:
+def writing(target: Target) -> Iterator[Callable[[str], None]]:
     """A function that writes one line; a path is replaced only when all has been written."""
     if not isinstance(target, str | os.PathLike):
         if not hasattr(target, "write"):
@@ -178,14 +126,4 @@ def _writing(target: Target) -> Iterator[Callable[[str], None]]:
 def _writer(stream: Any) -> Callable[[str], None]:
     binary = isinstance(stream, io.RawIOBase | io.BufferedIOBase)
     binary = binary or "b" in str(getattr(stream, "mode", ""))
-
-    def write(line: str) -> None:
-        try:
-            data = (line + "\n").encode("utf-8")
-        except UnicodeEncodeError:
-            raise ParameterError(
-                f"Half a surrogate pair cannot be written as UTF-8; got {line[:60]!a}."
-            ) from None
-        stream.write(data if binary else line + "\n")
-
-    return write
+    return lambda line: stream.write(f"{line}\n".encode() if binary else f"{line}\n")

@@ -72,58 +72,22 @@ def log_from_vw(
     >>> log.contexts.tolist(), log.losses.tolist()
     ([[31.0], [18.0]], [1.0, 0.0])
     """
-    who = "log_from_vw"
+    who, described = "log_from_vw", isinstance(actions, str) and actions == "described"
     if isinstance(actions, str):
         check_choice(who, "actions", actions, ("position", "features", "tag", "described"))
-    if actions == "described":
-        return _described(who, rounds, columns, action_columns, n_actions, cost_range)
-    if action_columns is not None:
+    if action_columns is not None and not described:
         raise ParameterError('action_columns= goes with actions="described".')
-    names = Decisions(actions)
-    found = [row for row in map(names.logged, rounds) if row is not None]
-    if not found:
-        raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
-    if len({row.weight for row in found}) > 1:
-        raise ParameterError(
-            f"{who} got records of different pdrop, and a Log counts all rounds alike. Take those "
-            "of one pdrop, or thin the others to it."
-        )
-    taken = np.array([row.action for row in found], dtype=np.intp)
-    K = _count(who, found, len(names.known), n_actions)
-    offers = [row.available for row in found]
-    partial = any(offer is not None and len(offer) < K for offer in offers)
-    everything = range(K)
-    return Log(
-        rows(who, [row.features for row in found], columns),
-        taken,
-        _losses([row.cost for row in found], cost_range, who),
-        np.array([row.probability for row in found]),
-        K,
-        [everything if offer is None else offer for offer in offers] if partial else None,
-        _distribution(found, K),
-    )
-
-
-def _described(
-    who: str,
-    rounds: Iterable[Round],
-    columns: Columns,
-    action_columns: Columns,
-    n_actions: int | None,
-    cost_range: Any,
-) -> Log:
-    """A log whose contexts are menus."""
-    names, kept, found = Decisions("position"), [], []
+    names = Decisions("position" if described else actions)
+    found: list[Logged] = []
+    offers: list[tuple[tuple[Features, ...], tuple[str, ...]]] = []
     for this_round in rounds:
-        if not isinstance(this_round, CbAdfRound):
-            raise InputTypeError(
-                f'{who} with actions="described" takes rounds of cb_adf and dsjson; got '
-                f"{short(this_round)}. Actions of cb have numbers and nothing else."
-            )
+        if described:
+            _check_adf(who, this_round)
         row = names.logged(this_round)
         if row is not None:
             found.append(row)
-            kept.append(this_round)
+            if isinstance(this_round, CbAdfRound):
+                offers.append((this_round.actions, this_round.tags))
     if not found:
         raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
     if len({row.weight for row in found}) > 1:
@@ -131,23 +95,43 @@ def _described(
             f"{who} got records of different pdrop, and a Log counts all rounds alike. Take those "
             "of one pdrop, or thin the others to it."
         )
-    contexts = rows(who, [row.features for row in found], columns)
-    offered = rows(who, [flat(one) for this in kept for one in this.actions], action_columns)
-    if offered is None:
-        raise ParameterError(f"{who} got actions without features: they are not described.")
-    ends = np.cumsum([len(this.actions) for this in kept])
-    menus = []
-    for t, (this, table) in enumerate(zip(kept, np.split(offered, ends[:-1]), strict=True)):
-        menus.append(Menu(None if contexts is None else contexts[t], table, this.tags or None))
-    K = enough(who, n_actions, max(map(len, menus)))
+    contexts: Any = rows(who, [row.features for row in found], columns)
+    available: Any = None
+    K = _count(who, found, len(names.known), n_actions)
+    if described:
+        contexts = _menus(who, contexts, offers, action_columns)
+    elif any(row.available is not None and len(row.available) < K for row in found):
+        available = [range(K) if row.available is None else row.available for row in found]
     return Log(
-        menus,
+        contexts,
         np.array([row.action for row in found], dtype=np.intp),
         _losses([row.cost for row in found], cost_range, who),
         np.array([row.probability for row in found]),
         K,
-        distribution=_distribution(found, K),
+        available,
+        _distribution(found, K),
     )
+
+
+def _check_adf(who: str, this_round: Any) -> None:
+    if not isinstance(this_round, CbAdfRound):
+        raise InputTypeError(
+            f"{who} takes rounds of cb_adf and dsjson here; got {short(this_round)}. Actions of cb "
+            "have numbers and nothing else."
+        )
+
+
+def _menus(who: str, contexts: Any, offers: list[Any], columns: Columns) -> list[Menu]:
+    """Return the context of each round with the rows and the tags of what it offered."""
+    table = rows(who, [flat(each) for actions, _ in offers for each in actions], columns)
+    if table is None:
+        raise ParameterError(f"{who} got actions without features: they are not described.")
+    ends = np.cumsum([len(actions) for actions, _ in offers])
+    parts = zip(offers, np.split(table, ends[:-1]), strict=True)
+    return [
+        Menu(None if contexts is None else contexts[t], part, tags or None)
+        for t, ((_, tags), part) in enumerate(parts)
+    ]
 
 
 def actions_from_vw(rounds: Iterable[Round], by: str = "features") -> list[Any]:
@@ -177,11 +161,7 @@ def actions_from_vw(rounds: Iterable[Round], by: str = "features") -> list[Any]:
     """
     found = Decisions(check_choice("actions_from_vw", "by", by, ("features", "tag")))
     for this_round in rounds:
-        if not isinstance(this_round, CbAdfRound):
-            raise InputTypeError(
-                f"actions_from_vw takes rounds of cb_adf and dsjson; got {short(this_round)}. "
-                "Actions of cb have numbers and nothing else."
-            )
+        _check_adf("actions_from_vw", this_round)
         found.numbers(this_round)
     return found.known
 

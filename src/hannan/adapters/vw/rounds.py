@@ -9,18 +9,16 @@ lower is better.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 from hannan.core import ParameterError
-from hannan.core.params import short
 
 Value = float | str | tuple[float | str, ...]
 Features = Mapping[str, Mapping[str, Value]]
 
-LARGEST = 3.4e38  # Vowpal Wabbit computes in single precision
 LAST = 2**32 - 2  # of actions, from 0
 ROUNDED = 1e-3  # of probabilities that a log may have cut to a few digits
 TOLERANCE = 1e-5  # of sums of probabilities that were rounded to single precision
@@ -76,8 +74,6 @@ class CbAdfRound:
         1 / (1 - pdrop).
     skip_learn
         Whether the record is not to be learned from (dsjson): its decision was never shown.
-    event_id, timestamp
-        As recorded (dsjson).
     """
 
     context: Features
@@ -90,8 +86,6 @@ class CbAdfRound:
     tags: tuple[str, ...] = ()
     pdrop: float = 0.0
     skip_learn: bool = False
-    event_id: str = ""
-    timestamp: str = ""
 
     @property
     def weight(self) -> float:
@@ -114,22 +108,15 @@ def sums_up(law: Collection[float], count: int) -> bool:
     return total <= 1.0 + ROUNDED and (len(law) < max(count, 2) or total >= 1.0 - ROUNDED)
 
 
-def merged(pairs: Sequence[tuple[str, str, float | str]]) -> dict[str, dict[str, Value]]:
+def merged(pairs: Iterable[tuple[str, str, float | str]]) -> dict[str, dict[str, Value]]:
     """Features by namespace and name; values of a name that comes again make a tuple."""
-    found: dict[str, dict[str, Any]] = {}
+    lists: dict[str, dict[str, list[float | str]]] = {}
     for space, name, value in pairs:
-        names = found.setdefault(space, {})
-        if name not in names:
-            names[name] = value
-        elif isinstance(names[name], list):
-            names[name].append(value)
-        else:
-            names[name] = [names[name], value]
-    for names in found.values():
-        for name, value in names.items():
-            if isinstance(value, list):
-                names[name] = tuple(value)
-    return found
+        lists.setdefault(space, {}).setdefault(name, []).append(value)
+    return {
+        space: {name: vs[0] if len(vs) == 1 else tuple(vs) for name, vs in names.items()}
+        for space, names in lists.items()
+    }
 
 
 def named(tags: Iterable[str]) -> tuple[str, ...]:
@@ -145,25 +132,3 @@ def entries(*parts: Features) -> Iterator[tuple[str, str, float | str]]:
             for name, value in values.items():
                 for one in value if isinstance(value, tuple) else (value,):
                     yield space, name, one
-
-
-def plain(features: Features) -> dict[str, dict[str, Value]]:
-    """The same features as a reader gives them, or an error where they cannot be written."""
-    found = entries(features)
-    return merged([(s, n, one if isinstance(one, str) else as_number(one)) for s, n, one in found])
-
-
-def as_number(value: Any) -> float:
-    """A number to write, or an error."""
-    if not number_in(value, -LARGEST, LARGEST):
-        raise ParameterError(
-            f"Values must be words, or numbers that single precision can hold; got {short(value)}."
-        )
-    return float(value)
-
-
-def as_place(value: Any) -> int:
-    """The place of an action to write, or an error."""
-    if not isinstance(value, Integral):
-        raise ParameterError(f"Actions must be integers, from 0; got {short(value)}.")
-    return int(value)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
+from numbers import Integral
 from typing import Any, NamedTuple
 
-from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source, Target, write_rounds
+from hannan.adapters.vw.lines import MAX_ROUND, Lines, Source, Target, writing
 from hannan.adapters.vw.rounds import (
     LAST,
     TOLERANCE,
@@ -23,11 +23,10 @@ from hannan.adapters.vw.rounds import (
     CbRound,
     Features,
     Round,
-    as_number,
-    as_place,
+    entries,
     merged,
     named,
-    plain,
+    number_in,
 )
 from hannan.core import InputTypeError, ParameterError
 from hannan.core.params import short
@@ -42,6 +41,7 @@ NUMERIC = re.compile(r"[+-]?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)
 _INTEGER = re.compile(r"[0-9]{1,10}")
 _LABEL = re.compile(r"(?:^| )(?:shared|ccb|[0-9]+:)")
 _LONGEST = 400  # digits; that is more than a float can hold
+_LARGEST = 3.4e38  # Vowpal Wabbit computes in single precision
 _UNKNOWN: tuple[int | None, float | None, float | None] = (None, None, None)
 
 
@@ -97,9 +97,8 @@ def rounds_of_text(lines: Lines, format: str) -> Iterator[Any]:
 def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str) -> int:
     """Write rounds as text that Vowpal Wabbit reads; returns how many there were.
 
-    Every round is read back before it is written, and refused unless it is still the same. What
-    only dsjson can hold is left out, and decisions without a cost, or marked `skip_learn`, are
-    written without a label.
+    A round that the text cannot hold is refused. What only dsjson can hold is left out, and
+    decisions without a cost, or marked `skip_learn`, are written without a label.
 
     Parameters
     ----------
@@ -124,8 +123,16 @@ def write_vw(rounds: Iterable[CbRound | CbAdfRound], target: Target, format: str
     1
     """
     check_format("write_vw", format, FORMATS)
-    kept, written = (_plain, _written) if format == "cb" else (_plain_group, _written_group)
-    return write_rounds(rounds, target, kept, written, partial(rounds_of_text, format=format))
+    count, lines_of = 0, _cb_lines if format == "cb" else _cb_adf_lines
+    with writing(target) as write:
+        for count, this_round in enumerate(rounds, 1):
+            try:
+                lines = lines_of(this_round)
+            except ParameterError as error:
+                raise ParameterError(f"Round {count}: {error}") from None
+            for line in lines:
+                write(line)
+    return count
 
 
 class _Line(NamedTuple):
@@ -149,10 +156,10 @@ def _groups(lines: Lines) -> Iterator[CbAdfRound]:
                 )
             group.append(_parsed(line, lines))
         elif group:
-            yield _cb_adf(group, lines.at(group[-1].number), group[0].number)
+            yield _cb_adf(group, lines)
             group, size = [], 0
     if group:
-        yield _cb_adf(group, lines, group[0].number)
+        yield _cb_adf(group, lines)
 
 
 def _parsed(line: str, at: Lines) -> _Line:
@@ -173,7 +180,7 @@ def _parsed(line: str, at: Lines) -> _Line:
         tag = tag.removeprefix("'")
     if not words and tab and _LABEL.search(before):
         raise at.refuse(before, "a label after a tab, if there is one; VW skips what is before")
-    return _Line(words, tag, merged(list(_features(rest, at))) if bar else {}, at.number)
+    return _Line(words, tag, merged(_features(rest, at)) if bar else {}, at.number)
 
 
 def _features(text: str, at: Lines) -> Iterator[tuple[str, str, float | str]]:
@@ -207,29 +214,30 @@ def _features(text: str, at: Lines) -> Iterator[tuple[str, str, float | str]]:
             raise at.refuse(f"{tokens[-1]}|", "a blank between a word and the bar")
 
 
-def _number(text: str, at: Lines) -> float:
+def _number(text: str, at: Lines, number: int | None = None) -> float:
     if len(text) > _LONGEST or not NUMBER.fullmatch(text):
-        raise at.refuse(text, "a number")
-    return _finite(float(text), text, at)
+        raise at.refuse(text, "a number", number)
+    return _finite(float(text), text, at, number)
 
 
-def _finite(value: float, text: str, at: Lines) -> float:
+def _finite(value: float, text: str, at: Lines, number: int | None = None) -> float:
     if not math.isfinite(value):
-        raise at.refuse(text, "a number that is finite in double precision")
+        raise at.refuse(text, "a number that is finite in double precision", number)
     return value
 
 
-def _probability(text: str, at: Lines) -> float:
-    value = _number(text, at)
+def _probability(text: str, at: Lines, number: int | None = None) -> float:
+    value = _number(text, at, number)
     if not 0.0 < value <= 1.0 + TOLERANCE:
-        raise at.refuse(text, "the probability of an action that was taken, above 0 and at most 1")
+        accepted = "the probability of an action that was taken, above 0 and at most 1"
+        raise at.refuse(text, accepted, number)
     return min(value, 1.0)
 
 
-def _place(text: str, at: Lines, first: int) -> int:
+def _place(text: str, at: Lines, first: int, number: int | None = None) -> int:
     """The place of an action, from 0, where the format counts from `first`."""
     if not _INTEGER.fullmatch(text) or not first <= int(text) <= LAST + first:
-        raise at.refuse(text, f"the number of an action, from {first}")
+        raise at.refuse(text, f"the number of an action, from {first}", number)
     return int(text) - first
 
 
@@ -251,36 +259,29 @@ def _cb(line: _Line, at: Lines) -> CbRound:
     return CbRound(line.features, *(label or _UNKNOWN), available, line.tag)
 
 
-def _cb_adf(group: list[_Line], at: Lines, first: int) -> CbAdfRound:
+def _cb_adf(group: list[_Line], at: Lines) -> CbAdfRound:
+    first = group[0].number
     shared = _Line([], "", {}, first)
     if group[0].words[:1] == ["shared"]:
         shared, *group = group
-    label: tuple[int, float, float] | None = None
-    for place, line in enumerate(group):
-        for word in line.words:
-            here, parts = at.at(line.number), word.split(":")
-            if len(parts) not in (1, 3) or (label and len(parts) == 3) or len(line.words) > 1:
-                raise here.refuse(word, "one 0:cost:probability in a round")
-            _place(parts[0], here, 0)
-            if len(parts) == 3:
-                label = place, _number(parts[1], here), _probability(parts[2], here)
     if not group or len(shared.words) > 1:
         raise at.refuse(" ".join(shared.words), "shared |…, then a line for each action", first)
+    label: tuple[int, float, float] | None = None
+    for place, line in enumerate(group):
+        if not line.words:
+            continue
+        word, parts = line.words[0], line.words[0].split(":")
+        if len(line.words) > 1 or len(parts) not in (1, 3) or (label and len(parts) == 3):
+            raise at.refuse(word, "one 0:cost:probability in a round", line.number)
+        _place(parts[0], at, 0, line.number)
+        if len(parts) == 3:
+            cost = _number(parts[1], at, line.number)
+            label = place, cost, _probability(parts[2], at, line.number)
     actions, tags = tuple(line.features for line in group), named(line.tag for line in group)
     return CbAdfRound(shared.features, actions, *(label or _UNKNOWN), {}, shared.tag, tags)
 
 
-def _plain(this: Any) -> CbRound:
-    _check_kind(this, CbRound)
-    available = None if this.available is None else tuple(this.available)
-    return CbRound(plain(this.context), *_known(this), available, this.tag)
-
-
-def _plain_group(this: Any) -> CbAdfRound:
-    _check_kind(this, CbAdfRound)
-    label = _UNKNOWN if this.skip_learn else _known(this)
-    actions = tuple(map(plain, this.actions))
-    return CbAdfRound(plain(this.context), actions, *label, {}, this.tag, named(this.tags))
+# Writing ------------------------------------------------------------------------------------
 
 
 def _check_kind(this: Any, kind: type) -> None:
@@ -290,39 +291,70 @@ def _check_kind(this: Any, kind: type) -> None:
         )
 
 
-def _known(this: CbRound | CbAdfRound) -> tuple[int | None, float | None, float | None]:
-    if this.action is not None and this.cost is None:
-        return _UNKNOWN
-    return this.action, None if this.cost is None else as_number(this.cost), this.probability
+def _cb_lines(this: Any) -> list[str]:
+    _check_kind(this, CbRound)
+    label = _label(this, math.inf)
+    places = tuple(label) if this.available is None else tuple(this.available)
+    unclear = len(set(places)) < len(places) or this.available == () or not {*label} <= {*places}
+    if unclear or not all(_is_place(k) for k in places) or (this.available and len(places) < 2):
+        raise _unwritable("available", this.available, "several different places, from 0")
+    return [_line([f"{k + 1}{label.get(k, '')}" for k in places], this.tag, this.context)]
 
 
-def _written(this: CbRound) -> list[str]:
-    label = {} if this.cost is None else {as_place(this.action): _label(this)}
-    places = tuple(label) if this.available is None else this.available
-    return [_line([f"{as_place(k) + 1}{label.get(k, '')}" for k in places], this.tag, this.context)]
-
-
-def _written_group(this: CbAdfRound) -> list[str]:
+def _cb_adf_lines(this: Any) -> list[str]:
     """With the blank line that ends a group."""
+    _check_kind(this, CbAdfRound)
+    if not this.actions or len(this.tags) not in (0, len(this.actions)):
+        raise _unwritable("actions", this.actions, "at least one, and none or as many tags")
+    label = {} if this.skip_learn else _label(this, len(this.actions))
     lines = [_line(["shared"], this.tag, this.context)]
-    label = {} if this.cost is None else {as_place(this.action): [f"0{_label(this)}"]}
     for k, features in enumerate(this.actions):
-        lines.append(_line(label.get(k, []), "".join(this.tags[k : k + 1]), features))
+        words = [f"0{label[k]}"] if k in label else []
+        lines.append(_line(words, this.tags[k] if this.tags else "", features))
     return [*lines, ""]
 
 
-def _label(this: CbRound | CbAdfRound) -> str:
-    return f":{this.cost}:{this.probability}"
+def _label(this: CbRound | CbAdfRound, count: float) -> dict[int, str]:
+    """ ":cost:probability" by the place of the action; nothing where the cost is not known."""
+    if this.cost is None and (this.action is not None or this.probability is None):
+        return {}
+    p = this.probability
+    if not _is_place(this.action, count) or p is None or not number_in(p, 0.0, 1.0) or p == 0.0:
+        raise _unwritable("label", (this.action, this.cost, p), "an action, a cost, a probability")
+    assert this.action is not None
+    return {int(this.action): f":{_value(this.cost)}:{float(p)}"}
+
+
+def _is_place(value: Any, count: float = math.inf) -> bool:
+    return isinstance(value, Integral) and 0 <= value < min(count, LAST + 1)
 
 
 def _line(words: list[str], tag: str, features: Features) -> str:
-    spaces = [" ".join(_space(name, values)) for name, values in features.items()]
-    return " ".join([*words, *([f"'{tag}"] if tag else []), *(spaces or ["|"])])
+    if tag:
+        words = [*words, f"'{_word(tag, 'tag')}"]
+    for space, values in features.items():
+        words.append(f"|{_word(space, 'namespace', ':') if space else ''}")
+        for _, name, value in entries({space: values}):
+            written = _value(value)
+            name = _word(name, "name", ":")
+            words.append(name if value == 1.0 else f"{name}:{written}")
+    return " ".join(words if features else [*words, "|"])
 
 
-def _space(space: str, values: Any) -> Iterator[str]:
-    """A namespace: its bar and name, then its features."""
-    yield f"|{space}"
-    for name, value in values.items():
-        for one in value if isinstance(value, tuple) else (value,):
-            yield name if one == 1.0 else f"{name}:{one}"
+def _word(text: Any, what: str, more: str = "") -> str:
+    fits = isinstance(text, str) and text and not {*text} & {*"| \t\r\n\0", *more}
+    if not fits or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise _unwritable(what, text, f"text without blanks and the characters |{more}")
+    return str(text)
+
+
+def _value(value: Any) -> float | str:
+    if isinstance(value, str) and not NUMERIC.match(value):
+        return _word(value, "word")
+    if not number_in(value, -_LARGEST, _LARGEST):
+        raise _unwritable("value", value, "a word, or a number that single precision can hold")
+    return float(value)
+
+
+def _unwritable(what: str, found: Any, accepted: str) -> ParameterError:
+    return ParameterError(f"The {what} {short(found)} cannot be written; accepted is {accepted}.")
