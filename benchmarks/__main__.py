@@ -1,4 +1,4 @@
-"""`python -m benchmarks [study ...] [--write]`."""
+"""`python -m benchmarks [study ...] [--write]`, or `compare --base <src of another checkout>`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hannan as hn
+from benchmarks import compare
 from benchmarks.measure import Line, Matrix
 
 STUDIES = (
@@ -69,7 +70,10 @@ def main() -> int:
     parser.add_argument(
         "--write", action="store_true", help="renew these studies, or all, in benchmarks/RESULTS.md"
     )
+    parser.add_argument("--base", help="src folder of another checkout; for `compare` only")
     options = parser.parse_args()
+    if options.studies == ["compare"]:
+        return show({"compare": compare.run(options.base)}, Console())
     unknown = [name for name in options.studies if name not in STUDIES]
     if unknown:
         parser.error(f"no study is called {unknown[0]!r}; there are {', '.join(STUDIES)}")
@@ -80,10 +84,15 @@ def main() -> int:
             started = time.perf_counter()
             report[name] = importlib.import_module(f"benchmarks.{name}").run()
         console.print(f"{name}: {time.perf_counter() - started:.0f} s", style="dim")
-    for table in as_tables(report):
-        console.print(table)
     if options.write:
         RESULTS.write_text(renewed(report), encoding="utf-8")
+    return show(report, console)
+
+
+def show(report: Report, console: Console) -> int:
+    """Print the tables; 1 if a target is missed."""
+    for table in as_tables(report):
+        console.print(table)
     return int(any(x.passed is False for name in report for x in lines(report, name)))
 
 

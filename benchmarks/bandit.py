@@ -59,7 +59,7 @@ def _small() -> list[Line]:
     cost, speed = 1e6 * statistics.median(one), 1.0 / statistics.median(other)
     what = "fixed overhead of act + update, two policies, µs"
     return [
-        Line(what, cost, f"{cost:.1f} µs", 9.0, at_least=False),
+        Line(what, cost, f"{cost:.1f} µs", 15.0, at_least=False),
         Line(f"AllPolicies, d=10, K={K}: rounds a second", speed, rate(other), 80_000.0),
     ]
 

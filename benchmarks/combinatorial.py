@@ -186,7 +186,7 @@ def _masks() -> list[Line]:
                 f"{name}, {feedback}: a round with 5 % of the elements closed over one without",
                 worse,
                 f"{worse:.2f} ({1e6 * min(masked):.0f} : {1e6 * min(plain):.0f} µs)",
-                1.3,
+                2.0,
                 at_least=False,
             )
         )
