@@ -82,7 +82,7 @@ def log_from_vw(
     offers: list[tuple[tuple[Features, ...], tuple[str, ...]]] = []
     for this_round in rounds:
         if described:
-            _check_adf(who, this_round)
+            _as_adf(who, this_round)
         row = names.logged(this_round)
         if row is not None:
             found.append(row)
@@ -113,12 +113,13 @@ def log_from_vw(
     )
 
 
-def _check_adf(who: str, this_round: Any) -> None:
+def _as_adf(who: str, this_round: Any) -> CbAdfRound:
     if not isinstance(this_round, CbAdfRound):
         raise InputTypeError(
             f"{who} takes rounds of cb_adf and dsjson here; got {short(this_round)}. Actions of cb "
             "have numbers and nothing else."
         )
+    return this_round
 
 
 def _menus(who: str, contexts: Any, offers: list[Any], columns: Columns) -> list[Menu]:
@@ -161,8 +162,7 @@ def actions_from_vw(rounds: Iterable[Round], by: str = "features") -> list[Any]:
     """
     found = Decisions(check_choice("actions_from_vw", "by", by, ("features", "tag")))
     for this_round in rounds:
-        _check_adf("actions_from_vw", this_round)
-        found.numbers(this_round)
+        found.numbers(_as_adf("actions_from_vw", this_round))
     return found.known
 
 

@@ -326,7 +326,7 @@ def _label(this: CbRound | CbAdfRound, count: float) -> dict[int, str]:
 
 
 def _is_place(value: Any, count: float = math.inf) -> bool:
-    return isinstance(value, Integral) and 0 <= value < min(count, LAST + 1)
+    return isinstance(value, Integral) and 0 <= int(value) < min(count, LAST + 1)
 
 
 def _line(words: list[str], tag: str, features: Features) -> str:
