@@ -189,19 +189,29 @@ class Answer:
             worse = self._versus(choice, constant)
             notes.append(f"{constant.name}: {self._mean(constant.mean)}{worse}.")
         if self.best is not None and self.found is not None:
-            where = "this log" if self.stream.logged else "all rows and measured on the same ones"
+            notes += self._notes_of_hindsight(self.best)
+        same = self.merged.items()
+        notes += [f"{name} made the same choices as {other}." for name, other in same]
+            f"{name} made the same choices as {other}." for name, other in self.merged.items()
+        ]
+        return notes + self._notes_of_players()
+
+    def _notes_of_hindsight(self, best: float) -> list[str]:
+        where = "this log" if self.stream.logged else "all rows and measured on the same ones"
+        notes = [
+            f"Best found in hindsight, {self.found} fitted to {where}: "
+            f"{self._mean(best)}; in-sample, so it looks better than it is."
+        ]
+        better = [p.name for p in self.players if p.mean < best and not self.stream.logged]
+        if better:
             notes.append(
-                f"Best found in hindsight, {self.found} fitted to {where}: "
-                f"{self._mean(self.best)}; in-sample, so it looks better than it is."
+                f"{' and '.join(better)} did better than the best policy found: it is not the "
+                "best there is."
             )
-            better = [p.name for p in self.players if p.mean < self.best and not self.stream.logged]
-            if better:
-                notes.append(
-                    f"{' and '.join(better)} did better than the best policy found: it is not the "
-                    "best there is."
-                )
-        for name, other in self.merged.items():
-            notes.append(f"{name} made the same choices as {other}.")
+        return notes
+
+    def _notes_of_players(self) -> list[str]:
+        notes = []
         for player in self.players:
             count = player.record["result"].get("restarts")
             if count is not None:

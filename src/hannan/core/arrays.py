@@ -31,8 +31,8 @@ Contexts = Sequence[Any] | HasArray
 _NUMBERS = "fiub"  # kinds of NumPy types that are numbers
 
 
-def as_array(given: Any) -> NDArray[Any]:
-    """Anything like an array as one; frames become two-dimensional.
+def as_array(values: Any) -> NDArray[Any]:
+    """Return anything like an array as one; frames become two-dimensional.
 
     Examples
     --------
@@ -43,30 +43,35 @@ def as_array(given: Any) -> NDArray[Any]:
     >>> as_array(pd.Series([1, None], dtype="Int64"))
     array([ 1., nan])
     """
-    if type(given) is np.ndarray:
-        return given if given.dtype.kind != "O" else _resolved(given)
-    if isinstance(given, np.ma.MaskedArray):
-        return _unmasked(given)
-    if is_lazy(given):
+    if type(values) is np.ndarray:
+        return values if values.dtype.kind != "O" else _resolved(values)
+    if isinstance(values, np.ma.MaskedArray):
+        return _unmasked(values)
+    if is_lazy(values):
         raise TypeError("a LazyFrame is not a number yet: call .collect() first")
-    if is_frame(given):
-        parts = [as_array(column) for _, column in columns_of(given)]
-        if parts and all(part.dtype.kind in _NUMBERS for part in parts):
-            return np.stack(parts, axis=1)
-        found = np.empty((len(given), len(parts)), dtype=object)
-        for i, (_, column) in enumerate(columns_of(given)):
-            found[:, i] = as_list(column)
-        return found
+    if is_frame(values):
+        return _stacked(values)
     try:
-        found = np.asarray(given)
+        array = np.asarray(values)
     except (TypeError, ValueError, MemoryError):
         raise
     except Exception as error:  # what others write in __array__ may raise anything
-        raise TypeError(f"{type(given).__name__} cannot be made an array") from error
-    if found.dtype.kind == "O":
-        return _resolved(found)
+        raise TypeError(f"{type(values).__name__} cannot be made an array") from error
+    if array.dtype.kind == "O":
+        return _resolved(array)
     # Kernels are compiled for arrays that may be written to; what frames lend may not.
-    return found if found.flags.writeable else found.copy()
+    return array if array.flags.writeable else array.copy()
+
+
+def _stacked(frame: Any) -> NDArray[Any]:
+    """Put the columns of a frame side by side: numbers if all are, else Python objects."""
+    parts = [as_array(column) for _, column in columns_of(frame)]
+    if parts and all(part.dtype.kind in _NUMBERS for part in parts):
+        return np.stack(parts, axis=1)
+    objects = np.empty((len(frame), len(parts)), dtype=object)
+    for i, (_, column) in enumerate(columns_of(frame)):
+        objects[:, i] = as_list(column)
+    return objects
 
 
 def as_floats(given: Any) -> NDArray[np.float64]:

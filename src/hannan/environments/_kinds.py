@@ -26,7 +26,7 @@ _ID_WORDS = {"id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no", "nu
 
 @dataclass(slots=True)
 class Columns:
-    """What was found.
+    """Kinds of the columns of a table.
 
     Attributes
     ----------
@@ -58,19 +58,8 @@ def look(
     `asked` says the kinds of some columns. Columns that are `chosen` are used, whatever they
     look like. The whole table is read, in batches.
     """
-    asked, found = asked or {}, Columns()
-    sample: dict[str, list[Any]] = {name: [] for name in names}
-    most = max(_FEW, min(_ROWS, _CELLS // max(1, len(names))))
-    holes = dict.fromkeys([*names, *counted], 0)
-    for first, batch in table.batches(list(holes)):
-        seen = first - 1
-        size = len(next(iter(batch.values())))
-        found.rows = seen + size
-        for name in holes:
-            cells = batch[name] if isinstance(batch[name], list) else batch[name].tolist()
-            if name in sample and seen < most:
-                sample[name] += [cell for cell in cells[: most - seen] if not is_hole(cell)]
-            holes[name] += sum(map(is_hole, cells))
+    asked = asked or {}
+    rows, sample, holes = _read(table, names, counted)
     kinds: dict[str, tuple[str | None, str]] = {}
     for name in names:
         kind = asked.get(name)
@@ -81,22 +70,50 @@ def look(
         # Where nothing is missing no number has to say so.
         whole = {name: ("number only", "") for name, kind in kinds.items() if kind[0] == "number"}
         kinds |= {name: kind for name, kind in whole.items() if not holes[name]}
+    used, left_out = _fitting(kinds)
+    missing = {
+        name: count for name, count in holes.items() if count and (name in used or name in counted)
+    }
+    return Columns(used, left_out, missing, rows)
+
+
+def _read(
+    table: Table, names: Sequence[str], counted: Sequence[str]
+) -> tuple[int, dict[str, list[Any]], dict[str, int]]:
+    """Read the number of rows, the first cells of each column, and how many are missing."""
+    rows = 0
+    sample: dict[str, list[Any]] = {name: [] for name in names}
+    most = max(_FEW, min(_ROWS, _CELLS // max(1, len(names))))
+    holes = dict.fromkeys([*names, *counted], 0)
+    for first, batch in table.batches(list(holes)):
+        seen = first - 1
+        size = len(next(iter(batch.values())))
+        rows = seen + size
+        for name in holes:
+            cells = batch[name] if isinstance(batch[name], list) else batch[name].tolist()
+            if name in sample and seen < most:
+                sample[name] += [cell for cell in cells[: most - seen] if not is_hole(cell)]
+            holes[name] += sum(map(is_hole, cells))
+    return rows, sample, holes
+
+
+def _fitting(
+    kinds: Mapping[str, tuple[str | None, str]],
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Tell the columns to use, as many as there is room for, from the others and why."""
+    used: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     width = 0
     for name, (kind, why) in kinds.items():
         need = 0 if kind is None else column_of(kind).width
         if kind is not None and width + need > MAX_WIDTH:
             kind, why = None, f"no room: rows become {MAX_WIDTH} numbers at most"
         if kind is None:
-            found.left_out[name] = why
+            left_out[name] = why
         else:
-            found.kinds[name] = kind
+            used[name] = kind
             width += need
-    found.missing = {
-        name: count
-        for name, count in holes.items()
-        if count and (name in found.kinds or name in counted)
-    }
-    return found
+    return used, left_out
 
 
 def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[str | None, str]:
@@ -120,15 +137,14 @@ def _kind(name: str, cells: list[Any], category: bool, chosen: bool) -> tuple[st
     dates = _dates(cells)
     if dates is not None:
         return dates, ""
-    if len(distinct) > max(_LEVELS, len(cells) // 2) or (
-        len(distinct) == len(cells) and len(cells) > _FEW
-    ):
-        if chosen:
-            return ("text" if _are_sentences(texts) else levels), ""
-        if _are_sentences(texts):
-            return None, "free text"
-        return None, "looks like an identifier: nearly every row has another"
-    return levels, ""
+    different = len(distinct) == len(cells) and len(cells) > _FEW
+    if not different and len(distinct) <= max(_LEVELS, len(cells) // 2):
+        return levels, ""
+    sentences = _are_sentences(texts)
+    if chosen:
+        return ("text" if sentences else levels), ""
+    why = "free text" if sentences else "looks like an identifier: nearly every row has another"
+    return None, why
 
 
 def _are_codes(cells: Sequence[Any]) -> bool:

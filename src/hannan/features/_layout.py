@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hannan.features._found import dates_of, kind_of
@@ -15,6 +15,14 @@ from hannan.features.text import Text
 
 _BUCKETS = 8  # of a text
 _NEW, _LEVELS, _LEAST, _UNKNOWN = 8, 8, 2, 4
+
+# Columns with numbers of their own, from the values seen so far.
+_COLUMNS: dict[type[Column], Callable[[Sequence[Any]], Column]] = {
+    Number: lambda values: Number(indicator=False),
+    Flag: lambda values: Flag(indicator=False),
+    Date: dates_of,
+    Text: lambda values: Text(_BUCKETS, indicator=False),
+}
 
 
 class Layout(NamedTuple):
@@ -38,16 +46,10 @@ def laid_out(
     parts: dict[Any, Column] = {}
     categories = []
     unknown = 0
-    for name, found in values.items():
-        kind = kind_of(found) if found else None
-        if kind is Number:
-            parts[name] = Number(indicator=False)
-        elif kind is Flag:
-            parts[name] = Flag(indicator=False)
-        elif kind is Date:
-            parts[name] = dates_of(found)
-        elif kind is Text:
-            parts[name] = Text(_BUCKETS, indicator=False)
+    for name, seen in values.items():
+        kind = kind_of(seen) if seen else None
+        if kind in _COLUMNS:
+            parts[name] = _COLUMNS[kind](seen)
         elif kind is Category:
             categories.append(name)
         else:
@@ -56,11 +58,11 @@ def laid_out(
         left = room - sum(part.width for part in parts.values())
         wanted = _NEW + _LEVELS * len(categories) + _UNKNOWN * unknown
         places = min(most, max(_NEW + _LEAST * len(categories), min(wanted, left)))
-    taken, kept = places, {}
+    taken, fitting = places, {}
     for name, part in parts.items():
         taken += part.width
         if taken > most:
             break
-        kept[name] = part
+        fitting[name] = part
     share = places // 2 if len(categories) + unknown > 1 else places - _NEW // 2
-    return Layout(kept, categories[:most], places, max(share, _LEVELS))
+    return Layout(fitting, categories[:most], places, max(share, _LEVELS))

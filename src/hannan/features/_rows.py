@@ -9,6 +9,7 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hannan.core.arrays import is_frame, is_lazy
 from hannan.core.errors import ContextError
@@ -30,22 +31,19 @@ def cells_of(row: Any) -> Cells:
     if row is None:
         return {}
     try:
-        found = _read(row)
+        cells = _read(row)
     except ContextError:
         raise
     except Exception as error:  # what others write in their classes
         raise _refused(row, f"reading it raised {type(error).__name__}") from error
-    return found or {}
+    return cells or {}
 
 
 def _read(row: Any) -> Cells:
     if isinstance(row, _SINGLE):
         return [row]
     if isinstance(row, np.ndarray):
-        if row.ndim > 1:
-            raise _refused(row, f"its shape is {row.shape}: give one row, table[i]")
-        plain = row.dtype.kind in "fiub"
-        return [row[()]] if row.ndim == 0 else row.tolist() if plain else list(row)
+        return _read_array(row)
     if is_lazy(row) or is_frame(row):
         advice = "give one row of it, such as frame.iloc[i] or frame.row(i, named=True)"
         raise _refused(row, f"a frame has many: {advice}")
@@ -58,6 +56,18 @@ def _read(row: Any) -> Cells:
         return dict(row.items())
     if dataclasses.is_dataclass(row) and not isinstance(row, type):
         return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
+    return _read_sequence(row)
+
+
+def _read_array(row: NDArray[Any]) -> list[Any]:
+    if row.ndim > 1:
+        raise _refused(row, f"its shape is {row.shape}: give one row, table[i]")
+    plain = row.dtype.kind in "fiub"
+    return [row[()]] if row.ndim == 0 else row.tolist() if plain else list(row)
+
+
+def _read_sequence(row: Any) -> Cells:
+    """Read a row by what it can do: of pyarrow, of polars, or any other sequence."""
     if hasattr(row, "as_py"):  # a scalar of pyarrow
         return cells_of(row.as_py())
     if hasattr(row, "to_list"):  # a series of polars

@@ -26,22 +26,7 @@ class Graph(NamedTuple):
 
 def read_graph(owner: str, given: Any, directed: bool) -> Graph:
     """A networkx graph, a table with a column for each end, two arrays, or a list of pairs."""
-    nodes: list[Any] = []
-    edges: list[tuple[Any, ...]] = []
-    if hasattr(given, "is_directed") and hasattr(given, "edges"):
-        if given.is_directed() != directed:
-            raise InputTypeError(f"{owner} needs {_WRONG_KIND[directed]}")
-        nodes = list(given.nodes)
-        keys = {"keys": True} if directed and given.is_multigraph() else {}
-        edges = [tuple(edge) for edge in given.edges(**keys)]
-    elif is_frame(given):
-        edges = _pairs(owner, *_ends(owner, given, _COLUMNS[:1] if directed else _COLUMNS))
-    elif hasattr(given, "tail") and not callable(given.tail):
-        edges = _pairs(owner, given.tail, given.head)
-    elif isinstance(given, tuple) and len(given) == 2 and _are_columns(given, directed):
-        edges = _pairs(owner, *given)
-    else:
-        edges = _listed(owner, given, directed)
+    nodes, edges = _nodes_and_edges(owner, given, directed)
     if not edges:
         raise ParameterError(f"{owner} needs a graph with at least one edge; got one without any.")
     try:
@@ -58,6 +43,25 @@ def read_graph(owner: str, given: Any, directed: bool) -> Graph:
     tail = np.array([number[edge[0]] for edge in edges], np.int64)
     head = np.array([number[edge[1]] for edge in edges], np.int64)
     return Graph(list(number), edges, tail, head, number)
+
+
+def _nodes_and_edges(
+    owner: str, given: Any, directed: bool
+) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    """Read the edges, and the nodes of a graph that has some without edges."""
+    if hasattr(given, "is_directed") and hasattr(given, "edges"):
+        if given.is_directed() != directed:
+            raise InputTypeError(f"{owner} needs {_WRONG_KIND[directed]}")
+        keys = {"keys": True} if directed and given.is_multigraph() else {}
+        return list(given.nodes), [tuple(edge) for edge in given.edges(**keys)]
+    if is_frame(given):
+        ends = _ends(owner, given, _COLUMNS[:1] if directed else _COLUMNS)
+        return [], _pairs(owner, *ends)
+    if hasattr(given, "tail") and not callable(given.tail):
+        return [], _pairs(owner, given.tail, given.head)
+    if isinstance(given, tuple) and len(given) == 2 and _are_columns(given, directed):
+        return [], _pairs(owner, *given)
+    return [], _listed(owner, given, directed)
 
 
 def as_read(given: Any, graph: Graph) -> Any:

@@ -17,43 +17,27 @@ def as_table(
     actions: ArrayLike, n_actions: int | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
     """The table of codes, the sets behind the codes (None for single elements), and K."""
-    given = as_array(actions)
-    if given.ndim == 1:
-        given = given[:, None]
-    if given.ndim not in (2, 3) or 0 in given.shape:
+    table = as_array(actions)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim not in (2, 3) or 0 in table.shape:
         raise ParameterError(
             "FinitePolicies needs a table of actions, [N, d] or [N, d, m] integers or [N, d, K] "
             "booleans, with at least one policy and one context; got an array of shape "
-            f"{given.shape}."
+            f"{table.shape}."
         )
-    if given.dtype == bool and given.ndim == 3:
-        width = given.shape[2]
+    if table.dtype == bool and table.ndim == 3:
+        width = table.shape[2]
         if n_actions not in (None, width):
             raise ParameterError(f"A table of {width} booleans a context has n_actions={width}.")
-        inclusion = given
+        inclusion = table
     else:
-        if given.dtype.kind == "f" and np.isnan(given).any():
-            row, column = (int(i) for i in np.argwhere(np.isnan(given))[0][:2])
-            raise ParameterError(
-                f"FinitePolicies needs an action in every cell; that of policy {row} on context "
-                f"{column} is missing."
-            )
-        if not np.issubdtype(given.dtype, np.integer):
-            raise InputTypeError(
-                f"FinitePolicies needs integer actions; got a table of type {given.dtype}."
-            )
-        low, top = int(given.min()), int(given.max())
-        width = top + 1 if n_actions is None else n_actions
-        if low < 0 or top >= width:
-            raise ParameterError(
-                f"Actions are 0 to n_actions - 1 = {width - 1}; the table holds "
-                f"{low if low < 0 else top}."
-            )
-        if given.ndim == 2:
-            return given.copy(order="K"), None, width
-        inclusion = np.zeros((*given.shape[:2], width), dtype=bool)
-        np.put_along_axis(inclusion, given.astype(np.intp), True, axis=2)
-        if (inclusion.sum(axis=2) != given.shape[2]).any():
+        width = _check_actions(table, n_actions)
+        if table.ndim == 2:
+            return table.copy(order="K"), None, width
+        inclusion = np.zeros((*table.shape[:2], width), dtype=bool)
+        np.put_along_axis(inclusion, table.astype(np.intp), True, axis=2)
+        if (inclusion.sum(axis=2) != table.shape[2]).any():
             raise ParameterError("FinitePolicies needs sets of m different elements in each cell.")
     packed = np.packbits(inclusion.reshape(-1, width), axis=1)
     _, first, codes = np.unique(
@@ -63,6 +47,28 @@ def as_table(
     )
     sets = inclusion.reshape(-1, width)[first]
     return codes.reshape(inclusion.shape[:2]), sets, width
+
+
+def _check_actions(table: NDArray[Any], n_actions: int | None) -> int:
+    """Return K, or raise an error for cells that do not hold an action."""
+    if table.dtype.kind == "f" and np.isnan(table).any():
+        row, column = (int(i) for i in np.argwhere(np.isnan(table))[0][:2])
+        raise ParameterError(
+            f"FinitePolicies needs an action in every cell; that of policy {row} on context "
+            f"{column} is missing."
+        )
+    if not np.issubdtype(table.dtype, np.integer):
+        raise InputTypeError(
+            f"FinitePolicies needs integer actions; got a table of type {table.dtype}."
+        )
+    low, top = int(table.min()), int(table.max())
+    width = top + 1 if n_actions is None else n_actions
+    if low < 0 or top >= width:
+        raise ParameterError(
+            f"Actions are 0 to n_actions - 1 = {width - 1}; the table holds "
+            f"{low if low < 0 else top}."
+        )
+    return width
 
 
 def distinct_rows(table: NDArray[Any]) -> int:
