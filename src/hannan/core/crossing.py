@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hannan.core.menu import Menu
 from hannan.core.params import Parametrised
+from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import described as kernel
 
@@ -40,7 +41,7 @@ class Crossing(Parametrised):
            [ 1.,  0.,  5.,  0., 10.]])
     """
 
-    _derived = frozenset({"_plans"})
+    stored = State()
 
     def __init__(self, blocks: tuple[str, ...], width: int) -> None:
         known = isinstance(blocks, list | tuple) and len(set(map(str, blocks))) == len(blocks)

@@ -11,6 +11,7 @@ import numpy as np
 from hannan.core.arrays import as_floats
 from hannan.core.errors import ContextError, InputTypeError, ParameterError
 from hannan.core.rounds import context_key
+from hannan.core.state import State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels.losses import extremes
@@ -47,6 +48,7 @@ class Menu(Stored):
     """
 
     _is_value = True
+    stored = State()
 
     context: Any
     rows: Any

@@ -14,6 +14,7 @@ from hannan.core.errors import HannanError, InfeasibleError, InputTypeError, Par
 from hannan.core.kept import same
 from hannan.core.params import Parametrised
 from hannan.core.policy import Action, Policy, loss_of
+from hannan.core.state import State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import weights
@@ -63,6 +64,9 @@ class Objective(Stored, ABC):
 
     scored: bool = False
     """Whether leaders have a score for each action on a context, so that `among` answers."""
+
+    stored = State()
+    _moving = True
 
     @property
     def n_actions(self) -> int:
@@ -383,11 +387,6 @@ class Oracle(Parametrised, ABC):
     policy in the order the class documents.
     """
 
-    _room = frozenset(
-        {"n", "n_actions", "n_contexts", "contexts", "n_labels", "n_left", "n_right", "restarts",
-         "n_features", "sequence"}
-    )  # fmt: skip
-
     exact: bool = True
     """Whether leaders are true minimisers; theorems need it."""
 
@@ -427,12 +426,14 @@ class Oracle(Parametrised, ABC):
     eagerness: float = 1.0
     """Factor on G that suits self-tuning; regret is bounded whatever it is."""
 
+    stored = State()
+    room_for: ClassVar[tuple[str, ...]] = (
+        "n n_actions n_contexts contexts n_labels n_left n_right restarts n_features sequence",
+    )
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.timed = cls.at is not Oracle.at
-
-    def _state(self) -> dict[str, Any]:
-        return {}  # a class is what it was made as
 
     @property
     def fixed_size(self) -> bool:

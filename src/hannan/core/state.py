@@ -236,6 +236,16 @@ def _fits_like(value: Any, new: Any) -> bool:
     return not infinite.any() or bool(np.array_equal(value[infinite], new[infinite], True))
 
 
+class RowBytes(Kind):
+    """The bytes of a row of finite numbers, as keys of dictionaries are."""
+
+    def __init__(self, length: Bound = None) -> None:
+        self.row = Array(length)
+
+    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
+        return type(value) is bytes and self.row.accepts(np.frombuffer(value), None, scope)
+
+
 class Part(Kind):
     """An object that the owner's constructor makes: files hold only what it learned."""
 
@@ -342,8 +352,17 @@ class Namespace:
 
 def room(kind: type[Stored], makings: Any) -> float:
     """Return about how many bytes an object with these parameters takes as attributes."""
-    sizes = [getattr(makings, name, None) for name in kind.room_for]
-    return 128.0 * math.prod(min(n, 2**63) for n in sizes if isinstance(n, int) and n > 0)
+    total = 0.0
+    for product in kind.room_for:
+        sizes = [_path(makings, name) for name in product.split()]
+        total += math.prod(min(n, 2**63) for n in sizes if isinstance(n, int) and n > 0)
+    return 128.0 * total
+
+
+def _path(makings: Any, name: str) -> Any:
+    for each in name.split("."):
+        makings = getattr(makings, each, None)
+    return makings
 
 
 class Object(Kind):
@@ -441,7 +460,7 @@ class DictOf(Kind):
         return keys and all(self.value.accepts(each, None, scope) for each in value.values())
 
 
-class Places(DictOf):
+class Numbered(DictOf):
     """A dictionary that numbers its keys 0, 1, 2, … in their order."""
 
     def __init__(self, key: Kind, length: Bound = None, most: Bound = None) -> None:

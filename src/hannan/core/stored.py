@@ -33,7 +33,8 @@ class Stored:
     stored: ClassVar[Mapping[str, Kind]] = MappingProxyType({})
     """What files hold beside the parameters, by name; a class adds to what its bases list."""
     room_for: ClassVar[tuple[str, ...]] = ()
-    """Parameters that say how many things the constructor makes room for."""
+    """Parameters that say how many things the constructor makes room for: their products, each
+    with blanks between the names, are added up."""
     _derived: ClassVar[frozenset[str]] = frozenset()
     _growing: ClassVar[frozenset[str]] = frozenset()
     _varying: ClassVar[frozenset[str]] = frozenset()

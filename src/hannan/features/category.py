@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from hannan.core.state import Places, State, Text
+from hannan.core.state import Numbered, State, Text
 from hannan.core.validation import check_integer, refuse
 from hannan.features._cells import is_missing, level_of, stable_hash
 from hannan.features.column import Column, News
@@ -43,7 +43,7 @@ class Category(Column):
     """
 
     stored = State(
-        _places=Places(Text().where(lambda self, key: level_of(key) == key), most="_size").where(
+        _places=Numbered(Text().where(lambda self, key: level_of(key) == key), most="_size").where(
             lambda self, places: (
                 self.levels is None or [*places] == [level_of(level) for level in self.levels]
             )

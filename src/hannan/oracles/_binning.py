@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, ParameterError
 from hannan.core.arrays import as_floats, columns_of, is_frame
-from hannan.core.kept import expect, is_array
+from hannan.core.state import Array, State, require
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import histograms as kernel
@@ -25,7 +25,19 @@ class Grid(Stored):
     values, else nan.
     """
 
-    _derived = frozenset({"n_features", "n_cuts", "edges", "_lowest", "_floors", "key"})
+    stored = State()
+
+    @classmethod
+    def _rebuild(cls, **params: Any) -> Self:
+        edges, lowest = params["edges"], params["lowest"]
+        rising = all(Array(None, rising=True).fits(own) for own in edges)
+        padded = len(edges) * max(map(len, edges), default=0)
+        require(cls, edges=rising and padded <= 2**24 + 64 * sum(map(len, edges)))
+        grid = cls(edges, lowest)
+        shaped = isinstance(lowest, np.ndarray) and lowest.dtype == np.float64
+        require(grid, lowest=shaped and lowest.shape == (grid.n_features,))
+        require(grid, lowest=not np.isinf(lowest).any())
+        return grid
 
     def _params_to_store(self) -> dict[str, Any]:
         cuts = zip(self.edges, self.n_cuts, strict=True)
@@ -40,24 +52,6 @@ class Grid(Stored):
         for f, own in enumerate(edges):
             self.edges[f, : len(own)] = own[::-1]
         self._lowest = np.full(self.n_features, np.nan) if lowest is None else lowest
-
-    def _check_stored(self) -> None:
-        lowest = self._lowest
-        rising = all(
-            is_array(own[:n], n) and bool((np.diff(own[:n]) < 0).all())
-            for own, n in zip(self.edges, self.n_cuts.tolist(), strict=True)
-        )
-        shaped = isinstance(lowest, np.ndarray) and lowest.dtype == np.float64
-        expect(
-            self,
-            edges=rising,
-            lowest=shaped and lowest.shape == (self.n_features,) and not np.isinf(lowest).any(),
-        )
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        sizes = [len(own) for own in given["edges"]]
-        return 8.0 * len(sizes) * max(sizes, default=0)
 
     @cached_property
     def key(self) -> tuple[bytes, bytes]:

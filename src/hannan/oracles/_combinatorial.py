@@ -15,6 +15,7 @@ from hannan.core import Action, ContextError, InfeasibleError, Objective, Oracle
 from hannan.core.arrays import as_array, as_list, missing
 from hannan.core.availability import substitution
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.closed import close, perturb
 from hannan.kernels.lanes import WIDTH
@@ -193,7 +194,8 @@ class SetObjective(Objective):
     """The total loss of every element, infinite for those that are closed."""
 
     oracle: SetOracle
-    _derived = frozenset({"_few", "_closed", "_left", "scored"})
+
+    stored = State(totals=Array())
 
     def __init__(self, oracle: SetOracle) -> None:
         self.oracle = oracle

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Objective, Policy
-from hannan.core.kept import are_places, expect, is_array, is_count
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Array, Count, Number, Numbered, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import branching, formulas
 from hannan.oracles._combinatorial import SetNoise
@@ -110,6 +110,8 @@ class FormulaObjective(Objective):
     oracle: Formulas
     draws_in_batches = False
 
+    stored = State(constant=Number())
+
     def __init__(self, oracle: Formulas) -> None:
         self.oracle = oracle
         self.constant = 0.0
@@ -195,13 +197,7 @@ class TableTotals(FormulaObjective):
     in the variables, a search is then cheaper than a scan of the table.
     """
 
-    _derived = frozenset({"tree"})
-    _varying = frozenset({"_few"})
-    _fixed = frozenset({"_bits"})
-
-    def _check_stored(self) -> None:
-        few = self._few
-        expect(self, _few=few is None or (type(few) is RowTotals and few.oracle is self.oracle))
+    stored = State(scores=Array(), _few=Part() | None)
 
     def _restored(self) -> None:
         formulas.build(self.scores, self.tree)
@@ -250,22 +246,14 @@ class TableTotals(FormulaObjective):
 class RowTotals(FormulaObjective):
     """The weight of every distinct context; leaders by branch and bound."""
 
-    _derived = frozenset({"_placed"})
-    _growing = frozenset({"_masks", "_totals"})
-    _varying = frozenset({"_rows", "_guess"})
-
-    def _check_stored(self) -> None:
-        below, rows = self.oracle.n_policies, self._rows
-        known = are_places(rows) and all(is_count(touched, below) for touched in rows)
-        size = len(self._totals)
-        expect(
-            self,
-            _rows=known and len(rows) <= size > 0,
-            _totals=is_array(self._totals, None),
-            _masks=is_array(self._masks, size, dtype=np.uint64)
-            and self._masks[: len(rows)].tolist() == list(rows),
-            _guess=is_count(self._guess, below),
-        )
+    stored = State(
+        _totals=Array(None).where(lambda self, totals: len(totals)),
+        _rows=Numbered(Count("oracle.n_policies"), most=lambda self: len(self._totals)),
+        _masks=Array(lambda self: len(self._totals), dtype=np.uint64).where(
+            lambda self, masks: masks[: len(self._rows)].tolist() == [*self._rows]
+        ),
+        _guess=Count("oracle.n_policies"),
+    )
 
     def __init__(self, oracle: Formulas) -> None:
         super().__init__(oracle)

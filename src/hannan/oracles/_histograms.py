@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ParameterError, Policy
-from hannan.core.kept import are_places, expect, is_array
 from hannan.core.oracle import Noise
+from hannan.core.state import Array, Count, ListOf, Object, OneOf, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import histograms, trees
@@ -65,36 +65,26 @@ class BinnedOracle(FeatureOracle):
 class Rows(Stored):
     """The total loss vector of each distinct context."""
 
-    _growing = frozenset({"_totals"})
-    _varying = frozenset({"contexts", "_index"})
-
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"n_actions": self._totals.shape[1]}
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 64.0 * float(min(given["n_actions"], 2**63))
+    stored = State(
+        _totals=Array(None, lambda self: self._totals.shape[1]).where(
+            lambda self, rows: len(rows) >= 8
+        ),
+        contexts=ListOf(Array(None), most=lambda self: len(self._totals)).where(
+            lambda self, rows: len(set(map(len, rows))) <= 1
+        ),
+    )
 
     def __init__(self, n_actions: int) -> None:
         self.contexts: list[FloatArray] = []
         self._index: dict[bytes, int] = {}
         self._totals: FloatArray = np.zeros((8, n_actions))
 
-    def _check_stored(self) -> None:
-        contexts = self.contexts
-        width = len(contexts[0]) if type(contexts) is list and contexts else 0
-        known = type(contexts) is list and all(is_array(row, width) for row in contexts)
-        expect(
-            self,
-            contexts=known,
-            _index=are_places(self._index)
-            and list(self._index) == [row.tobytes() for row in contexts],
-            _totals=is_array(self._totals, None, None) and 8 <= len(self._totals) >= len(contexts),
-        )
+    def fits(self, grid: Grid) -> bool:
+        """Whether a grid has the features of these rows."""
+        return not self.contexts or grid.n_features in (0, len(self.contexts[0]))
 
-    def fits(self, n_actions: int) -> bool:
-        """Whether there are totals of so many actions."""
-        return int(self._totals.shape[1]) == n_actions
+    def _restored(self) -> None:
+        self._index = {row.tobytes(): i for i, row in enumerate(self.contexts)}
 
     def __len__(self) -> int:
         return len(self.contexts)
@@ -137,27 +127,19 @@ class BinnedObjective(BlockObjective):
     """
 
     oracle: BinnedOracle
-    _derived = frozenset({"_shape"})
-    _growing = frozenset({"_stat"})
-    _varying = frozenset({"_met", "_rows", "_grid"})
+
+    stored = State(
+        _met=OneOf("before") | None,
+        _grid=Object(Grid).where(
+            lambda self, grid: self.oracle.grid is None or self.oracle.grid.key == grid.key
+        ),
+        _rows=Part().where(lambda self, rows: rows is None or rows.fits(self._grid)) | None,
+        _renew=Count(),
+        _stat=Array(lambda self: statistic_size(self.oracle, self._grid)),
+    )
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "_met": None if self._met is None else "before"}
-
-    def _check_stored(self) -> None:
-        oracle, rows, grid = self.oracle, self._rows, self._grid
-        expect(
-            self,
-            _met=self._met in (None, "before"),
-            _rows=rows is None or (type(rows) is Rows and rows.fits(self.n_actions)),
-            _grid=type(grid) is Grid and (oracle.grid is None or oracle.grid.key == grid.key),
-        )
-        known = rows is None or not len(rows) or len(rows.contexts[0]) == grid.n_features
-        expect(
-            self,
-            _rows=known or grid is NO_FEATURES or not grid.n_features,
-            _stat=is_array(self._stat, statistic_size(oracle, grid)),
-        )
 
     def _restored(self) -> None:
         self._shape = self._grid.shape(self.n_actions)

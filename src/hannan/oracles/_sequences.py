@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
+from hannan.core.state import State
 from hannan.oracles._combinatorial import SetNoise
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Sequences(Objective):
 
     oracle: Switching
     draws_in_batches = False
+
+    stored = State()
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         self.oracle = oracle

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Policy
-from hannan.core.kept import are_places, expect, is_array, is_count
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.state import Array, Context, Count, Key, ListOf, Numbered, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import switching as kernel
@@ -32,7 +32,7 @@ class IntervalSequences(Sequences):
     the best intervals when they are needed. The last solution is kept until a loss is added.
     """
 
-    _derived = frozenset({"_last", "_solved", "_met"})
+    stored = State(_rows=Part())
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         super().__init__(oracle, price)
@@ -99,8 +99,16 @@ class IntervalSequences(Sequences):
 class Rows(Stored):
     """A total loss vector for each pair of cell and context seen so far."""
 
-    _growing = frozenset({"_totals", "_live"})
-    _varying = frozenset({"contexts", "_index"})
+    stored = State(
+        _totals=Array(None, "oracle.n_actions").where(lambda self, totals: len(totals)),
+        _live=Array(lambda self: len(self._totals), dtype=np.bool_),
+        contexts=ListOf(Context("oracle.base"), most=lambda self: len(self._totals)),
+        _index=Numbered(TupleOf(Count(2**31), Key())).where(
+            lambda self, index: (
+                [key for _, key in index] == [self.oracle.base.key(x) for x in self.contexts]
+            )
+        ),
+    )
 
     def __init__(self, oracle: Switching) -> None:
         self.oracle = oracle
@@ -108,20 +116,6 @@ class Rows(Stored):
         self._index: dict[tuple[int, Hashable], int] = {}
         self._totals = np.zeros((8, oracle.n_actions))
         self._live = np.zeros(8, dtype=bool)
-
-    def _check_stored(self) -> None:
-        base, size = self.oracle.base, len(self._totals)
-        listed = type(self.contexts) is list and all(map(base.holds, self.contexts))
-        keys = map(base.key, self.contexts) if listed else ()
-        expect(
-            self,
-            contexts=listed and len(self.contexts) <= size,
-            _index=are_places(self._index)
-            and [key for _, key in self._index] == list(keys)
-            and all(is_count(cell, 2**31) for cell, _ in self._index),
-            _totals=is_array(self._totals, None, self.oracle.n_actions) and size > 0,
-            _live=is_array(self._live, size, dtype=bool),
-        )
 
     @property
     def totals(self) -> FloatArray:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hannan.core import Action, ContextError, Objective, Policy
-from hannan.core.kept import LARGEST, expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.state import LARGEST, Anything, Count
+from hannan.core.state import State as Declared
 from hannan.core.validation import FloatArray
 from hannan.kernels import finite
 from hannan.kernels import switching as kernel
@@ -37,8 +38,19 @@ class PolicySequences(Sequences):
     several times (noise drawn once): the states before and after the cell, which move on with it.
     """
 
-    _derived = frozenset({"base", "_front", "_plain", "_row", "_best", "_solved", "_walk"})
-    _growing = frozenset({"_totals"})
+    stored = Declared(
+        _totals=Anything().where(lambda self, totals: self._are_totals(totals)),
+        _end=Count(lambda self: len(self._totals) + 1),
+    )
+
+    def _are_totals(self, totals: Any) -> bool:
+        """Whether these are totals of all policies, padded with infinite ones."""
+        n = self.base.n_policies
+        if not isinstance(totals, np.ndarray) or totals.dtype != np.float64 or totals.ndim != 2:
+            return False
+        shaped = totals.flags.c_contiguous and totals.shape[1] == self._row.size and len(totals)
+        moderate = (np.abs(totals[:, :n]) <= LARGEST).all()
+        return bool(shaped and moderate and (totals[:, n:] == np.inf).all())
 
     def __init__(self, oracle: Switching, price: float = 0.0) -> None:
         assert isinstance(oracle.base, FinitePolicies)
@@ -52,19 +64,6 @@ class PolicySequences(Sequences):
         self._best = np.empty(self._totals.shape[1])
         self._solved: tuple[Any, ...] | None = None  # the query that `_best` answers
         self._walk: Walk | None = None
-
-    def _check_stored(self) -> None:
-        wide, policies = self._row.size, self.base.n_policies
-        cells = is_array(self._totals[:, :policies], None, policies) or wide > policies
-        expect(
-            self,
-            _totals=cells
-            and self._totals.shape[1] == wide
-            and len(self._totals) > 0
-            and bool((np.abs(self._totals[:, :policies]) <= LARGEST).all())
-            and bool((self._totals[:, policies:] == np.inf).all()),
-            _end=self._end <= len(self._totals),
-        )
 
     def _twin(self, price: float) -> PolicySequences:
         twin = PolicySequences(self.oracle, price)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Objective, Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise, available_in, positions
+from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import tabular as kernel
 from hannan.oracles._tables import check_table_context, law_of_argmin
@@ -110,6 +111,8 @@ class TableObjective(Objective):
 
     oracle: AllPolicies
     scored = True
+
+    stored = State(totals=Array())
 
     def __init__(self, oracle: AllPolicies) -> None:
         self.oracle = oracle

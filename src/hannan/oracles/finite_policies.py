@@ -13,6 +13,7 @@ from hannan.core import Action, Objective, Oracle, Policy
 from hannan.core.oracle import Draw, Noise
 from hannan.core.panel import Choices, Panel
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import finite as kernel
 from hannan.kernels.lanes import WIDTH
@@ -205,18 +206,8 @@ class FiniteObjective(BlockObjective):
     paired = True
     _kernel = kernel
     _code_width = 1
-    _derived = frozenset(
-        {
-            "_views",
-            "_scores",
-            "_waiting",
-            "_losses_in",
-            "_note",
-            "_seen",
-            "_base",
-            "_state_of_weight",
-        }
-    )
+
+    stored = State(scores=Array())
 
     def __init__(self, oracle: FinitePolicies) -> None:
         self.oracle = oracle
@@ -246,9 +237,6 @@ class FiniteObjective(BlockObjective):
     @scores.setter
     def scores(self, scores: FloatArray) -> None:
         self._scores, self._waiting, self._seen = scores, None, _NOTHING
-
-    def _state(self) -> dict[str, Any]:
-        return {"scores": self.scores}
 
     def copy(self) -> Self:
         twin = type(self)(self.oracle)
@@ -543,7 +531,8 @@ class FinitePanel(Panel):
 
     oracle: FinitePolicies
     scored = False
-    _derived = frozenset({"_views", "_discounts", "_still", "_held"})
+
+    stored = State(scores=Array())
 
     def __init__(self, oracle: FinitePolicies, discounts: Sequence[float]) -> None:
         self.oracle = oracle
@@ -555,9 +544,6 @@ class FinitePanel(Panel):
         self._discounts = np.array(self.discounts)
         self._still = np.zeros(shape, np.float32)  # no noise
         self._held: tuple[Any, int, NDArray[np.float32]] = (None, -1, self._still)
-
-    def _check_stored(self) -> None:
-        """Scores are like new ones, and there is nothing else."""
 
     def total(self, i: int) -> FiniteObjective:
         """A total that shares its scores with this panel."""

@@ -23,9 +23,9 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import check_comparable
-from hannan.core.kept import are_places, expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.policy import loss_of
+from hannan.core.state import Array, Context, Numbered, State
 from hannan.core.validation import FloatArray, check_integer, check_positive
 from hannan.oracles._combinatorial import check_flag
 from hannan.oracles._twin import twin
@@ -295,21 +295,16 @@ class FunctionObjective(Objective):
 
     oracle: FunctionOracle
     draws_in_batches = False
-    _growing = frozenset({"_totals"})
-    _varying = frozenset({"_rows"})
+
+    stored = State(
+        _totals=Array(None, "oracle.n_actions"),
+        _rows=Numbered(Context(), most=lambda self: len(self._totals)),
+    )
 
     def __init__(self, oracle: FunctionOracle) -> None:
         self.oracle = oracle
         self._rows: dict[Hashable, int] = {}
         self._totals: FloatArray = np.zeros((0, oracle.n_actions or 0))
-
-    def _check_stored(self) -> None:
-        known = are_places(self._rows) and all(map(self.oracle.holds, self._rows))
-        expect(
-            self,
-            _rows=known and len(self._rows) <= len(self._totals),
-            _totals=is_array(self._totals, None, self.oracle.n_actions),
-        )
 
     @property
     def n_actions(self) -> int:

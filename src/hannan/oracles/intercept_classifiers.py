@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import ContextError, Objective, Policy
-from hannan.core.kept import are_places, expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Array, Number, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import intercepts as kernel
 from hannan.kernels.lanes import WIDTH
@@ -224,6 +224,8 @@ class ListedObjective(FiniteObjective):
     oracle: InterceptClassifiers  # type: ignore[assignment]
     perturbed = Objective.perturbed  # type: ignore[assignment]  # columns are not one array here
 
+    stored = State()
+
     def _policy(self, code: NDArray[np.int64]) -> InterceptPolicy:
         digits = np.unravel_index(code[0], (self.oracle.steps + 1,) * self.oracle.n)
         return InterceptPolicy(self.oracle, np.array(digits))
@@ -236,23 +238,18 @@ class SearchedObjective(Objective):
     """The weight of every distinct context; leaders by coordinate descent."""
 
     oracle: InterceptClassifiers
-    _growing = frozenset({"_weights"})
-    _varying = frozenset({"_places"})
+
+    stored = State(
+        constant=Number(),
+        _weights=Array(None).where(lambda self, weights: len(weights)),
+        _places=Numbered(RowBytes("oracle.n"), most=lambda self: len(self._weights)),
+    )
 
     def __init__(self, oracle: InterceptClassifiers) -> None:
         self.oracle = oracle
         self.constant = 0.0
         self._places: dict[bytes, int] = {}
         self._weights = np.zeros(16)
-
-    def _check_stored(self) -> None:
-        places, n = self._places, self.oracle.n
-        known = are_places(places) and all(is_array(np.frombuffer(row), n) for row in places)
-        expect(
-            self,
-            _places=known and len(places) <= len(self._weights) > 0,
-            _weights=is_array(self._weights, None),
-        )
 
     def copy(self) -> SearchedObjective:
         return twin(self, "_places", "_weights")

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Objective, Policy
 from hannan.core.arrays import as_scalar
-from hannan.core.kept import expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw, available_in
+from hannan.core.state import Array, Count, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
 from hannan.kernels import linear as kernel
 from hannan.oracles._features import FeatureOracle
@@ -257,8 +257,14 @@ class LinearObjective(Objective):
     oracle: LinearPolicies
     scored = True
     draws_in_batches = False
-    _derived = frozenset({"_cache", "_features"})
-    _growing = frozenset({"_U", "_b"})
+
+    stored = State(
+        rounds=Count(),
+        _U=Array(None, None).where(
+            lambda self, U: U.shape[0] == U.shape[1] and (U.diagonal() > 0.0).all()
+        ),
+        _b=Array(lambda self: len(self._U), "n_actions"),
+    )
 
     def __init__(self, oracle: LinearPolicies) -> None:
         self.oracle = oracle
@@ -267,14 +273,6 @@ class LinearObjective(Objective):
         self._b: FloatArray = np.empty((0, oracle.n_actions))
         self._cache: tuple[Any, FloatArray, FloatArray, float] | None = None
         self._features: tuple[Any, FloatArray] | None = None
-
-    def _check_stored(self) -> None:
-        p = len(self._U)
-        expect(
-            self,
-            _U=is_array(self._U, p, p) and bool((self._U.diagonal() > 0.0).all()),
-            _b=is_array(self._b, p, self.n_actions),
-        )
 
     def copy(self) -> LinearObjective:
         return twin(self, "_U", "_b")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_floats
+from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_not_negative, check_positive
 from hannan.kernels.near_relaxation import in_units, shut
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
@@ -227,9 +228,10 @@ class ProgramObjective(SetObjective):
 
     oracle: LinearProgram
     draws_in_batches = False
-    _derived = frozenset({"gap"})
     gap = 0.0
     """Relative gap that the last call of the solver left."""
+
+    stored = State()
 
     def _best(self, costs: FloatArray) -> Elements:
         return self._solution(costs).chosen

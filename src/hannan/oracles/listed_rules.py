@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.arrays import as_floats
-from hannan.core.kept import expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Array, Object, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import law as kernel
 from hannan.oracles._twin import twin
@@ -150,12 +150,15 @@ class Judged(Menu):
     choices: Any = None
     oracle: Any = None
 
-    def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is made twice, and this is of the first.
-        Menu.__post_init__(self)
-        n = len(self.oracle.rules) if isinstance(self.oracle, ListedRules) else -1
-        high = len(self.rows) - 1
-        expect(self, choices=is_array(self.choices, n, dtype=np.intp, low=0, high=high))
+    stored = State(
+        oracle=Object(ListedRules),
+        choices=Array(
+            lambda self: len(self.oracle.rules),
+            dtype=np.intp,
+            low=0,
+            below=lambda self: len(self.rows),
+        ),
+    )
 
 
 class RulesNoise(LaplaceNoise):
@@ -191,6 +194,8 @@ class RulesObjective(Objective):
 
     oracle: ListedRules
     draws_in_batches = False
+
+    stored = State(totals=Array())
 
     def __init__(self, oracle: ListedRules) -> None:
         self.oracle = oracle

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import InputTypeError, Objective, Oracle, ParameterError, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Array, Parts, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.noise import laplace_cells
 from hannan.oracles.all_policies import AllPolicies, TableNoise
@@ -133,6 +134,8 @@ class LabelObjective(Objective):
 
     oracle: MultiLabel
 
+    stored = State(_parts=Parts())
+
     def __init__(self, oracle: MultiLabel, parts: list[Objective]) -> None:
         self.oracle = oracle
         self._parts = parts
@@ -227,6 +230,8 @@ class LabelTable(Objective):
     """The total loss of every label on every context: yes where it is negative."""
 
     oracle: MultiLabel
+
+    stored = State(totals=Array())
 
     def __init__(self, oracle: MultiLabel, totals: FloatArray) -> None:
         self.oracle = oracle

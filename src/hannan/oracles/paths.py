@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from hannan.core import Action, InfeasibleError, Objective, ParameterError, Policy
 from hannan.core.arrays import as_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import paths as kernel
 from hannan.kernels.lanes import WIDTH
@@ -322,7 +323,8 @@ class PathObjective(Objective):
     """The total loss of every edge that can be chosen, infinite for those that are closed."""
 
     oracle: Paths
-    _derived = frozenset({"_ids", "_graph", "_arcs", "_walk", "_few", "_closed", "scored"})
+
+    stored = State(totals=Array())
 
     def __init__(self, oracle: Paths) -> None:
         self.oracle = oracle

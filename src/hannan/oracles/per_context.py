@@ -20,8 +20,8 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts, as_rows, as_scalar, check_comparable, comparable
-from hannan.core.kept import expect
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.state import Context, MadeByKey, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.oracles._combinatorial import check_flag
 from hannan.oracles._tables import check_table_context
@@ -296,20 +296,8 @@ class PerContextObjective(Objective):
     """A total of the base for every context seen."""
 
     oracle: PerContext
-    _derived = frozenset({"_blanks", "_alone", "scored"})
-    _varying = frozenset({"_parts"})
 
-    def _check_stored(self) -> None:
-        parts, problem = self._parts, self.oracle.problem
-        expect(
-            self,
-            _parts=type(parts) is dict
-            and all(map(self.oracle.holds, parts))
-            and all(
-                type(part) is type(self._blank(x)) and part.oracle is problem(x)
-                for x, part in parts.items()
-            ),
-        )
+    stored = State(_parts=MadeByKey(Context(), lambda self, x: self.oracle.problem(x).objective()))
 
     def __init__(self, oracle: PerContext, parts: MutableMapping[Hashable, Objective]) -> None:
         self.oracle = oracle
@@ -462,6 +450,8 @@ class SharedObjective(PerContextObjective):
 
     Values are means over contexts: that is what a round costs whose context is drawn at random.
     """
+
+    stored = State()
 
     def copy(self) -> SharedObjective:
         parts = {context: self._part(context).copy() for context in self._everywhere}

@@ -11,6 +11,7 @@ from hannan.core import Action, InputTypeError, Objective, Oracle, ParameterErro
 from hannan.core.oracle import WITHOUT_NOISE, Draw
 from hannan.core.params import short
 from hannan.core.policy import loss_of
+from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles.linear_policies import LinearNoise, LinearObjective, LinearPolicies
@@ -126,6 +127,8 @@ class PredictedObjective(Objective):
 
     oracle: PredictThenOptimise
     draws_in_batches = False
+
+    stored = State(model=Part())
 
     def __init__(self, oracle: PredictThenOptimise, model: LinearObjective) -> None:
         self.oracle = oracle

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hannan.core.params import Parametrised
+from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_integer, check_positive
 
 
@@ -45,7 +46,7 @@ class RandomFourier(Parametrised):
     [rahimi2007]
     """
 
-    _derived = frozenset({"_waves", "_phases"})
+    stored = State()
 
     def __init__(
         self, n_features: int = 200, bandwidths: Sequence[float] = (1.0, 2.0), seed: int = 0

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, Menu, Objective, Oracle, Policy
 from hannan.core.crossing import Crossing
-from hannan.core.kept import expect, is_array
 from hannan.core.menu import LARGEST
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Array, Count, State, TupleOf
 from hannan.core.validation import FloatArray, check_positive
 from hannan.kernels import described as kernel
 from hannan.kernels import linear
@@ -198,9 +198,17 @@ class SharedObjective(Objective):
 
     oracle: SharedLinear
     draws_in_batches = False
-    _derived = frozenset({"_cache", "_weights"})
-    _growing = frozenset({"_U", "_b"})
-    _varying = frozenset({"_sizes"})
+
+    stored = State(
+        rounds=Count(),
+        _sizes=TupleOf(Count(2**31), Count(2**31)) | None,
+        _U=Array("_n_features", "_n_features").where(lambda self, U: (U.diagonal() > 0.0).all()),
+        _b=Array("_n_features"),
+    )
+
+    @property
+    def _n_features(self) -> int:
+        return 0 if self._sizes is None else self.oracle.crossing.size(*self._sizes)
 
     def __init__(self, oracle: SharedLinear) -> None:
         self.oracle = oracle
@@ -210,18 +218,6 @@ class SharedObjective(Objective):
         self._b: FloatArray = np.empty(0)
         self._weights: FloatArray | None = None
         self._cache: Any = None
-
-    def _check_stored(self) -> None:
-        sizes = self._sizes
-        whole = type(sizes) is tuple and len(sizes) == 2
-        known = whole and all(type(each) is int and 0 <= each < 2**31 for each in sizes or ())
-        P = 0 if sizes is None else self.oracle.crossing.size(*sizes) if known else -1
-        expect(
-            self,
-            _sizes=sizes is None or known,
-            _U=is_array(self._U, P, P) and bool((self._U.diagonal() > 0.0).all()),
-            _b=is_array(self._b, P),
-        )
 
     def copy(self) -> SharedObjective:
         return twin(self, "_U", "_b")

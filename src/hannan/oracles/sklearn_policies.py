@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, ContextError, InputTypeError, Objective, ParameterError, Policy
-from hannan.core.kept import are_places, expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw, available_in
+from hannan.core.state import Array, Numbered, RowBytes, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.oracles._features import FeatureOracle
 from hannan.oracles._sklearn_estimators import explained, rows_needed, seeded, weight_name
@@ -212,9 +212,14 @@ class SklearnObjective(Objective):
 
     draws_in_batches = False
     scored = True
-    _derived = frozenset({"_sorted"})
-    _growing = frozenset({"_totals", "_counts"})
-    _varying = frozenset({"_places"})
+
+    stored = State(
+        _counts=Array(None, low=0.0).where(lambda self, counts: len(counts)),
+        _totals=Array(lambda self: len(self._counts), "n_actions"),
+        _places=Numbered(RowBytes(), most=lambda self: len(self._counts)).where(
+            lambda self, places: len(set(map(len, places))) <= 1
+        ),
+    )
 
     def __init__(self, oracle: SklearnPolicies) -> None:
         self.oracle = oracle
@@ -222,18 +227,6 @@ class SklearnObjective(Objective):
         self._totals: FloatArray = np.zeros((8, oracle.n_actions))
         self._counts: FloatArray = np.zeros(8)
         self._sorted: tuple[dict[bytes, int], NDArray[np.intp], FloatArray] | None = None
-
-    def _check_stored(self) -> None:
-        places, size = self._places, len(self._counts)
-        rows = [np.frombuffer(row) for row in places]
-        expect(
-            self,
-            _places=are_places(places)
-            and len(places) <= size > 0
-            and all(is_array(row, len(rows[0])) for row in rows),
-            _counts=is_array(self._counts, None, low=0.0),
-            _totals=is_array(self._totals, size, self.n_actions),
-        )
 
     def copy(self) -> SklearnObjective:
         return twin(self, "_places", "_totals", "_counts")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action, LossError, LossFunction, Objective, Policy
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels.cuts import smallest_minimiser
 from hannan.losses._arcs import Arcs
@@ -97,7 +98,8 @@ class SubmodularObjective(Objective):
     """The sum of the losses, like terms added up."""
 
     oracle: Submodular
-    _derived = frozenset({"_network"})
+
+    stored = State(total=Part())
 
     def __init__(self, oracle: Submodular) -> None:
         self.oracle = oracle

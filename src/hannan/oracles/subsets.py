@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hannan.core import Action
 from hannan.core.oracle import Draw
+from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import inclusion as kernel_law
 from hannan.kernels import subsets as kernel
@@ -126,6 +127,8 @@ class SubsetObjective(SetObjective):
     """The total loss of every item."""
 
     oracle: Subsets
+
+    stored = State()
 
     def action(self, context: None, draw: Draw) -> Action:
         noise, number, scale = draw

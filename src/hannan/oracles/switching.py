@@ -94,6 +94,8 @@ class Switching(Oracle):
     [syrgkanis2016], [herbster1998]
     """
 
+    room_for = ("sequence", "switches base.n_policies")
+
     def __init__(
         self,
         base: Oracle,
@@ -129,11 +131,6 @@ class Switching(Oracle):
         cells = math.inf if self._pairs is None else -(-len(self._pairs) // grid)
         self.levels = int(min(switches + 1, cells))
         """The largest number of pieces of a sequence."""
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        policies = float(getattr(given["base"], "n_policies", None) or 1)
-        return super()._footprint(given) + 16.0 * float(min(given["switches"], 2**63)) * policies
 
     # Noise on every round of the game is more than such a class needs except in the worst case.
     eagerness = 4.0

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from hannan.core import ContextError, Oracle, Policy
 from hannan.core.arrays import as_scalar
-from hannan.core.kept import expect, is_array
 from hannan.core.oracle import Noise
+from hannan.core.state import Array, Context, ListOf, State
 from hannan.core.validation import FloatArray, check_integer
 from hannan.kernels import thresholds as kernel
 from hannan.oracles._blockwise import BlockObjective, Codes
@@ -127,9 +127,12 @@ class ThresholdObjective(BlockObjective):
     oracle: Thresholds
     _kernel = kernel
     _code_width = 3
-    _derived = frozenset({"_met"})
-    _growing = frozenset({"_totals", "_places"})
-    _varying = frozenset({"_points"})
+
+    stored = State(
+        _points=ListOf(Context()).where(lambda self, xs: all(a < b for a, b in pairwise(xs))),
+        _totals=Array(lambda self: len(self._points), "n_actions"),
+        _places=Array(None, dtype=np.int64, low=0, below=lambda self: len(self._points)),
+    )
 
     def __init__(self, oracle: Thresholds) -> None:
         self.oracle = oracle
@@ -137,16 +140,6 @@ class ThresholdObjective(BlockObjective):
         self._totals = np.zeros((0, oracle.n_actions))
         self._met: Noise | None = None
         self._places = np.zeros(0, np.int64)  # of the perturbed contexts among the points
-
-    def _check_stored(self) -> None:
-        points = self._points
-        listed = type(points) is list and all(map(self.oracle.holds, points))
-        expect(self, _points=listed and all(a < b for a, b in pairwise(points)))
-        expect(
-            self,
-            _totals=is_array(self._totals, len(points), self.n_actions),
-            _places=is_array(self._places, None, dtype=np.int64, low=0, high=len(points) - 1),
-        )
 
     def copy(self) -> ThresholdObjective:
         return twin(self, "_points", "_totals", "_places")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core import Action, Objective, Policy
-from hannan.core.kept import expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Draw, Noise
+from hannan.core.state import Array, Object, OneOf, Part, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.kernels import trees as kernel
 from hannan.oracles._binning import (
@@ -149,12 +149,22 @@ class GreedyObjective(Objective):
 
     oracle: Trees
     draws_in_batches = False
-    _derived = frozenset({"_counts"})
-    _growing = frozenset({"_places"})
-    _varying = frozenset({"_met", "_grid"})
+
+    stored = State(
+        _met=OneOf("before") | None,
+        _rows=Part(),
+        _grid=(Object(Grid) | None).where(lambda self, grid: self._could_be(grid)),
+        _places=Array(None, dtype=np.intp, low=0, below=lambda self: len(self._rows)),
+    )
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "_met": None if self._met is None else "before"}
+
+    def _could_be(self, grid: Grid | None) -> bool:
+        fixed = self.oracle.grid
+        if grid is None:
+            return fixed is None
+        return self._rows.fits(grid) and (fixed is None or fixed.key == grid.key)
 
     def __init__(self, oracle: Trees) -> None:
         self.oracle = oracle
@@ -163,19 +173,6 @@ class GreedyObjective(Objective):
         self._grid = oracle.grid
         self._counts: FloatArray = np.zeros((0, 0))  # of the rows; recomputed when outdated
         self._places = np.zeros(0, np.intp)
-
-    def _check_stored(self) -> None:
-        grid, rows, given = self._grid, self._rows, self.oracle.grid
-        expect(
-            self,
-            _met=self._met in (None, "before"),
-            _grid=(grid is None and given is None)
-            or (type(grid) is Grid and (given is None or given.key == grid.key)),
-            _places=is_array(self._places, None, dtype=np.intp, low=0, high=len(rows) - 1),
-        )
-        wide = grid is not None and grid.n_features
-        narrow = len(rows) and wide and len(rows.contexts[0]) != wide
-        expect(self, _rows=rows.fits(self.oracle.n_actions) and not narrow)
 
     def copy(self) -> GreedyObjective:
         return twin(self, "_rows")

@@ -38,7 +38,7 @@ class Fits(Parametrised):
         _seen=Array(),
         _tally=Array(low=0.0),
     )
-    room_for = ("n_actions", "n_features")
+    room_for = ("n_actions n_features",)
 
     def __init__(
         self,

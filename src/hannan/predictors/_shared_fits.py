@@ -35,7 +35,7 @@ class SharedFits(Parametrised):
         _turn=Array(low=0),
         _items=Part(),
     )
-    room_for = ("p", "q")
+    room_for = ("p", "q", "capacity", "width width")
 
     def __init__(
         self,
