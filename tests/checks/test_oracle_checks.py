@@ -9,6 +9,7 @@ import hannan as hn
 from hannan.checks import ORACLE_CHECKS, check_oracle
 from hannan.checks.oracles import make_case
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Anything, State
 from hannan.oracles.all_policies import TableObjective
 from tests import problems
 
@@ -107,10 +108,13 @@ class CountsRounds(BrokenObjective):
 
 
 class LosesItsTotals(BrokenObjective):
-    _derived = frozenset({"totals"})
+    def _restored(self):
+        self.totals[:] = 0.0
 
 
 class HoldsWhatNoFileCan(BrokenObjective):
+    stored = State(lock=Anything())
+
     def __init__(self, oracle):
         super().__init__(oracle)
         self.lock = threading.Lock()

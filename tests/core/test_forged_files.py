@@ -218,19 +218,6 @@ def test_a_number_is_one_that_arrays_hold_as_numbers(wrong):
         load(head, arrays)
 
 
-def test_rows_of_very_many_actions_are_refused_before_they_are_made():
-    learner = hn.ContextSemiBanditFTPL(hn.oracles.Trees(2, 2), seed=0)
-    learner.act([0.5])
-    learner.update(0.5)
-    head, arrays = opened(learner)
-    found = [node for node in nodes(head, "_rows") if node.get("given")]
-    assert found
-    for node in found:
-        node["given"]["n_actions"] = 2**31
-    with pytest.raises(hn.DamagedFileError):
-        load(head, arrays)
-
-
 def test_two_rounds_do_not_wait_for_the_same_answer():
     learner = hn.bandit(3, n_contexts=1, seed=0)
     learner.decide()
