@@ -42,7 +42,8 @@ def ours(kind: type) -> list[str]:
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda kind: kind.__name__)
 def test_a_learner_is_made_from_four_classes_at_most(learner):
-    assert len(ours(learner)) <= 4, ours(learner)
+    family = "KnownDistribution" in ours(learner)  # the base of a family is one more
+    assert len(ours(learner)) <= 4 + family, ours(learner)
 
 
 @pytest.mark.parametrize("kind", [hn.ContextFTPL, hn.ContextSemiBanditFTPL])

@@ -93,6 +93,11 @@ def tsallis(
     return hn.TsallisINF(oracle, predictor=predictor, trust=trust, seed=seed, loss_range=loss_range)
 
 
+def exp3_ix(oracle: hn.Oracle, *, predictor: Any = None, seed: int = SEED) -> hn.Learner:
+    """Exp3-IX on a table."""
+    return hn.Exp3IX(oracle, predictor=predictor, seed=seed)
+
+
 def bandit(n_actions: int, *, seed: int = SEED, **options: Any) -> hn.Learner:
     """The learner to start with under bandit feedback."""
     return hn.bandit(n_actions, seed=seed, **options)

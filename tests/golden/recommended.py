@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 import hannan as hn
-from tests.golden.making import adaptive_discount, bandit, tsallis
+from tests.golden.making import adaptive_discount, bandit, exp3_ix, tsallis
 from tests.golden.perturbed_leaders import Settings, named
 from tests.golden.playing import play
 from tests.golden.worlds import MAIN, World
@@ -17,6 +17,7 @@ MANNERS = ("immediate", "late", "overtaken", "forgetting", "many")
 def settings() -> Settings:
     """All of them, by name."""
     yield from _tsallis()
+    yield from _exp3_ix()
     yield from _bandit()
     yield from _adaptive_discount()
 
@@ -47,6 +48,17 @@ def _tsallis() -> Settings:
             named("tsallis", "mean", what),
             partial(play, partial(make, world, hn.predictors.Mean, options), world),
         )
+
+
+def _exp3_ix() -> Settings:
+    def make(guess: Any) -> Any:
+        return exp3_ix(MAIN["all"].oracle(), predictor=guess and guess())
+
+    guesses = {None: None, "mean": hn.predictors.Mean}
+    for (what, guess), manner, restricted in product(guesses.items(), MANNERS, (False, True)):
+        given = {"manner": manner, "restricted": restricted}
+        label = named("exp3-ix", what, *_parts(manner, restricted))
+        yield label, partial(play, partial(make, guess), MAIN["all"], **given)
 
 
 def _bandit() -> Settings:

@@ -11,6 +11,7 @@ from tests.golden.making import (
     bandit,
     baseline,
     discounted,
+    exp3_ix,
     ftpl,
     full_information,
     playout_bandit,
@@ -60,6 +61,7 @@ def _learners() -> dict[str, tuple[World, Make]]:
         ),
         "tsallis": (every, lambda: tsallis(every.oracle())),
         "tsallis/mean": (every, lambda: tsallis(every.oracle(), predictor=mean())),
+        "exp3-ix/mean": (every, lambda: exp3_ix(every.oracle(), predictor=mean())),
         "recommended/rows": (linear, lambda: bandit(3)),
         "adaptive-discount": (finite, lambda: adaptive_discount(finite.oracle())),
         "bandit/finite/anytime": (

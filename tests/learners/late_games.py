@@ -90,6 +90,10 @@ SETTINGS = {
     "hints, Tsallis, explores": lambda: hn.TsallisINF(
         TABLE, predictor=Told(), trust=GULLIBLE, exploration=0.1, seed=0
     ),
+    "Exp3-IX": lambda: hn.Exp3IX(TABLES, seed=0),
+    "hints, Exp3-IX, explores": lambda: hn.Exp3IX(
+        TABLE, predictor=Told(), trust=GULLIBLE, exploration=0.1, seed=0
+    ),
     "hints, no baseline": lambda: bandit(TABLE, predictor=Told(), trust=UNCOVERED),
 }
 

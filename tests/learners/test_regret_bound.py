@@ -67,6 +67,10 @@ PROMISING = {
     "Tsallis, hints": lambda s: hn.TsallisINF(
         hn.oracles.AllPolicies(D, K), predictor=hn.predictors.Mean(), seed=s
     ),
+    "Exp3-IX": lambda s: hn.Exp3IX(hn.oracles.AllPolicies(D, K), seed=s),
+    "Exp3-IX, hints": lambda s: hn.Exp3IX(
+        hn.oracles.AllPolicies(D, K), predictor=hn.predictors.Mean(), seed=s
+    ),
     "hints, limit": lambda s: semi(
         predictor=hn.predictors.Mean(), max_resamples=9, epsilon=hn.SelfTuned(2.0), seed=s
     ),

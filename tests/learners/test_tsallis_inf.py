@@ -73,64 +73,6 @@ def test_a_capped_baseline_moves_the_law_at_most_half_of_what_it_withstands(
     assert (eta * np.sqrt(law) * Q / q).max() <= 0.5 + 1e-6
 
 
-@given(TOTALS, st.floats(0.0, 1e4), st.floats(0.0, 0.9), st.booleans(), st.data())
-def test_a_decision_in_one_call_is_that_of_its_steps(totals, visits, share, covered, data):
-    K = len(totals)
-    values = data.draw(arrays(float, K, elements=st.floats(0.0, 1.0)))
-    advice, number = data.draw(st.integers(0, K - 1)), data.draw(st.integers(0, 1000))
-    table = np.stack([np.full(K, 7.0), totals])
-    Q, law = np.full(K, np.nan), np.empty(K)
-    key = np.uint64(11)
-    action, weight, cost, scale = tsallis.decide(
-        table, 1, visits, values, covered, advice, share, 1.0, 1.0, key, 5, number, Q, law
-    )
-    assert cost == 1.0 / (1.0 - share)
-    eta = 2.0 / math.sqrt(visits + cost)
-    assert scale == 1.0 / eta
-    expected, baseline = np.empty(K), np.full(K, np.nan)
-    if covered:
-        tsallis.capped_law(totals, values, advice, share, 1.0, eta, 1.0, baseline, expected)
-    else:
-        tsallis.law(totals, eta, expected)
-    np.testing.assert_array_equal(law, expected)
-    np.testing.assert_array_equal(Q, baseline)
-    assert (action, weight) == tsallis.play(law, advice, share, key, 5, number)
-
-
-@given(TOTALS, st.floats(0.5, 100.0), st.booleans(), st.booleans(), st.data())
-def test_learning_in_one_call_is_that_of_the_definition(totals, scale, covered, late, data):
-    K = len(totals)
-    Q = data.draw(arrays(float, K, elements=st.floats(0.0, 1.0)))
-    action, loss = data.draw(st.integers(0, K - 1)), data.draw(st.floats(0.0, 1.0))
-    top = data.draw(st.floats(0.5, 100.0))
-    decided = fast_law(totals, 1.0 / scale)
-    weight = 1.0 / decided[action]
-    table, tops = np.stack([totals, totals + 1.0]), np.array([top, 3.0])
-    cost = tsallis.learn(table, 0, tops, scale, Q, covered, decided, action, weight, loss, late)
-
-    baseline = Q if covered else np.zeros(K)
-    estimate = baseline.copy()
-    estimate[action] += weight * (loss - baseline[action])
-    eta = 1.0 / max(top, scale)
-    foreseen = fast_law(totals + baseline, eta) if late else decided
-    paid = baseline @ (decided - foreseen)
-    moved = fast_law(totals + estimate, eta)[action]
-    paid += (estimate - baseline)[action] * (decided[action] - moved)
-    assert cost == pytest.approx(paid, rel=1e-9, abs=1e-9)
-    np.testing.assert_array_equal(table, [totals + estimate, totals + 1.0])
-    np.testing.assert_array_equal(tops, [max(top, scale), 3.0])
-
-
-@pytest.mark.stat
-def test_choices_follow_the_law():
-    law, u = np.array([0.2, 0.0, 0.5, 0.3]), np.random.default_rng(0).random(20_000)
-    counts = np.bincount([tsallis.choose(law, v) for v in u], minlength=4)
-    assert counts[1] == 0
-    expected = 20_000 * law[law > 0]
-    chi2 = ((counts[law > 0] - expected) ** 2 / expected).sum()
-    assert chi2 < 16.3  # 0.999 of two degrees of freedom is 13.8
-
-
 def test_without_a_predictor_play_is_that_of_the_definition():
     learner = hn.TsallisINF(hn.oracles.AllPolicies(2, 3), seed=3)
     F, visits = np.zeros((2, 3)), [0, 0]
@@ -148,48 +90,32 @@ def test_without_a_predictor_play_is_that_of_the_definition():
     np.testing.assert_allclose(learner._past.totals, F, rtol=1e-6)
 
 
-class OtherMean(hn.predictors.Mean):
-    """The same, for which no step is compiled together with another."""
-
-
-@pytest.mark.parametrize("exploration", [0.0, 0.05])
-@pytest.mark.parametrize("top", [1.0, 0.4])
-def test_means_that_hint_in_one_call_play_as_those_of_any_predictor(exploration, top):
-    made, twin = (
-        hn.TsallisINF(
-            hn.oracles.AllPolicies(2, 3),
-            predictor=kind(),
-            exploration=exploration,
-            loss_range=(0.0, top),
-            seed=4,
-        )
-        for kind in (hn.predictors.Mean, OtherMean)
-    )
-    assert type(made.hint) is not type(twin.hint)
-    rng, waiting = np.random.default_rng(5), []
-    for t in range(300):
-        x, some, loss = t % 2, [0, 2] if t % 7 == 0 else None, float(top * rng.random())
-        if t % 5 == 0:
-            both = made.decide(x, some), twin.decide(x, some)
-            assert both[0].propensity == both[1].propensity
-            waiting.append(both)
-        elif t % 11 == 0:
-            assert made.act(x, some) == twin.act(x, some)  # never answered
-        else:
-            assert made.act(x, some) == twin.act(x, some)
-            made.update(loss)
-            twin.update(loss)
-        if len(waiting) > 3:
-            late = waiting.pop(int(rng.integers(4)))
-            made.update(loss, late[0])
-            twin.update(loss, late[1])
-        assert made.hint.S == twin.hint.S
-        assert made.hint.advantage == twin.hint.advantage
-    np.testing.assert_array_equal(made._past.totals, twin._past.totals)
-    for x in range(2):
-        np.testing.assert_array_equal(made.predictor_.predict(x), twin.predictor_.predict(x))
-    assert (made.hint.hinted, made.hint.refused) == (twin.hint.hinted, twin.hint.refused)
-    assert made.hint.hinted > 100
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("predictor", [None, hn.predictors.Mean()])
+def test_what_is_measured_is_that_of_the_definition(predictor, late):
+    learner = hn.TsallisINF(hn.oracles.AllPolicies(2, 3), predictor=predictor, seed=3)
+    rng, D, tops = np.random.default_rng(0), 0.0, [0.0, 0.0]
+    covered = 0
+    for t in range(120):
+        x = t % 2
+        action = learner.act(x)
+        opened, decision = learner.current, learner.decide(1 - x) if late else None
+        totals, decided, loss = learner._past.totals[x].copy(), opened.law, float(rng.random())
+        Q = np.zeros(3) if opened.baseline is None else opened.baseline
+        covered += bool(Q.any())
+        estimate = Q.copy()
+        estimate[action] += opened.weight * (loss - Q[action])
+        tops[x] = max(tops[x], opened.scale)
+        foreseen = slow_law(totals + Q, 1.0 / tops[x]) if late else decided
+        D += Q @ (decided - foreseen)
+        moved = slow_law(totals + estimate, 1.0 / tops[x])[action]
+        D += (estimate - Q)[action] * (decided[action] - moved)
+        learner.update(loss)
+        np.testing.assert_allclose(learner._past.totals[x], totals + estimate, rtol=1e-12)
+        if late:
+            learner.forget(decision)
+    assert pytest.approx(D, rel=1e-5) == learner._D
+    assert (covered > 20) == (predictor is not None)
 
 
 def regret(learner, means, T, seed):

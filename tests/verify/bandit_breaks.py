@@ -1,11 +1,8 @@
 """Ways to spoil geometric resampling, hints and decisions."""
 
-from types import SimpleNamespace
-
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
-from hannan.kernels import tsallis as kernel
 from hannan.kernels.hints import S
-from hannan.learners import ContextSemiBanditFTPL, tsallis_inf
+from hannan.learners import ContextSemiBanditFTPL, TsallisINF
 from hannan.learners.hint import Hint
 
 
@@ -69,14 +66,8 @@ def cover_nothing(monkeypatch):
 
 def scale_the_learning_rate(monkeypatch, factor):
     """Let Tsallis-INF learn faster or more slowly than it should."""
-    spoiled = SimpleNamespace(
-        decide=lambda totals, x, visits, *given: kernel.decide(
-            totals, x, visits / factor**2, *given
-        ),
-        learn=kernel.learn,
-        choose=kernel.choose,
-    )
-    monkeypatch.setattr(tsallis_inf, "kernel", spoiled)
+    rate = TsallisINF._rate
+    monkeypatch.setattr(TsallisINF, "_rate", lambda learner, W: factor * rate(learner, W))
 
 
 def draw_weights_at_arrival(monkeypatch):

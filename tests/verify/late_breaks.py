@@ -2,11 +2,8 @@
 
 import math
 
-import numpy as np
-
 import hannan.learners.context_semi_bandit_ftpl as algorithm_3
 from hannan.core.oracle import Draw
-from hannan.kernels import tsallis
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, TsallisINF
 from hannan.learners.certificates import Evidence
 from hannan.learners.floor import Floor
@@ -110,10 +107,9 @@ def measure_tsallis_at_arrival(monkeypatch):
     update = TsallisINF._update
 
     def late(learner, opened, loss):
-        x, law = opened.context, np.empty(len(opened.law))
+        x = opened.context
         top = max(learner._tops[x], opened.scale)
-        tsallis.law(learner._past.totals[x], Draw(1.0 / top, 0, law))
-        opened.law = law
+        opened.law = learner._distribution(learner._past.totals[x], 1.0 / top)
         update(learner, opened, loss)
 
     monkeypatch.setattr(TsallisINF, "_update", late)

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from hannan.kernels import hints
 from hannan.kernels.compiling import njit
 
 FORGETTING = 0.999  # of the sums of squared errors, with every round
@@ -43,29 +42,3 @@ def learn(row, errors, k, loss):
     row[1, k] = n + 1.0
     errors[0] = FORGETTING * errors[0] + error * error
     errors[1] = FORGETTING * errors[1] + 1.0
-
-
-@njit
-def hint(
-    row, errors, alpha, top, estimate, measured, budget, prior, floor, largest,
-    G, n, W, reserve, waiting, answered, alone, kept,
-):  # fmt: skip
-    """`advise` and `hints.share` in one call; the estimates are at most `top`."""
-    best = advise(row, errors, alpha, estimate)
-    for k in range(estimate.size):
-        if estimate[k] > top:
-            estimate[k] = top
-    terms = (budget, prior, floor, largest)
-    return best, hints.share(
-        estimate, 0.0, measured, terms, top, G, n, W, reserve, waiting, answered, alone, kept
-    )  # fmt: skip
-
-
-@njit
-def settle(
-    row, errors, k, loss, measured, law, values, advice, share, weight, top, known, explored, kept
-):
-    """`learn`, and unless the round explored `hints.charge`, in one call."""
-    learn(row, errors, k, loss)
-    if not explored:
-        hints.charge(measured, law, values, advice, k, share, loss, weight, top, known, kept)

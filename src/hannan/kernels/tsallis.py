@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from hannan.kernels.compiling import njit
-from hannan.kernels.noise import uniform
 
 
 @njit
@@ -63,85 +62,3 @@ def capped_law(totals, values, advice, share, kept, eta, top, baseline, out):
         baseline[k] = min(values[k], kept * cap)
         tilted[k] = totals[k] + baseline[k]
     law(tilted, eta, out)
-
-
-@njit
-def learn(totals, x, tops, scale, baseline, covered, decided, action, weight, loss, late):
-    """Add the estimate of a loss on context x; what it cost not to have known it.
-
-    That may be negative. `decided` is the law at the decision, made at this `scale`, of which
-    `tops` keeps the largest; `covered`: whether there was a baseline. The action has become less
-    likely, now that its loss is known and all that was learned since its decision. For a `late`
-    round a baseline counts as the law sees it now.
-    """
-    row = totals[x]
-    K = row.size
-    tops[x] = max(tops[x], scale)
-    eta = 1.0 / tops[x]
-    estimate, seen, now = np.empty(K), np.empty(K), np.empty(K)
-    for k in range(K):
-        estimate[k] = baseline[k] if covered else 0.0
-    surprise = weight * (loss - estimate[action])
-    cost = 0.0
-    if late and covered:
-        for k in range(K):
-            seen[k] = row[k] + baseline[k]
-        law(seen, eta, now)
-        for k in range(K):
-            cost += baseline[k] * (decided[k] - now[k])
-    estimate[action] += surprise
-    for k in range(K):
-        seen[k] = row[k] + estimate[k]
-    if surprise != 0.0:
-        law(seen, eta, now)
-        cost += surprise * (decided[action] - now[action])
-    for k in range(K):
-        row[k] = seen[k]
-    return cost
-
-
-@njit
-def choose(probabilities, u):
-    """The action that a uniform number falls on."""
-    last = 0
-    for k in range(probabilities.size):
-        if probabilities[k] > 0.0:
-            last = k
-            u -= probabilities[k]
-            if u < 0.0:
-                return k
-    return last
-
-
-@njit
-def play(law, advice, share, key, stream, number):
-    """The advice with probability `share`, else a draw from the law; and one over its probability.
-
-    The random number is that of a draw of noise.
-    """
-    u = uniform(key, stream, number)
-    action = advice
-    if u >= share:
-        action = choose(law, (u - share) / (1.0 - share))
-    q = (1.0 - share) * law[action]
-    if action == advice:
-        q += share
-    return action, 1.0 / q
-
-
-@njit
-def decide(
-    totals, x, visits, values, covered, advice, share, kept, top, key, stream, number, baseline, out
-):
-    """A whole decision on context x: the action, one over its probability, 1/β and 1/η.
-
-    Written are the law and, if the round is `covered`, its baseline; `values` are read only then.
-    """
-    cost = 1.0 / ((1.0 - share) * kept)
-    eta = 2.0 / (top * math.sqrt(visits + cost))
-    if covered:
-        capped_law(totals[x], values, advice, share, kept, eta, top, baseline, out)
-    else:
-        law(totals[x], eta, out)
-    action, weight = play(out, advice, share, key, stream, number)
-    return action, weight, cost, 1.0 / eta

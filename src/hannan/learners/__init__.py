@@ -6,6 +6,7 @@ from hannan.learners.context_ftpl import ContextFTPL
 from hannan.learners.context_semi_bandit_ftpl import ContextSemiBanditFTPL
 from hannan.learners.context_set import Pool
 from hannan.learners.discounted import Discounted
+from hannan.learners.exp3_ix import Exp3IX
 from hannan.learners.ftpl import FTPL
 from hannan.learners.hint import Trust
 from hannan.learners.playout_bandit import PlayoutBandit
@@ -24,6 +25,7 @@ __all__ = [
     "ContextFTPL",
     "ContextSemiBanditFTPL",
     "Discounted",
+    "Exp3IX",
     "PlayoutBandit",
     "PlayoutFTPL",
     "Pool",

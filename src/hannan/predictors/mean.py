@@ -118,14 +118,6 @@ class Mean(TablePredictor):
         row[1, action] = count + 1.0
         self._errors = kernel.FORGETTING * self._errors + (np.mean(off * off), 1.0)
 
-    def row(self, context: int, keep: bool = False) -> tuple[FloatArray, FloatArray]:
-        """The numbers of a context and of all errors, as the kernels take them.
-
-        For reading, unless they are to be kept.
-        """
-        row = self._rows.get(context)
-        return self._row(context, 2, keep) if row is None else row, self._errors
-
     def _lower(self, context: Any) -> tuple[FloatArray, FloatArray]:
         """The shrunk means, and the same less their widths; plain means for α = 0."""
         if self.alpha == 0.0:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hannan.core import Feedback, Learner, Oracle
-from hannan.learners import TsallisINF
 from hannan.oracles import AllPolicies, FinitePolicies, Subsets
 
 Chosen = int | tuple[int, ...]
@@ -351,11 +350,11 @@ def overdrawn(learner: Any, n: int) -> float:
     hint = getattr(learner, "hint", None)
     if hint is None or not hint.mixes:
         return -math.inf
-    table = isinstance(learner, TsallisINF)
+    table = not hasattr(learner, "leader")
     G = learner.oracle.complexity(_points(learner)) if table else learner.leader.G
     return float(hint.S - hint.trust.budget * math.sqrt(G * n))
 
 
 def _points(learner: Any) -> Any:
     """The contexts that may arrive."""
-    return learner.oracle.contexts if isinstance(learner, TsallisINF) else learner.leader.X.points
+    return learner.leader.X.points if hasattr(learner, "leader") else learner.oracle.contexts

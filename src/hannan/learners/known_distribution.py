@@ -1,0 +1,365 @@
+"""Bandit learners on tables of contexts whose action distribution is known in every round."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from hannan.core import (
+    Action,
+    Feedback,
+    Learner,
+    Objective,
+    Oracle,
+    ParameterError,
+    Policy,
+    Predictor,
+)
+from hannan.core.kept import expect, is_array, is_number
+from hannan.core.validation import FloatArray, check_chosen_loss, check_loss_range, check_seed
+from hannan.kernels.drawing import choose, draw
+from hannan.learners.certificates import (
+    SELECTED,
+    SemiBanditCertificate,
+    availability_notes,
+    late_notes,
+    selected,
+)
+from hannan.learners.floor import Floor
+from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust
+from hannan.perturbation import seed_key
+
+_LARGEST = 1e12  # total of any action, in units of the largest loss
+_STREAM = 5  # smaller ones belong to noise
+_NONE = np.empty(0, np.intp)
+_EARNED = Trust(3.0, prior=2.0, floor=0.25, share=0.9)
+
+
+class KnownDistribution(Learner):
+    r"""Base for learners that draw from a distribution they can write down, context by context.
+
+    The distribution on context x is that of `_distribution(totals, eta)`: the minimiser of
+    :math:`\langle w, \hat L_x \rangle + R(w)/\eta` for a convex R, with :math:`\hat L_x` the
+    estimated losses there so far. Here are rounds, hints, exploration, unavailable actions, logged
+    decisions, further actions, and the certificate. A subclass writes
+
+    - `_distribution` and `_rate`, the learning rate by the clock of a context: its visits, each
+      counted with the factor by which hints and exploration increase the variance of the estimates;
+    - `_constant`, C such that pseudo-regret is at most :math:`C B \sqrt{K W}` at clock W, with
+      losses in [0, B]; and `_entropy`, the largest difference between two values of R;
+    - `_weight`, if estimates are not the loss divided by its propensity;
+    - `_choice`, if estimates of a predictor are to be a baseline.
+
+    Parameters
+    ----------
+    oracle
+        `AllPolicies(d, K)`; d = 1 for a bandit without contexts.
+    predictor
+        Recommends actions and estimates losses, as in `ContextSemiBanditFTPL`.
+    trust
+        "earned", or a `Trust`.
+    exploration
+        The least probability of every available action, as in `ContextSemiBanditFTPL`.
+    seed, loss_range
+        As in `ContextSemiBanditFTPL`.
+    """
+
+    feedback = Feedback.SEMI
+    oracle: Any
+    _scores_actions = True  # type: ignore[assignment]
+    _derived = frozenset({"_G"})
+
+    class Round(AdvisedRound):
+        """A round with the distribution it was drawn from."""
+
+        law: FloatArray
+        exact: bool | None = True
+        weight: float = 1.0
+        cost: float = 1.0  # 1/β, by which the variance of estimates grows
+        scale: float = 1.0  # 1/η
+
+        def check(self, n_actions: int | None, sets: bool) -> None:
+            super().check(n_actions, sets)
+            expect(
+                self,
+                law=is_array(self.law, n_actions, low=0.0),
+                weight=is_number(self.weight, low=0.0),
+                cost=is_number(self.cost, low=0.0),
+                scale=is_number(self.scale, low=0.0) and self.scale > 0.0,
+            )
+
+        @property
+        def inverse(self) -> FloatArray:
+            """One over the probability of the action."""
+            return np.array([self.weight])
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        predictor: Predictor | None = None,
+        trust: str | Trust = "earned",
+        exploration: float = 0.0,
+        seed: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if not isinstance(oracle, Oracle) or not oracle.every_map:
+            raise ParameterError(
+                f"{name} plays on tables: give it AllPolicies(n_contexts, n_actions). For "
+                f"{type(oracle).__name__} use ContextSemiBanditFTPL."
+            )
+        self.oracle = oracle
+        self.predictor = predictor
+        self.trust = trust
+        self.exploration = exploration
+        self.seed = check_seed(self, seed)
+        self.loss_range = loss_range
+        low, high = self._range = check_loss_range(self, loss_range)
+        if low < 0.0 or not math.isfinite(high):
+            raise ParameterError(
+                f"{name} needs losses in a range (low, high) with 0 <= low; got "
+                f"loss_range={loss_range}."
+            )
+        believed = _EARNED if trust == "earned" else trust
+        if (
+            not isinstance(believed, Trust)
+            or believed.budget is None
+            or believed.baseline == "guess"
+        ):
+            raise ParameterError(
+                f"{name} needs trust='earned', or a Trust with hints; got {trust!r}."
+            )
+        self.hint = NoHint()
+        self._floor = Floor(self, exploration, self.oracle.n_actions, 1)
+        if predictor is not None:
+            trust, kept = believed.filled(_EARNED), self._floor.kept
+            self.hint = Hint(predictor, trust, self.oracle.n_actions, (0.0, high), kept)
+        self._G: float = self.oracle.complexity(oracle.contexts)
+        self._key = seed_key(seed)
+        self._past: Any = oracle.objective()
+        self._W = np.zeros(len(oracle.contexts or ()))  # the clock of each context
+        self._tops = np.zeros(len(self._W))  # largest 1/η at which an answered round was decided
+        self._D = 0.0  # instability cost, and bias of the estimates
+        self._number = 0
+        self._loss = 0.0
+
+    # What a subclass writes -------------------------------------------------------------------
+
+    @abstractmethod
+    def _distribution(self, totals: FloatArray, eta: float) -> FloatArray:
+        """Return the action distribution for these totals; inf has probability 0."""
+
+    @abstractmethod
+    def _rate(self, W: float) -> float:
+        """Return η at the clock of a context, this round included."""
+
+    @property
+    @abstractmethod
+    def _constant(self) -> float:
+        """C of the bound on pseudo-regret."""
+
+    @property
+    @abstractmethod
+    def _entropy(self) -> float:
+        """The largest difference between two values of R."""
+
+    def _choice(self, opened: Round, totals: FloatArray, eta: float) -> FloatArray:
+        """Return the distribution of the base's choice; a baseline may be noted in the round."""
+        return self._distribution(totals, eta)
+
+    def _weight(self, opened: Round) -> float:
+        """Return the weight of the loss in its estimate."""
+        return opened.weight
+
+    # The round ----------------------------------------------------------------------------------
+
+    def _prepare(self, opened: Round) -> None:
+        """Note hint, exploration and distribution: functions of the context and the past."""
+        if self.hint.predictor is not None:
+            self.hint.advise(opened, self._G, self._number + 1)
+        if self.exploration:
+            self._floor.raise_to(opened)
+        x = opened.context
+        totals = self._past.totals[x]
+        if opened.plays is not None:
+            totals = np.where(opened.plays == np.arange(len(totals)), totals, np.inf)
+        opened.cost = 1.0 / ((1.0 - opened.share) * (1.0 - opened.explores))
+        eta = self._rate(self._W.item(x) + opened.cost)
+        opened.scale = 1.0 / eta
+        opened.law = self._choice(opened, totals, eta)
+
+    def _act(self, opened: Round) -> None:
+        """Play the hint, a draw from the distribution, or any action to explore."""
+        available = opened.choices(len(opened.law)) if opened.explores else _NONE
+        opened.action, q, opened.explored = draw(
+            opened.law, -1 if opened.advice is None else opened.advice, opened.share,
+            opened.explores, available, self._key, _STREAM, self._number,
+        )  # fmt: skip
+        opened.weight = 1.0 / q
+
+    def _played(self, opened: Round) -> None:
+        self._number += 1
+        self._W[opened.context] += opened.cost
+        self.hint.played(opened)
+
+    def _abandoned(self, opened: Round) -> None:
+        self.hint.release(opened)
+
+    def _update(self, opened: Round, loss: Any) -> None:
+        """Add the estimate: Q on all actions, and the weighted residual ℓ - Q on the one played."""
+        cost, action = self._cost(loss), opened.action
+        baseline, alike = opened.baseline, action
+        if opened.plays is not None:  # actions that are played alike share what is learned
+            baseline, alike = self._availability.shared(opened, baseline, self._range)
+        estimate = np.zeros(len(opened.law)) if baseline is None else baseline.copy()
+        weight = self._weight(opened)
+        residual = weight * (cost - estimate.item(action))
+        estimate[alike] += residual
+        self.hint.learn(opened, cost)
+        # From here on nothing can fail.
+        x, totals = opened.context, self._past.totals[opened.context]
+        scale = self._tops[x] = max(self._tops.item(x), opened.scale)
+        if opened.late and baseline is not None and opened.plays is None:
+            self._D += self._moved(opened.law, baseline, totals + baseline, scale)
+        totals += estimate
+        if residual != 0.0 and opened.plays is None:
+            # The action has become less likely, now that its loss and all since are known.
+            p, now = opened.law.item(action), self._distribution(totals, 1.0 / scale)
+            self._D += residual * (p - now.item(action)) + p * (opened.weight - weight) * cost
+        self.hint.charge(opened, cost, opened.weight)
+        if opened.explores:
+            self._floor.charge(opened, cost)
+        self._loss += cost
+
+    def _moved(
+        self, law: FloatArray, losses: FloatArray, totals: FloatArray, scale: float
+    ) -> float:
+        """Return what losses cost under a distribution more than under that of the totals."""
+        now = self._distribution(totals, 1.0 / scale)
+        return sum(f * (p - q) for f, p, q in zip(losses, law, now, strict=True))
+
+    def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
+        """As `_update`, with weights no larger than those of Algorithm 3 may be."""
+        cost, visits = self._cost(loss), self._W.item(context) + 1.0
+        estimate = np.zeros(self.oracle.n_actions)
+        most = max(2.0, math.sqrt(len(estimate) * visits))
+        estimate[action] = min(1.0 / propensity, most) * cost
+        if self.hint.predictor is not None:
+            self.hint.predictor.learn(context, action, cost)
+        # From here on nothing can fail.
+        self._past.add(context, estimate)
+        self._W[context] += 1.0
+
+    # Statements ---------------------------------------------------------------------------------
+
+    def best_policy(self) -> Policy:
+        """The best action of every context by the loss estimates so far."""
+        best: Policy = self._past.leader()
+        return best
+
+    def certificate(self) -> SemiBanditCertificate:
+        """Estimates of an upper bound on expected regret so far."""
+        notes = [*self.hint.notes, *availability_notes(self._availability)]
+        notes += late_notes(self._ledger)
+        stability = comparator = variance = None
+        if selected(self._ledger, self.hint):
+            notes.append(SELECTED)
+        elif not self._availability.by_score and not self._ledger.logged:
+            K, B = self.oracle.n_actions, self._range[1]
+            paid = self.hint.S + self._floor.price + self._ledger.unanswered * B
+            stability = paid + self._D + self._entropy * float(self._tops.sum())
+            comparator = self._loss - float(self._past.minima()[0])
+            comparator += self._ledger.unanswered * B
+            if self._ledger.prompt:
+                roots = float(np.sqrt(self._W).sum()) * math.sqrt(K)
+                variance = paid + self._constant * B * roots
+        return SemiBanditCertificate(
+            rounds=self.rounds,
+            loss=self._loss,
+            stability_estimate=stability,
+            variance_estimate=variance,
+            comparator_estimate=comparator,
+            notes=tuple(notes),
+        )
+
+    def regret_bound(self) -> float | None:
+        """A bound on pseudo-regret so far, for any adversary."""
+        if self._availability.by_score or not self._ledger.prompt:
+            return None
+        return self.worst_case(self.rounds, 0)
+
+    def worst_case(
+        self, rounds: int, restarts: int, total_delay: int = 0, unanswered: int = 0
+    ) -> float | None:
+        """For a game with restarts: roots of parts add up to no more than the root of all."""
+        if total_delay:
+            return None
+        rounds += unanswered
+        kept, B = self._floor.kept, self._range[1]
+        size = self._past.totals.size * rounds * (restarts + 1) / kept
+        explored = (1.0 - kept) * rounds
+        if not isinstance(self.hint, Hint):
+            return B * (self._constant * math.sqrt(size) + explored)
+        trust = self.hint.trust
+        assert trust.budget is not None
+        assert trust.share is not None
+        if trust.share == 1.0:
+            return None
+        hints = trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
+        base = self._constant * math.sqrt(size / (1.0 - trust.share))
+        return B * (base + hints + explored)
+
+    @property
+    def predictor_(self) -> Any:
+        """The predictor at work, which has learned from all observed losses, or None."""
+        return self.hint.predictor
+
+    def loss_suffered(self, action: Action, loss: Any) -> float:
+        """The cost of an action."""
+        return self._cost(loss)
+
+    # Parts ------------------------------------------------------------------------------------
+
+    def _cost(self, loss: Any) -> float:
+        if isinstance(loss, float) and self._range[0] <= loss <= self._range[1]:
+            return loss
+        return check_chosen_loss(loss, self._range)
+
+    def _law(self, opened: Round) -> FloatArray:
+        return opened.mixed(opened.law)
+
+    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
+        law = self._law(opened)
+        return [choose(law, u) for u in rng.random(copies)]
+
+    def _total(self) -> Objective:
+        past: Objective = self._past
+        return past
+
+    def _take_over(self, other: Any, n_actions: int, changes: dict[str, Any]) -> None:
+        self._past = other._past.extended(self.oracle)
+        self.hint = other.hint.extended(n_actions, self._floor.kept)
+        self._floor.price = other._floor.price
+        self._W, self._tops = other._W.copy(), other._tops.copy()
+        self._D, self._loss = other._D, other._loss
+        self._key, self._number = other._key, other._number
+
+    def _check_stored(self) -> None:
+        super()._check_stored()
+        # Among totals that are too large the entropy would be lost in rounding.
+        moderate = np.abs(self._past.totals).max() <= _LARGEST * self._range[1]
+        expect(
+            self,
+            _W=is_array(self._W, None, low=0.0),
+            _tops=is_array(self._tops, len(self._W), low=0.0),
+            _past=bool(moderate),
+        )
+
+    def check_round(self, opened: Round) -> None:
+        super().check_round(opened)
+        self.hint.check(opened, weighed=True)
