@@ -241,7 +241,7 @@ class KnownDistribution(Learner):
     ) -> float:
         """Return what losses cost under a distribution more than under that of the totals."""
         now = self._distribution(totals, 1.0 / scale)
-        return sum(f * (p - q) for f, p, q in zip(losses, law, now, strict=True))
+        return float(sum(f * (p - q) for f, p, q in zip(losses, law, now, strict=True)))
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """As `_update`, with weights no larger than those of Algorithm 3 may be."""
