@@ -18,6 +18,7 @@ OTHERS = {
     "AdaptiveDiscount": hn.AdaptiveDiscount(ALL, seed=0),
     "FTPL": hn.FTPL(ALL, lambda rng: [(0, rng.laplace(size=3))], seed=0),
     "TsallisINF": hn.TsallisINF(ALL, predictor=hn.predictors.Mean(), seed=0),
+    "Exp3IX": hn.Exp3IX(ALL, predictor=hn.predictors.Mean(), seed=0),
     "PlayoutFTPL": hn.PlayoutFTPL(ALL, [0] * 9, seed=0),
     "PlayoutBandit": hn.PlayoutBandit(ALL, [0] * 40, seed=0),
     "Discounted": hn.Discounted(TUNED, 0.9),
