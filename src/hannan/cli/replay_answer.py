@@ -192,8 +192,6 @@ class Answer:
             notes += self._notes_of_hindsight(self.best)
         same = self.merged.items()
         notes += [f"{name} made the same choices as {other}." for name, other in same]
-            f"{name} made the same choices as {other}." for name, other in self.merged.items()
-        ]
         return notes + self._notes_of_players()
 
     def _notes_of_hindsight(self, best: float) -> list[str]:
