@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable
-from hannan.core import Action, Learner, OpenRound
+from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.core import OpenRound
 from hannan.core.arrays import as_floats
 from hannan.core.kept import expect, is_array
-from hannan.core.learner import learner_rng
-from hannan.core.policy import loss_of
-from hannan.core.validation import FloatArray, check_seed, refuse
+from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.normalhedge import weights
 from hannan.oracles import FinitePolicies
 
 
-class AdaNormalHedge(Learner):
+class AdaNormalHedge(WeightedPolicies):
     r"""Weights from each policy's regret and the size of its regrets, no rate: O(N) a round.
 
     Policy n has regret :math:`r_t(n) = \langle p_t, \ell_t \rangle - \ell_t(n)` in a round, with
@@ -59,8 +57,7 @@ class AdaNormalHedge(Learner):
     [luo2015]
     """
 
-    oracle: FinitePolicies
-    _derived = frozenset({"oracle", "_policies", "_prior"})
+    _derived = frozenset({"_prior"})
 
     class Round(OpenRound):
         """The weights by which a policy was followed; regret is measured against them."""
@@ -91,25 +88,17 @@ class AdaNormalHedge(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.actions = actions
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._policies = PolicyTable(actions, loss_range, self)
-        self.oracle = self._policies.oracle
-        self._totals = np.zeros(len(self._policies))
+        super().__init__(actions, seed, loss_range)
         self.prior = prior
         self._prior = self._check_prior(prior)
         self._mixture = self._prior.copy()
         self._magnitudes = np.zeros_like(self._totals)
-        self._rng = learner_rng(seed)
 
     def _prepare(self, opened: Round) -> None:
         opened.followed = self._mixture  # an array that never changes
 
-    def _act(self, opened: Round) -> None:
-        u = self._rng.random()
-        opened.play(self._policies.follow(opened.context, opened.followed, u))
+    def _weights(self, opened: Round) -> FloatArray:
+        return opened.followed
 
     def _update(self, opened: Round, loss: Any) -> None:
         losses = self._policies.check(loss)[0]
@@ -122,15 +111,6 @@ class AdaNormalHedge(Learner):
         mixture *= self._prior
         total = mixture.sum()
         self._mixture = mixture / total if total > 0.0 else self._prior.copy()
-
-    def _law(self, opened: Round) -> FloatArray:
-        return self._policies.law(opened, opened.followed)
-
-    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return self._policies.replay(opened, opened.followed, copies, rng)
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:
         """√(3 C log(B/q)) of the policy that leads, in widths of the losses."""

@@ -8,23 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable, check_rate
-from hannan.core import Action, Learner, OpenRound, ParameterError
+from hannan.baselines._policy_table import check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.core import OpenRound, ParameterError
 from hannan.core.kept import expect, is_array
-from hannan.core.learner import learner_rng
-from hannan.core.policy import loss_of
 from hannan.core.validation import (
     FloatArray,
     check_integer,
     check_probability,
-    check_seed,
 )
 from hannan.oracles import FinitePolicies
 
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-class FixedShare(Learner):
+class FixedShare(WeightedPolicies):
     r"""Exponential weights of which a share is spread evenly after each round: O(N) a round.
 
     For competing with a sequence of policies that changes k times. From weights :math:`w_t` over
@@ -73,8 +71,6 @@ class FixedShare(Learner):
     [herbster1998], [cesabianchi2012]
     """
 
-    oracle: FinitePolicies
-    _derived = frozenset({"oracle", "_policies"})
     _fixed = frozenset({"_tuned"})
 
     def _check_stored(self) -> None:
@@ -92,14 +88,8 @@ class FixedShare(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.actions = actions
+        super().__init__(actions, seed, loss_range)
         self.learning_rate = check_rate(self, learning_rate)
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._policies = PolicyTable(actions, loss_range, self)
-        self.oracle = self._policies.oracle
-        self._totals = np.zeros(len(self._policies))
         self.share = None if share is None else check_probability(self, "share", share)
         self.horizon = None if horizon is None else check_integer(self, "horizon", horizon, 1)
         self.switches = None if switches is None else check_integer(self, "switches", switches, 0)
@@ -111,11 +101,9 @@ class FixedShare(Learner):
         N = len(self._policies)
         self._mixture = np.full(N, 1.0 / N)
         self._tuned = None if horizon is None else _tuned(N, horizon, self.switches or 0)
-        self._rng = learner_rng(seed)
 
-    def _act(self, opened: OpenRound) -> None:
-        u = self._rng.random()
-        opened.play(self._policies.follow(opened.context, self._mixture, u))
+    def _weights(self, opened: OpenRound) -> FloatArray:
+        return self._mixture
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         losses = self._policies.check(loss)[0]
@@ -131,15 +119,6 @@ class FixedShare(Learner):
         if least > _TINY:
             mixture += least
             np.negative(np.log(mixture, out=self._totals), out=self._totals)
-
-    def _law(self, opened: OpenRound) -> FloatArray:
-        return self._policies.law(opened, self._mixture)
-
-    def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
-        return self._policies.replay(opened, self._mixture, copies, rng)
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:
         r"""Against one policy throughout.

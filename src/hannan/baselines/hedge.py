@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable, check_rate
-from hannan.core import Action, Learner, OpenRound
-from hannan.core.learner import learner_rng
-from hannan.core.policy import loss_of
-from hannan.core.validation import FloatArray, check_seed
+from hannan.baselines._policy_table import check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.core import OpenRound
+from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 
 # Totals are measured from the smallest one of a while ago. While no exponent can have moved by
@@ -20,7 +19,7 @@ from hannan.oracles import FinitePolicies
 _SAFE_EXPONENT = 100.0
 
 
-class Hedge(Learner):
+class Hedge(WeightedPolicies):
     r"""Exponential weights over a table of N policies: O(N) a round, no oracle.
 
     Policy n is followed with probability proportional to
@@ -59,9 +58,6 @@ class Hedge(Learner):
     [freund1997]
     """
 
-    oracle: FinitePolicies
-    _derived = frozenset({"oracle", "_policies"})
-
     def __init__(
         self,
         actions: ArrayLike | FinitePolicies,
@@ -70,40 +66,18 @@ class Hedge(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.actions = actions
+        super().__init__(actions, seed, loss_range)
         self.learning_rate = check_rate(self, learning_rate)
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._policies = PolicyTable(actions, loss_range, self)
-        self.oracle = self._policies.oracle
-        self._totals = np.zeros(len(self._policies))
         self._drift = 0.0
-        self._rng = learner_rng(seed)
 
     def _act(self, opened: OpenRound) -> None:
-        rate = self._rate()
-        self._totals, self._drift = self._measured(rate)
-        weights = self._weights(self._totals, rate)
-        opened.play(self._policies.follow(opened.context, weights, self._rng.random()))
+        self._totals, self._drift = self._measured(self._rate())
+        super()._act(opened)
 
     def _update(self, opened: OpenRound, loss: Any) -> None:
         losses, low, high = self._policies.check(loss)
         self._totals += self._policies.charge(opened.context, losses)
         self._drift += self.oracle.max_chosen * max(high, -low)
-
-    def _law(self, opened: OpenRound) -> FloatArray:
-        return self._policies.law(opened, self._weights_now())
-
-    def _replay(self, opened: OpenRound, copies: int, rng: np.random.Generator) -> list[Action]:
-        return self._policies.replay(opened, self._weights_now(), copies, rng)
-
-    def _weights_now(self) -> FloatArray:
-        rate = self._rate()
-        return self._weights(self._measured(rate)[0], rate)
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTW²/8; with the anytime rate 3/2 of its least value, W the width."""
@@ -126,7 +100,7 @@ class Hedge(Learner):
             return self._totals, self._drift
         return self._totals - self._totals.min(), 0.0
 
-    def _weights(self, totals: FloatArray, rate: float) -> FloatArray:
-        weights = self._policies.scratch
-        np.multiply(totals, -rate, out=weights)
+    def _weights(self, opened: OpenRound) -> FloatArray:
+        weights, rate = self._policies.scratch, self._rate()
+        np.multiply(self._measured(rate)[0], -rate, out=weights)
         return np.exp(weights, out=weights)

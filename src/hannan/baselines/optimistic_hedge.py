@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hannan.baselines._policy_table import PolicyTable, check_rate
-from hannan.core import Action, Learner, OpenRound, Predictor
+from hannan.baselines._policy_table import check_rate
+from hannan.baselines._weighted_policies import WeightedPolicies
+from hannan.core import OpenRound, Predictor
 from hannan.core.kept import expect, is_array
-from hannan.core.learner import learner_rng
-from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.validation import FloatArray, check_seed
+from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 from hannan.predictors import Last
 
 
-class OptimisticHedge(Learner):
+class OptimisticHedge(WeightedPolicies):
     r"""Exponential weights over a table of N policies, with a prediction: O(N) a round.
 
     Policy n is followed with probability proportional to
@@ -59,8 +58,7 @@ class OptimisticHedge(Learner):
     [rakhlin2013]
     """
 
-    oracle: FinitePolicies
-    _derived = frozenset({"oracle", "_policies", "_elements"})
+    _derived = frozenset({"_elements"})
 
     class Round(OpenRound):
         """The losses that were guessed, Q_t."""
@@ -84,14 +82,8 @@ class OptimisticHedge(Learner):
         seed: int | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        super().__init__()
-        self.actions = actions
+        super().__init__(actions, seed, loss_range)
         self.learning_rate = check_rate(self, learning_rate)
-        self.seed = check_seed(self, seed)
-        self.loss_range = loss_range
-        self._policies = PolicyTable(actions, loss_range, self)
-        self.oracle = self._policies.oracle
-        self._totals = np.zeros(len(self._policies))
         self.predictor = predictor
         self._predictor = adopt(Last(by_context=False) if predictor is None else predictor)
         if hasattr(self._predictor, "prepare"):
@@ -99,7 +91,6 @@ class OptimisticHedge(Learner):
         self._elements = np.arange(self.oracle.n_actions)
         self._errors = (2.0 * self._policies.width) ** 2
         """V² and the sum of the v²."""
-        self._rng = learner_rng(seed)
 
     def _prepare(self, opened: Round) -> None:
         """Guess Q_t."""
@@ -107,25 +98,12 @@ class OptimisticHedge(Learner):
         found = check_guess(self._predictor, guess, self.oracle.n_actions, policies.range)
         opened.guess = found.copy()  # it may be the predictor's own array, and change as it learns
 
-    def _act(self, opened: Round) -> None:
-        weights = self._weights(opened)
-        opened.play(self._policies.follow(opened.context, weights, self._rng.random()))
-
     def _update(self, opened: Round, loss: Any) -> None:
         losses = self._policies.check(loss)[0]
         errors = self.oracle.losses_by_code(losses - opened.guess)
         self._predictor.learn(opened.context, self._elements, losses)
         self._errors += float(np.ptp(errors)) ** 2
         self._totals += self._policies.charge(opened.context, losses)
-
-    def _law(self, opened: Round) -> FloatArray:
-        return self._policies.law(opened, self._weights(opened))
-
-    def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        return self._policies.replay(opened, self._weights(opened), copies, rng)
-
-    def loss_suffered(self, action: Action, loss: Any) -> float:
-        return loss_of(self._policies.check(loss)[0], action)
 
     def regret_bound(self) -> float | None:
         """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
