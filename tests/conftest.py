@@ -1,10 +1,14 @@
 import fcntl
 import gc
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
+
+import hannan
+from tests.stale_kernels import drop_stale
 
 settings.register_profile(
     "fixed",
@@ -25,6 +29,7 @@ NO_BROWSER = (
 def pytest_configure(config):
     """Workers that need the same kernel: one compiles it, the others read it from the disk."""
     if not hasattr(config, "workerinput"):
+        drop_stale(Path(hannan.__file__).parent / "kernels")
         return
     folder = config.cache.mkdir("compiling")
     compile_now = Dispatcher.compile

@@ -19,6 +19,7 @@ from hannan.kernels.noise import uniform
 from hannan.perturbation import seed_key
 from tests import naive, naive_bandit, problems, statistics
 from tests.for_each import for_each
+from tests.thinning import one_in
 
 SIGMAS = 4.5
 COINS = np.uint64(7)
@@ -242,7 +243,7 @@ CASES = [
 
 @pytest.mark.slow
 @pytest.mark.stat
-@pytest.mark.parametrize(("kind", "mode", "L"), CASES)
+@pytest.mark.parametrize(("kind", "mode", "L"), one_in(3, CASES))
 def test_mean_of_the_proxy_is_the_loss_up_to_the_known_truncation(kind, mode, L):
     oracle, _, losses = problem(kind)
     q, error = inclusion(kind)
