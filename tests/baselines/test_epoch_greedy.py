@@ -208,7 +208,7 @@ def test_an_unavailable_choice_is_charged_what_was_played_for_it():
     learner = hn.baselines.EpochGreedy(hn.oracles.FinitePolicies(rows), seed=3)
     rng, totals, losses = learner_rng(3), np.zeros(3), np.array([0.2, 0.9])
     for _ in range(60):
-        explored, substitute = learner.explored, learner._begin(0, [0, 1]).plays[2]
+        explored, substitute = learner.explored, learner.prepare(0, [0, 1]).plays[2]
         action = learner.act(0, available=[0, 1])
         learner.update(float(losses[action]))
         chosen = int(rng.integers(3)) if learner.explored > explored else int(totals.argmin())

@@ -127,7 +127,7 @@ def test_a_choice_that_is_not_available_is_charged_what_was_played_for_it():
     learner = hn.baselines.Exp4([[0], [1], [2]], learning_rate=0.3, seed=3)
     rng, totals, losses = learner_rng(3), np.zeros(3), np.array([0.2, 0.9])
     for _ in range(60):
-        substitute = learner._begin(0, [0, 1]).plays[2]
+        substitute = learner.prepare(0, [0, 1]).plays[2]
         w = np.exp(-0.3 * (totals - totals.min()))
         p = w / w.sum()
         chosen = int(np.searchsorted(p.cumsum(), rng.random(), side="right"))

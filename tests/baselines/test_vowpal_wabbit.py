@@ -128,10 +128,10 @@ def test_the_seed_reaches_the_random_numbers_of_vw():
     for seed in (0, 1):
         learner = hn.baselines.VowpalWabbit(3, "--bag 5", seed=seed)
         for t, (context, losses) in enumerate(rounds(30)):
-            opened = learner.begin_round(context)
+            opened = learner.begin(context)
             opened.play(t % 3)  # the same lesson, whatever was drawn
             opened.probability = 1 / 3
-            learner.end_round(opened, float(losses[t % 3]))
+            learner.close(opened, float(losses[t % 3]), recorded=False)
         laws.append([learner.probabilities(x).tolist() for x, _ in rounds(30, seed=5)])
     assert laws[0] != laws[1]
 

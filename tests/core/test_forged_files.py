@@ -222,12 +222,11 @@ def test_two_rounds_do_not_wait_for_the_same_answer():
     learner = hn.bandit(3, n_contexts=1, seed=0)
     learner.decide()
     learner.decide()
-    head, arrays = opened(learner)
-    assert load(head, arrays).open_decisions == [0, 1]
-    first, second = head["learner"]["learned"]["_ledger"]["learned"]["waiting"]["dict"]
-    second[1]["given"]["inner"] = first[1]["given"]["inner"]
+    assert load(*opened(learner)).open_decisions == [0, 1]
+    first, second = learner._ledger.opened
+    second.inner = first.inner
     with pytest.raises(hn.DamagedFileError, match="Restarting"):
-        load(head, arrays)
+        load(*opened(learner))
 
 
 def test_totals_of_a_table_are_moderate():

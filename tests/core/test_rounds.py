@@ -93,15 +93,15 @@ def in_order_of_arrival(learner, rounds, after):
     """A slow twin without a ledger: its rounds are copied at once and learned as they arrive."""
     waiting, actions = [], []
     for t, (context, losses) in enumerate(rounds):
-        begun = learner.begin_round(learner.check_context(context))
-        learner.keep_round(begun)
+        begun = learner.begin(learner.check_context(context))
+        learner.commit(begun, recorded=False)
         opened = copy.deepcopy(begun)
         actions.append(opened.action)
         loss = feedback(learner, opened.action, losses)
         heapq.heappush(waiting, (t + after[t], t, loss, opened))
         while waiting and waiting[0][0] <= t:
             _, _, loss, opened = heapq.heappop(waiting)
-            learner.end_round(opened, loss)
+            learner.close(opened, loss, recorded=False)
     return actions
 
 
@@ -116,7 +116,7 @@ def test_all_baselines_that_can_learn_late_are_tried():
 
 def test_a_learner_that_cannot_learn_late_says_why():
     learner = hn.PlayoutFTPL(TABLE, [0, 1, 2], seed=0)
-    asks = (learner.decide, lambda x: learner.decide_many([x, 1]), learner.open_decision)
+    asks = (learner.decide, lambda x: learner.decide_many([x, 1]))
     for ask in asks:
         with pytest.raises(hn.ParameterError, match="PlayoutFTPL cannot learn late"):
             ask(0)
@@ -379,14 +379,14 @@ def inside_rounds(name, T):
 
 @pytest.mark.parametrize("name", INSIDE)
 def test_a_round_of_a_learner_inside_is_one_of_its_own(name):
-    """begin, keep and end make a round; the ledger is the caller's business."""
+    """begin, commit and close make a round; the ledger is the caller's business."""
     inner, alone = INSIDE[name].clone(), INSIDE[name].clone()
     for context, losses in inside_rounds(name, 80):
-        opened = inner.begin_round(inner.check_context(context))
+        opened = inner.begin(inner.check_context(context))
         assert opened.action == alone.act(context)
-        inner.keep_round(opened)
+        inner.commit(opened, recorded=False)
         assert inner.oracle_calls == alone.oracle_calls
-        inner.end_round(opened, feedback(inner, opened.action, losses))
+        inner.close(opened, feedback(inner, opened.action, losses), recorded=False)
         alone.update(feedback(alone, opened.action, losses))
         assert inner.rounds == alone.rounds
         assert inner._ledger.current is None
@@ -406,7 +406,7 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
     waiting = []
     for t, (context, losses) in enumerate(inside_rounds(name, 90)):
         if t % 9 == 4 and inner.late is None:
-            made, decision = inner.open_decision(context), alone.decide(context)
+            made, decision = inner.open(context, late=True), alone.decide(context)
             assert inner.waiting(made.number).action == made.action
             assert (made.number, made.action) == (decision.id, decision.action)
             assert repr(made.odds) == repr(decision.odds)
@@ -416,15 +416,15 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
                 action = each.act(context, available=[0, 2])
                 each.update(feedback(each, action, losses))
         else:
-            made = inner.open_round(context)
+            made = inner.open(context)
             assert made is inner.current
             assert made.action == alone.act(context)
             if t % 11:
-                assert inner.close_round(None, feedback(inner, made.action, losses)) is made
+                inner.close(made, feedback(inner, made.action, losses))
                 alone.update(feedback(alone, made.action, losses))
         if t % 9 == 8 and waiting:
             made, decision, earlier = waiting.pop()
-            inner.close_round(made.number, feedback(inner, made.action, earlier))
+            inner.close(made, feedback(inner, made.action, earlier))
             alone.update(feedback(alone, made.action, earlier), decision)
         assert (inner.rounds, inner.oracle_calls) == (alone.rounds, alone.oracle_calls)
         assert inner.open_decisions == alone.open_decisions
@@ -438,11 +438,9 @@ def test_rounds_that_another_learner_opens_and_closes_are_those_of_act_and_updat
 
 @pytest.mark.parametrize("name", [name for name in INSIDE if name not in WITH_GENERATOR])
 def test_a_round_that_is_not_kept_has_changed_nothing(name):
-    if name == "Restarting":
-        pytest.skip("The learner inside drops the round.")
     asked, silent = INSIDE[name].clone(), INSIDE[name].clone()
     for context, losses in inside_rounds(name, 60):
-        first, second = (asked.begin_round(asked.check_context(context)) for _ in range(2))
+        first, second = (asked.begin(asked.check_context(context)) for _ in range(2))
         assert first.action == second.action
         action = asked.act(context)
         assert action == silent.act(context) == first.action
@@ -457,14 +455,14 @@ def test_losses_that_a_learner_inside_refuses_change_nothing(name):
     for context, losses in inside_rounds(name, 40):
         rounds = []
         for each in (inner, twin):
-            rounds.append(each.begin_round(each.check_context(context)))
-            each.keep_round(rounds[-1])
+            rounds.append(each.begin(each.check_context(context)))
+            each.commit(rounds[-1], recorded=False)
         for bad in ("much", math.nan, [1.0] * 5, None, 7.0):
             with pytest.raises(hn.HannanError):
-                inner.end_round(rounds[0], bad)
+                inner.close(rounds[0], bad, recorded=False)
             assert inner.rounds == twin.rounds
         for each, opened in zip((inner, twin), rounds, strict=True):
-            each.end_round(opened, feedback(each, opened.action, losses))
+            each.close(opened, feedback(each, opened.action, losses), recorded=False)
         assert rounds[0].action == rounds[1].action
     assert inner.oracle_calls == twin.oracle_calls
 
@@ -475,13 +473,13 @@ def test_what_is_played_for_each_choice_is_the_callers_choice(name):
     inner, plain = LATE[name].clone(), LATE[name].clone()
     plays = np.array([0, 0, 2])
     for context, losses in stream(80):
-        opened = inner.begin_round(context, plays)
+        opened = inner.begin(context, plays)
         chosen = plain.act(context)
         assert (opened.chosen, opened.action) == (chosen, plays[chosen])
         assert opened.available.tolist() == [0, 2]
-        inner.keep_round(opened)
+        inner.commit(opened, recorded=False)
         completed = losses[plays]
-        inner.end_round(opened, feedback(inner, chosen, completed))
+        inner.close(opened, feedback(inner, chosen, completed), recorded=False)
         plain.update(feedback(plain, chosen, completed))
     assert inner._availability.costs is None
     assert inner.would_play(0, 10) == plain.would_play(0, 10)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from datetime import date, datetime
 from decimal import Decimal
@@ -437,63 +436,6 @@ def test_what_is_no_name_of_a_file_is_refused(tmp_path):
             hn.load(wrong)
     with pytest.raises(hn.StorageError, match="there is no folder"):
         FULL(LISTED, seed=0).save(tmp_path / "no" / "x")
-
-
-@pytest.mark.slow
-def test_a_learner_that_plays_on_meanwhile_is_not_saved(tmp_path):
-    learner = BANDIT(LISTED, seed=0)
-    learner.save(tmp_path / "x")
-    stop = threading.Event()
-
-    def play_on():
-        while not stop.is_set():
-            learner.update(0.5, decision=learner.decide(0))
-
-    player = threading.Thread(target=play_on)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    player.start()
-    refused = 0
-    try:
-        for _ in range(100):
-            try:
-                learner.save(tmp_path / "x")
-            except hn.StorageError:
-                refused += 1
-            hn.load(tmp_path / "x")  # never damaged
-    finally:
-        sys.setswitchinterval(interval)
-        stop.set()
-        player.join()
-    assert refused > 0
-
-
-class Waiting(hn.predictors.Mean):
-    """In the middle of a call until it is told to go on."""
-
-    def learn(self, context, action, loss):
-        super().learn(context, action, loss)
-        REACHED.set()
-        assert GO_ON.wait(60)
-
-
-REACHED, GO_ON = threading.Event(), threading.Event()
-
-
-def test_a_learner_in_the_middle_of_a_call_of_another_thread_is_not_saved(tmp_path):
-    learner = BANDIT(LISTED, predictor=Waiting(), seed=0)
-    other = BANDIT(LISTED, seed=0)
-    player = threading.Thread(target=lambda: (learner.act(0), learner.update(0.5)))
-    player.start()
-    try:
-        assert REACHED.wait(60)
-        with pytest.raises(hn.StorageError, match="in another thread"):
-            learner.save(tmp_path / "x")
-        other.save(tmp_path / "x")
-    finally:
-        GO_ON.set()
-        player.join()
-    learner.save(tmp_path / "y")
 
 
 SAVING = """

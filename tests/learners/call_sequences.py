@@ -7,7 +7,6 @@ where to begin. Each is a function of its number alone.
 import contextlib
 import functools
 import itertools
-import signal
 import sys
 import tempfile
 import time
@@ -18,7 +17,6 @@ import numpy as np
 
 import hannan as hn
 from hannan.checks.availability import restricted_rounds, takes_available
-from hannan.core.interrupts import interrupts
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
 from tests import naive
@@ -29,7 +27,6 @@ from tests.problems import FINITE, PLANTED
 STEPS = 14
 FURTHER = 3
 ROWS = [[0, 1], [1, 1], [2, 0], [0, 2], [1, 0]]
-SOURCE = str(Path(hn.__file__).parent)
 
 
 class Failure(Exception):
@@ -186,8 +183,8 @@ class Sequence:
         self.foreign = self.setting.make(Fuse())
         self.action, self.seen = None, None  # of the round that `act` opened
         self.open = {}  # losses by decision
-        self.said = []
-        self.refused = self.interrupted = 0
+        self.said, self.asked = [], []
+        self.refused = self.failed = 0
         self.looked = False  # what was computed for an answer may be kept: plays are then compared
 
     def pick(self, things):
@@ -210,10 +207,7 @@ class Sequence:
 
     def both(self, call):
         """Make a call on the learner, perhaps disturbed; then on the twin, if it was made."""
-        way = self.rng.random()
-        if way < 0.15 and not self.looked:
-            return self.interrupt(call)
-        if way < 0.4 and self.setting.fails:
+        if self.setting.fails and self.rng.random() < 0.3:
             return self.fail(call)
         mine = call(self.learner)
         self.same(mine, call(self.twin))
@@ -222,30 +216,22 @@ class Sequence:
     def fail(self, call):
         self.fuse.left = int(self.rng.integers(6))
         self.said[-1] += f" fails at {self.fuse.left}"
+        made = self.learner._ledger.made
         try:
             mine = call(self.learner)
         except Failure:
+            self.failed += 1
+            self.forgotten(self.learner._ledger.made - made)
             return None
         finally:
             self.fuse.left = None
         self.same(mine, call(self.twin))
         return mine
 
-    def interrupt(self, call):
-        at = int(2.0 ** (11.0 * self.rng.random()))
-        self.said[-1] += f" interrupted at {at}"
-        try:
-            mine = with_interrupt_at(at, lambda: call(self.learner))
-        except KeyboardInterrupt:
-            self.interrupted += 1
-            mine = self.content(self.learner)
-            if mine == self.content(self.twin):
-                return None
-            theirs = call(self.twin)
-            assert mine == self.content(self.twin), "half-way between"
-            return theirs
-        self.same(mine, call(self.twin))
-        return mine
+    def forgotten(self, count):
+        """Decisions of `decide_many` before the one that failed were made, and forgotten."""
+        for context in self.asked[:count]:
+            self.twin.forget(self.twin.decide(context).id)
 
     def act(self):
         i = int(self.rng.integers(len(self.setting.contexts)))
@@ -273,6 +259,7 @@ class Sequence:
         if self.learner.late is not None:
             return
         some = [self.pick(self.setting.contexts) for _ in range(self.rng.integers(1, 3))]
+        self.asked = some
         if len(some) == 1:
             found = self.both(lambda learner: [learner.decide(some[0])])
         else:
@@ -418,51 +405,24 @@ def plain(thing, seen):
     return repr(thing) if isinstance(thing, int | float | str | None) else type(thing).__name__
 
 
-def with_interrupt_at(number, call):
-    """Press Ctrl-C before the n-th instruction of the library that a call comes to."""
-    left = number
-
-    def trace(frame, event, arg):
-        nonlocal left
-        if not frame.f_code.co_filename.startswith(SOURCE):
-            return None
-        frame.f_trace_lines, frame.f_trace_opcodes = False, True
-        if event == "opcode":
-            left -= 1
-            if left == 0:
-                signal.raise_signal(signal.SIGINT)
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        return call()
-    finally:
-        sys.settrace(before)
-        interrupts.waiting = False  # it came too late for this call
-
-
 def run(numbers, folder):
-    """Play these sequences; how many there were, how many calls were refused, and interrupted."""
+    """Play these sequences; how many there were, how many calls were refused, and failed."""
     names = sorted(settings())
-    played = refused = interrupted = 0
+    played = refused = failed = 0
     for number in numbers:
         name = names[number % len(names)]
         if setting(name) is None:
             continue
         sequence = Sequence(name, number, folder)
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs may ignore it
         try:
             sequence.play()
         except Exception as error:
             error.add_note(f"in sequence {number} of {name}: {sequence.said}")
             raise
-        finally:
-            signal.signal(signal.SIGINT, before)
         played += 1
         refused += sequence.refused
-        interrupted += sequence.interrupted
-    return played, refused, interrupted
+        failed += sequence.failed
+    return played, refused, failed
 
 
 if __name__ == "__main__":
@@ -483,6 +443,8 @@ if __name__ == "__main__":
                     flush=True,
                 )
             if n % 1000 == 999:
-                print(f"{n + 1 - start} done, {told[2]} interrupts, {failed} failed", flush=True)
+                print(f"{n + 1 - start} done, {failed} went wrong", flush=True)
     spent = time.process_time() - begun
-    print(f"{told} sequences, refusals, interrupts; {failed} failed, {spent:.0f} s of CPU time")
+    print(
+        f"{told} sequences, refused, failed calls; {failed} went wrong, {spent:.0f} s of CPU time"
+    )

@@ -174,7 +174,7 @@ def test_the_calls_for_substitutes_are_counted(wrapped):
     learner = wrapped(hn.ContextFTPL(oracle, range(3), seed=0))
     found = 0
     for x, losses, available in ROUNDS[:60]:
-        before = learner._begin(x, available).calls
+        before = learner.prepare(x, available).calls
         calls.clear()
         known = learner.oracle_calls
         learner.act(x, available=available)

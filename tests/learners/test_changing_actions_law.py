@@ -28,7 +28,7 @@ def trained(oracle, contexts=None, **options):
 
 def substitute_of(learner, context, available):
     """What is played for an action that is not available."""
-    plays = learner._begin(context, available).plays
+    plays = learner.prepare(context, available).plays
     (found,) = {int(plays[b]) for b in range(len(plays)) if b not in available}
     return found
 

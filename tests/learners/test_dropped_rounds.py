@@ -111,7 +111,7 @@ def test_a_round_that_was_begun_and_not_kept_changes_nothing(name):
     silent, asked = after_some_rounds(name), after_some_rounds(name)
     full = silent.feedback is hn.Feedback.FULL
     for t in range(15):
-        begun = [asked.begin_round(asked.check_context(0)).action for _ in range(3)]
+        begun = [asked.begin(asked.check_context(0)).action for _ in range(3)]
         action = silent.act(0)
         assert asked.act(0) == action
         assert begun == [action] * 3

@@ -322,7 +322,7 @@ def test_the_measured_cost_of_a_hint_is_unbiased_or_too_large(exact, level):
             seed=seed,
         )
         learner.leader.total.add(0, np.array([0.5, 0.0, 0.2]))
-        opened = learner._begin(None, None)
+        opened = learner.prepare(None)
         q0 = learner.leader.total.law(0, Draw(learner.leader.noise, 0, opened.draw.scale))
         action = learner.act()
         learner.update(float(losses[action]))
@@ -353,7 +353,7 @@ def test_a_hint_for_what_is_not_available_is_not_given():
         hn.oracles.AllPolicies(1, 3), predictor=Fixed([0.0, 0.5, 0.25]), seed=0
     )
     for _ in range(40):
-        opened = learner._begin(None, [1, 2])
+        opened = learner.prepare(None, [1, 2])
         assert opened.advice == 2
         assert learner.propensities(available=[1, 2]).probabilities[0] == 0.0
         assert learner.act(available=[1, 2]) in (1, 2)
@@ -591,13 +591,13 @@ def test_estimates_are_moved_into_the_range_of_losses_and_copied(guess):
     oracle = hn.oracles.AllPolicies(1, 3)
     learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(guess), seed=0)
     learner.act()
-    held = learner.expected()
+    held = learner.current.values
     assert (held == np.clip(guess, 0.0, 1.0)).all()
     sound = np.array([0.2, 0.7, 0.0])
     learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(sound), seed=0)
     learner.act()
-    assert learner.expected() is not sound
-    assert (learner.expected() == sound).all()
+    assert learner.current.values is not sound
+    assert (learner.current.values == sound).all()
 
 
 @pytest.mark.parametrize("guess", [np.array([0.2, np.nan, 0.3]), np.zeros(2), np.zeros((3, 1))])

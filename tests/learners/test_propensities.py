@@ -101,7 +101,7 @@ def test_they_are_those_of_the_hinted_play(kind):
     actions = []
     for _ in range(2000):  # rounds that are not kept: a hint that waits for its loss costs budget
         learner.leader.advance(1)
-        actions.append(learner.begin_round(1).action)
+        actions.append(learner.begin(1).action)
     shares = np.bincount(actions, minlength=4) / 2000
     error = np.hypot(found.standard_errors, np.sqrt(shares * (1 - shares) / 2000))
     assert np.all(np.abs(shares - found.probabilities) <= 4.5 * error + 1e-12)

@@ -295,7 +295,7 @@ def test_a_restart_whose_watch_cannot_be_made_has_changed_nothing():
     assert any("sums over 2 segments" in note for note in learner.certificate().notes)
 
 
-def test_decisions_that_nobody_has_seen_are_taken_back_inside_too():
+def test_decisions_that_nobody_has_seen_are_forgotten_inside_too():
     calls = []
 
     def solve(contexts, losses):
@@ -309,7 +309,7 @@ def test_decisions_that_nobody_has_seen_are_taken_back_inside_too():
     with pytest.raises(Down):
         learner.decide_many([0, 1, 2])
     assert learner.open_decisions == learner.player.open_decisions == []
-    assert learner.clock == learner.player.clock == 0
+    assert learner._ledger.forgotten == learner.player._ledger.forgotten == 2
 
 
 @pytest.mark.parametrize(

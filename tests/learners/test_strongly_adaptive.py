@@ -110,13 +110,13 @@ def test_one_copy_finds_the_complexity_for_all():
 def test_copies_are_drawn_with_the_probabilities_of_the_mixture():
     learner = hn.StronglyAdaptive(hn.ContextFTPL(FINITE, epsilon=0.2, seed=0), shortest=1, seed=0)
     problems.play(learner, changing(43))
-    opened = learner.begin_round(0)
+    opened = learner.begin(0)
     expected = np.zeros(3)
     np.add.at(expected, [inner.action for inner in opened.inner], opened.mixture)
     counts = np.zeros(3)
     for key in range(4000):
         learner._key = seed_key(key)
-        counts[learner.begin_round(0).action] += 1
+        counts[learner.begin(0).action] += 1
     possible = expected > 0
     assert possible.sum() > 1
     assert counts[~possible].sum() == 0
@@ -349,7 +349,7 @@ def test_a_copy_that_fails_learns_the_round_before_the_next_one():
     learner.update(buffer)
     buffer[:] = 0.5  # the caller may use its array again
     twin.update([0.0, 1.0, 1.0])
-    assert 0 < len(learner._unlearned) < len(learner._awake)
+    assert 0 < len(learner._retry.steps) < len(learner._awake)
     assert learner.rounds == twin.rounds == 21
     assert learner.certificate() == twin.certificate()
     assert [each.regret for each in learner._awake] == [each.regret for each in twin._awake]
@@ -361,7 +361,7 @@ def test_a_copy_that_fails_learns_the_round_before_the_next_one():
         learner.act(0)  # it still fails
     assert learner.rounds == 21
     assert learner.regret_bound() == twin.regret_bound()  # which lets the copies catch up
-    assert learner._unlearned == []
+    assert learner._retry.steps == []
     expected = problems.play(twin, rounds[20:])
     for each in (learner, *twins):
         assert problems.play(each, rounds[20:]) == expected

@@ -259,7 +259,7 @@ def reuse_the_draw_of_a_dropped_round(patch, learner):
 
     def tired(self, opened):
         prepare(self, opened)
-        if self._ledger.replaces(opened):
+        if self._ledger.supersedes_open_round(opened):
             opened.draw = opened.draw._replace(number=self.last_number)
         self.last_number = opened.draw.number
 

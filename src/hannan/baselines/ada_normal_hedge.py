@@ -114,7 +114,7 @@ class AdaNormalHedge(WeightedPolicies):
 
     def regret_bound(self) -> float | None:
         """√(3 C log(B/q)) of the policy that leads, in widths of the losses."""
-        if not self._ledger.prompt:
+        if not self._ledger.immediate:
             return None
         best = int(np.argmax(self._totals))
         growth = 1.0 + 1.5 * float(self._prior @ (1.0 + np.log1p(self._magnitudes)))

@@ -132,7 +132,7 @@ class Exp4(Learner):
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTKB²/2; with the anytime rate √2 times its least value, B the largest loss."""
-        if not self._ledger.prompt:
+        if not self._ledger.immediate:
             return None
         T, K, B = self.rounds, self.oracle.n_actions, self._policies.range[1]
         log_N = self._policies.log_size

@@ -127,7 +127,7 @@ class FixedShare(WeightedPolicies):
         with the anytime rate that for k changes, or None if the share does not go with it.
         """
         T, N, W = self.rounds, len(self._policies), self._policies.width
-        if not self._ledger.prompt:
+        if not self._ledger.immediate:
             return None
         if T == 0 or N == 1:
             return 0.0

@@ -81,7 +81,7 @@ class Hedge(WeightedPolicies):
 
     def regret_bound(self) -> float | None:
         """log N/η + ηTW²/8; with the anytime rate 3/2 of its least value, W the width."""
-        if not self._ledger.prompt:
+        if not self._ledger.immediate:
             return None
         T, W, log_N = self.rounds, self._policies.width, self._policies.log_size
         if T == 0 or self.learning_rate is None:

@@ -139,7 +139,7 @@ class KalaiVempala(Learner):
         came late.
         """
         signed = self._range[0] < 0.0 and not self.oracle.fixed_size
-        if not self.oracle.exact or signed or not self._ledger.prompt:
+        if not self.oracle.exact or signed or not self._ledger.immediate:
             return None
         T, H, B = self.rounds, self._H, self._width
         if T == 0 or H == 0.0:

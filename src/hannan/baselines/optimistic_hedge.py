@@ -107,7 +107,7 @@ class OptimisticHedge(WeightedPolicies):
 
     def regret_bound(self) -> float | None:
         """√((V² + Σv²) log N), or log N/η + ηΣv²/8, for the errors seen."""
-        if not self._ledger.prompt:
+        if not self._ledger.immediate:
             return None
         log_N, rate = self._policies.log_size, self.learning_rate
         if self.rounds == 0:

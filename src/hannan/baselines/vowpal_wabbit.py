@@ -98,7 +98,7 @@ class VowpalWabbit(Learner):
 
     def probabilities(self, context: Any = None, available: Any = None) -> FloatArray:
         """The law of the action on a context, now."""
-        opened: Any = self._begin(context, available)
+        opened: Any = self.prepare(context, available)
         shares: FloatArray = opened.shares
         return shares
 

@@ -20,14 +20,12 @@ from hannan.core.kept import expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Objective, available_in
 from hannan.core.rounds import IntArray, OpenRound, context_key
 from hannan.core.stored import Stored
-from hannan.core.validation import CompletedLosses, FloatArray, LossRange, refuse
+from hannan.core.validation import FloatArray, LossRange, refuse
 from hannan.kernels import closed
 from hannan.kernels import ridge as kernel
-from hannan.kernels.losses import LARGEST
 
 # More than any total, in units of the largest loss; the second where rounds weigh more than 1.
 _WALLS = (1e9, 1e15)
-_BOOL, _FLOAT64, _INTP = np.dtype(bool), np.dtype(np.float64), np.dtype(np.intp)
 _NOTHING = np.empty((2, 0))  # sums and counts where nothing was seen
 _MEMORY = 2**26  # the most bytes that inverses of regressions may take
 
@@ -182,11 +180,11 @@ class AvailableCosts(Stored):
             twin._inverse = np.concatenate([self._inverse, new])
         return twin
 
-    def learn(self, context: Any, actions: Any, losses: Any) -> None:
-        """The losses of some actions that were available."""
+    def learn(self, context: Any, actions: Any, losses: Any, *, rows: bool = True) -> None:
+        """Learn the losses of actions that were available; by `rows` of features if there are."""
         seen = np.asarray(actions, dtype=np.intp).ravel()
         losses = np.asarray(losses, dtype=np.float64).ravel()
-        if isinstance(context, np.ndarray):
+        if rows and isinstance(context, np.ndarray):
             x = np.append(context, 1.0)
             if not len(self._moment):
                 fits = 8 * self.n_actions * len(x) ** 2 <= _MEMORY
@@ -232,17 +230,6 @@ class AvailableCosts(Stored):
         except TypeError:  # not hashable
             return self._means.get(context_key(context), _NOTHING)
 
-    def exchange(self, context: Any, row: FloatArray) -> FloatArray:
-        """Put others in their place; what was there before, for other use."""
-        means = self._means
-        try:
-            before = means[context]
-        except (KeyError, TypeError):  # not seen yet, or not hashable
-            context = context_key(context)
-            before = means.get(context, np.empty_like(row))
-        means[context] = row
-        return before
-
     def _learn_diagonal(self, x: FloatArray, seen: IntArray, losses: FloatArray) -> None:
         inverse = self._inverse[seen, 0]
         product = inverse * x
@@ -265,18 +252,12 @@ class Availability(Stored):
         self.costs: AvailableCosts | None = None  # from the first restricted round on
         self.restricted = 0  # rounds learned in which not all actions were available
         self.by_score = 0  # those of them in which the best-scored available action was played
-        # K and the range of losses, once a round in which elements of sets were closed was checked.
-        self.elements = 0
-        self.span: LossRange | None = None
-        self._completed: CompletedLosses | None = None
 
     _varying = frozenset({"costs"})
-    _derived = frozenset({"elements", "span", "_completed"})
 
     def extended(self, n_actions: int) -> Self:
         """With more actions."""
         twin = copy.copy(self)
-        twin.elements, twin.span, twin._completed = 0, None, None
         twin.costs = None if self.costs is None else self.costs.extended(n_actions)
         return twin
 
@@ -287,21 +268,6 @@ class Availability(Stored):
 
     def _check_stored(self) -> None:
         expect(self, costs=self.costs is None or type(self.costs) is AvailableCosts)
-
-    def close(self, opened: OpenRound, available: Any) -> bool:
-        """Restrict a round to a mask of elements of sets, if that is what was given.
-
-        False where it was not, or no such round has been checked before: see `restrict`.
-        """
-        K = self.elements
-        if not K or type(available) is not np.ndarray or available.dtype is not _BOOL:
-            return False
-        if available.ndim != 1 or available.size != K:
-            return False
-        plays = np.empty(K, _INTP)
-        if closed.places(available, plays) < K:
-            opened.plays = plays
-        return True
 
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any
@@ -315,8 +281,6 @@ class Availability(Stored):
         if past is not None and past.oracle.chooses_sets:
             opened.plays, opened.some = np.full(n_actions, -1), some
             opened.plays[some] = some
-            low, high = span or (-np.inf, np.inf)
-            self.elements, self.span = n_actions, (float(low), float(high))
             return
         there = some
         if past is not None and past.oracle.closes:
@@ -348,25 +312,18 @@ class Availability(Stored):
                 return losses
             charged, guesses = self.charges(opened, span)
             return losses if charged is None else np.where(charged, guesses, losses)
-        # Of sets: a closed element that was never seen is charged the least loss there is.
-        found = losses
-        if type(losses) is not np.ndarray or losses.dtype is not _FLOAT64:
-            try:
-                found = as_array(losses).astype(np.float64)
-            except (TypeError, ValueError):
-                return losses
-        if found.ndim != 1 or found.size != plays.size:
+        try:
+            found = as_array(losses).astype(np.float64)
+        except (TypeError, ValueError):
             return losses
-        done, (low, high) = self._completed, span
-        if done is None:
-            done = self._completed = CompletedLosses(plays.size)
+        if found.shape != plays.shape:
+            return losses
+        # An unavailable element of sets that was never seen is charged the least loss there is.
         known = _NOTHING if self.costs is None else self.costs.sums(opened.context)
-        least, most = closed.complete(plays, found, known, low, high, done.losses, done.known)
-        if low <= least and most <= high and least >= -LARGEST and most <= LARGEST:
-            done.low, done.high = least, most
-            return done
-        _check_finite(found, opened.there)
-        return done.losses
+        completed = np.empty(plays.size)
+        if not closed.complete(plays, found, known, *span, completed):
+            _check_finite(found, opened.there)
+        return completed
 
     def charges(
         self, opened: OpenRound, span: LossRange
@@ -416,9 +373,6 @@ class Availability(Stored):
             if opened.plays is None:
                 return
             costs = self.costs = AvailableCosts(len(opened.plays))
-        if type(losses) is CompletedLosses:
-            losses.known = costs.exchange(opened.context, losses.known)
-            return
         shown = as_array(losses)
         if not full:
             if isinstance(opened.action, int) or len(opened.action):
@@ -426,7 +380,8 @@ class Availability(Stored):
             return
         seen = np.arange(len(shown)) if opened.plays is None else opened.there
         if seen.size:
-            costs.learn(opened.context, seen, shown[seen])
+            rows = opened.plays is None or isinstance(opened.action, int)
+            costs.learn(opened.context, seen, shown[seen], rows=rows)
 
 
 class PassedOn(Availability):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
 import os
 from abc import ABC, abstractmethod
@@ -17,7 +16,6 @@ from hannan.core.arrays import as_rows, check_comparable
 from hannan.core.availability import Availability, check_available
 from hannan.core.environment import Feedback
 from hannan.core.errors import InputTypeError, ParameterError
-from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.kept import expect
 from hannan.core.menu import Menu, menu_of
 from hannan.core.oracle import Objective, Oracle
@@ -42,7 +40,6 @@ from hannan.core.validation import (
     refuse,
 )
 
-_FULL = Feedback.FULL  # members of enumerations are looked up slowly
 _OWN = 0x6F776E  # sets a learner's random numbers apart from those of a world with the same seed
 _REPLAYS = 0x636F696E  # sets those of `would_play` apart from both
 
@@ -76,9 +73,13 @@ class Learner(Parametrised, ABC):
     """Two calls a round: `action = act(context)`, then `update(loss)`.
 
     Subclasses write `_act` and `_update` on an `OpenRound`; here are only the order of calls, late
-    feedback and action sets that change. A refused or failed call changes nothing, and Ctrl-C waits
-    for the end of the call that is under way. A second `act` before `update` opens a new round with
+    feedback and action sets that change. A second `act` before `update` opens a new round with
     randomness of its own: the unanswered one is dropped.
+
+    A call has two steps. Preparing may fail and writes into the round only, so a call that raises
+    an `Exception` changes nothing. Committing is short and cannot fail by itself; if it is
+    interrupted, by Ctrl-C for example, the learner is marked as broken. Every later call then
+    raises an `OrderError`, until the learner is loaded from a file or `reset`.
     """
 
     feedback: ClassVar[Feedback] = Feedback.FULL
@@ -104,7 +105,6 @@ class Learner(Parametrised, ABC):
     def act(
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
     ) -> Any: ...
-    @interrupts.whole
     def act(
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
     ) -> Any:
@@ -135,23 +135,16 @@ class Learner(Parametrised, ABC):
         >>> learner.act(available=[1, 2])
         2
         """
-        if getsignal(SIGINT) is default_int_handler:
-            interrupts.expect()
-        try:
-            if actions is not None or ids is not None:
-                context = self._offer(context, actions, ids)
-            opened = self.open_round(context, available)
-            answer = opened.action
-            if actions is not None:
-                opened.named = opened.context.ids is not None
-                answer = opened.answer
-            # The caller may change what is returned.
-            return answer.copy() if isinstance(answer, np.ndarray) else answer
-        finally:
-            if interrupts.waiting:
-                interrupts.deliver()
+        if actions is not None or ids is not None:
+            context = self._offer(context, actions, ids)
+        opened = self.open(context, available)
+        answer = opened.action
+        if actions is not None:
+            opened.named = opened.context.ids is not None
+            answer = opened.answer
+        # The caller may change the returned array.
+        return answer.copy() if isinstance(answer, np.ndarray) else answer
 
-    @interrupts.whole
     def decide(
         self, context: Any = None, available: Any = None, *, actions: Any = None, ids: Any = None
     ) -> Decision:
@@ -168,22 +161,12 @@ class Learner(Parametrised, ABC):
         >>> learner.open_decisions, first.propensity
         ([0], 0.5)
         """
-        if getsignal(SIGINT) is default_int_handler:
-            interrupts.expect()
-        opened = None
-        try:
-            if actions is not None or ids is not None:
-                context = self._offer(context, actions, ids)
-            opened = self.open_decision(context, available)
-            if actions is not None:
-                opened.named = opened.context.ids is not None
-            return self._ledger.decision(opened)
-        except BaseException as error:
-            self._broken_off(error, opened)
-            raise
-        finally:
-            if interrupts.waiting:
-                interrupts.deliver()
+        if actions is not None or ids is not None:
+            context = self._offer(context, actions, ids)
+        opened = self.open(context, available, late=True)
+        if actions is not None:
+            opened.named = opened.context.ids is not None
+        return self._ledger.decision(opened)
 
     def decide_many(
         self,
@@ -195,12 +178,14 @@ class Learner(Parametrised, ABC):
         """A decision for each of several contexts, all from the same state.
 
         `available` has one entry for each of them: what is available, or None. So has `actions`,
-        what is offered, where actions are described.
+        what is offered, where actions are described. All contexts are checked before the first
+        decision. If a solver or a predictor fails in the middle, the decisions before it are
+        forgotten, because the caller does not know them.
         """
         rows = list(as_rows(contexts))
-        given = [None] * len(rows) if available is None else list(available)
+        masks = [None] * len(rows) if available is None else list(available)
         offers = [None] * len(rows) if actions is None else list(actions)
-        for name, each in (("available", given), ("actions", offers)):
+        for name, each in (("available", masks), ("actions", offers)):
             if len(each) != len(rows):
                 raise ParameterError(
                     f"decide_many needs {name}= for each of {len(rows)} contexts, a list with None "
@@ -208,9 +193,23 @@ class Learner(Parametrised, ABC):
                 )
         if actions is not None:
             rows = [self._offer(x, each) for x, each in zip(rows, offers, strict=True)]
-        return self._decide_all(rows, given, actions is not None)
+        self._check_room(len(rows))
+        ahead = int(self._ledger.current is not None)
+        checked = [self.check_context(x, i) for i, x in enumerate(rows, ahead)]
+        subsets = [self._some(mask) for mask in masks]
+        decisions: list[Decision] = []
+        try:
+            for x, some in zip(checked, subsets, strict=True):
+                opened = self._choose(x, some, late=True)
+                self.commit(opened)
+                opened.named = actions is not None and opened.context.ids is not None
+                decisions.append(self._ledger.decision(opened))
+        except Exception:
+            for decision in decisions:
+                self.forget(decision.id)
+            raise
+        return decisions
 
-    @interrupts.whole
     def update(
         self, loss: Any = None, decision: Decision | int | None = None, *, reward: Any = None
     ) -> None:
@@ -230,30 +229,17 @@ class Learner(Parametrised, ABC):
                 f"update takes losses, loss=: of rewards from 0 to R give {how} where the learner "
                 f"is made.{door}"
             )
-        try:
-            ledger = self._ledger
-            number: Any = decision
-            waits = type(decision) is int and decision in ledger.waiting
-            if not waits and (decision is not None or ledger.current is None):
-                number = ledger.find(decision, self._context_key).number
-            self.close_round(number, loss)
-        finally:
-            if interrupts.waiting:
-                interrupts.deliver()
+        self.close(self._ledger.find(decision, self._context_key), loss)
 
-    @interrupts.whole
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
-        opened = None
+        opened = self._ledger.find(decision, self._context_key)
         try:
-            opened = self._ledger.find(decision, self._context_key)
             self._ledger.forget(opened)
             self._abandoned(opened)
-        except BaseException as error:
-            self._broken_off(error, opened)
+        except BaseException:
+            self._break()
             raise
-        finally:
-            interrupts.deliver()
 
     @property
     def current(self) -> OpenRound | None:
@@ -265,18 +251,9 @@ class Learner(Parametrised, ABC):
         """Ids of the decisions not answered yet."""
         return list(self._ledger.waiting)
 
-    def expected(self, decision: int | None = None) -> FloatArray | None:
-        """What a predictor inside expected each action of an open round to cost, if it was asked.
-
-        Without the number of a decision: of the round that `act` opened.
-        """
-        ledger = self._ledger
-        opened = ledger.current if decision is None else ledger.waiting[decision]
-        return None if opened is None else opened.values
-
     @property
-    def foretells(self) -> bool:
-        """Whether every round has what a predictor inside expected, in `values`."""
+    def has_estimates(self) -> bool:
+        """Whether every round has a predictor's estimates, in `values`."""
         return False
 
     def waiting(self, decision: int) -> OpenRound:
@@ -288,104 +265,108 @@ class Learner(Parametrised, ABC):
         """Why this learner cannot be given losses late, so that it refuses `decide`; or None."""
         return None
 
-    # Rounds for learners that play through this one -------------------------------------------
+    # Rounds, for `act`, `decide`, `update` and learners that play through this one ------------
 
-    def prepare_round(self, context: Any, plays: IntArray | None = None, late: bool = False) -> Any:
-        """A round whose context has been checked, for questions about its action.
+    def open(self, context: Any, available: Any = None, *, late: bool = False) -> Any:
+        """Open a round: choose its action, commit it, and hold it until its loss comes.
 
-        `late`: whether losses of other rounds may be learned before its own.
+        `late`: as a decision, whose loss may come after those of later rounds.
+        """
+        if late:
+            self._check_room(1)
+        checked = self.check_context(context, int(late and self._ledger.current is not None))
+        some = None if available is None else self._some(available)
+        opened = self._choose(checked, some, late)
+        self.commit(opened)
+        return opened
+
+    def close(self, opened: Any, loss: Any, *, recorded: bool = True) -> None:
+        """Learn from the loss of a round; see `begin` for one that is not `recorded`."""
+        sets, full = self._availability, self.feedback is Feedback.FULL
+        by_score = restricted = opened.plays is not None
+        if restricted:
+            by_score = self._scores_actions
+            if full and recorded:
+                loss = sets.complete(opened, loss, self._span() if by_score else None)
+        learned = False
+        try:
+            opened.calls = 0
+            self._update(opened, loss)
+            learned = True
+            self.rounds += 1
+            self.oracle_calls += opened.calls
+            if restricted:
+                sets.count(by_score)
+            if recorded:
+                if (restricted or sets.costs is not None) and self.learns:
+                    sets.note(opened, loss, full)
+                self._ledger.close(opened)
+        except BaseException as error:
+            # `_update` changes nothing if it raises an Exception; others come at any moment.
+            if learned or not isinstance(error, Exception):
+                self._break()
+            raise
+
+    def begin(self, context: Any, plays: IntArray | None = None, late: bool = False) -> Any:
+        """Choose the action of a round that only the caller holds, another learner.
+
+        The ledger does not record the round: `commit` and `close` it with recorded=False. The
+        caller has checked the context and says what is played for each choice, and it completes
+        losses. Until `commit` nothing has changed, except generators of random numbers.
         """
         opened = self.Round(context)
         opened.late = late
         if plays is not None:
             opened.plays = plays
         self._prepare(opened)
-        return opened
-
-    def begin_round(
-        self, context: Any, plays: IntArray | None = None, late: bool = False
-    ) -> OpenRound:
-        """A round with its action chosen, for a caller who calls `keep_round` and `end_round`.
-
-        Until it is kept nothing has changed but random numbers that a generator has drawn.
-        """
-        opened: OpenRound = self.prepare_round(context, plays, late)
         self._act(opened)
         return opened
 
-    def keep_round(self, opened: OpenRound) -> None:
-        """The action of a round is really played."""
-        self._played(opened)
-        self.oracle_calls += opened.calls
-
-    def end_round(self, opened: OpenRound, losses: Any) -> None:
-        """Learn a round; losses of unavailable actions have been completed by the caller."""
-        opened.calls = 0
-        self._update(opened, losses)
-        self.rounds += 1
-        self.oracle_calls += opened.calls
-        if opened.plays is not None:
-            self._availability.count(self._scores_actions)
-
-    def open_round(self, context: Any, available: Any = None) -> Any:
-        """What `act` does but for Ctrl-C, which waits for the call that this is a part of."""
-        ledger = self._ledger
-        opened = self.Round(self.check_context(context))
-        if ledger.waiting:
-            opened.late, opened.arrived_before = True, ledger.closed
-        if available is not None and not self._availability.close(opened, available):
-            self._restrict(opened, self._some(available))
-        self._prepare(opened)
-        self._act(opened)
+    def commit(self, opened: Any, *, recorded: bool = True) -> None:
+        """Play the action of a round, and hold the round until its loss comes."""
         try:
             self._played(opened)
             self.oracle_calls += opened.calls
-            if ledger.current is not None:
-                ledger.dropped += 1
-                self._abandoned(ledger.current)
-            ledger.current = opened
-        except BaseException as error:
-            self._broken_off(error, opened)
+            if recorded:
+                dropped = self._ledger.enter(opened)
+                if dropped is not None:
+                    self._abandoned(dropped)
+        except BaseException:
+            self._break()
             raise
+
+    def prepare(self, context: Any, available: Any = None, *, late: bool = False) -> Any:
+        """Prepare a round for questions about its action; nothing changes."""
+        some = None if available is None else self._some(available)
+        opened = self.Round(self.check_context(context))
+        opened.late = late or bool(self._ledger.waiting)
+        self._ready(opened, some)
         return opened
 
-    def open_decision(self, context: Any, available: Any = None) -> Any:
-        """What `decide` does, likewise."""
-        self._check_room(1)
-        checked = self.check_context(context, int(self._ledger.current is not None))
-        return self._decide(checked, None if available is None else self._some(available))
-
-    def close_round(self, decision: int | None, loss: Any) -> Any:
-        """What `update` does, likewise, by the number of a decision that waits."""
-        ledger, sets = self._ledger, self._availability
-        opened: Any = ledger.current if decision is None else ledger.waiting[decision]
-        restricted, by_score = opened.plays is not None, False
-        if restricted:
-            span = sets.span
-            by_score = span is not None or self._scores_actions
-            if self.feedback is _FULL:
-                span = span or (self._span() if by_score else None)
-                loss = sets.complete(opened, loss, span)
-        try:
-            opened.calls = 0
-            self._update(opened, loss)
-            self.rounds += 1
-            if opened.calls:
-                self.oracle_calls += opened.calls
-            if restricted:  # as `count` would
-                sets.restricted += 1
-                sets.by_score += by_score
-            if (restricted or sets.costs is not None) and self.learns:
-                sets.note(opened, loss, self.feedback is _FULL)
-            if opened.late or ledger.waiting:
-                ledger.close(opened)
-            else:  # as that would
-                ledger.current = None
-                ledger.closed += 1
-        except BaseException as error:
-            self._broken_off(error, opened)
-            raise
+    def _choose(self, context: Any, some: IntArray | None, late: bool) -> Any:
+        """Choose the action of a round, checked; `commit` has to follow."""
+        ledger, opened = self._ledger, self.Round(context)
+        if late:
+            opened.number = ledger.made
+        if late or ledger.waiting:
+            opened.late, opened.arrived_before = True, ledger.closed
+        self._ready(opened, some)
+        self._act(opened)
+        if late:
+            opened.odds = self._odds(opened)
         return opened
+
+    def _ready(self, opened: Any, some: IntArray | None) -> None:
+        """Fix what is available in a round, and prepare it."""
+        if some is not None:
+            assert self.action_count is not None
+            span = getattr(self, "loss_range", None)
+            self._availability.restrict(opened, some, self.action_count, self._total(), span)
+        self._prepare(opened)
+
+    def _break(self) -> None:
+        """Mark this learner as broken: committing was interrupted, so its state is unknown."""
+        self._ledger = BrokenLedger()  # type: ignore[assignment]
 
     # What is to come --------------------------------------------------------------------------
 
@@ -413,7 +394,7 @@ class Learner(Parametrised, ABC):
 
     def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Any]:
         rng = np.random.default_rng([_REPLAYS, seed])
-        return self._replay(self._begin(context, available), copies, rng)
+        return self._replay(self.prepare(context, available), copies, rng)
 
     def propensities(
         self,
@@ -437,7 +418,7 @@ class Learner(Parametrised, ABC):
         return self._propensities(context, draws, available, decide)
 
     def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
-        opened = self._begin(context, available, late=decide)
+        opened = self.prepare(context, available, late=decide)
         law = self._law(opened)
         if law is not None:
             return Propensities(law, np.zeros(len(law)), 0)
@@ -506,7 +487,6 @@ class Learner(Parametrised, ABC):
             f"{type(self).__name__} cannot take more actions than it began with: make a new one."
         )
 
-    @interrupts.whole
     def learn(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """Learn a decision that was made elsewhere, and of which a log has the probability.
 
@@ -521,17 +501,20 @@ class Learner(Parametrised, ABC):
         propensity
             The probability with which it was decided on.
         """
-        interrupts.expect()
+        x = self.check_context(context)
+        K = self.actions_on(x)
+        a = check_integer("learn", "action", action, 0, math.inf if K is None else K)
+        if check_probability("learn", "propensity", propensity) == 0.0:
+            raise refuse("learn", "propensity", "greater than 0: the action was taken", 0)
+        learned = False
         try:
-            x = self.check_context(context)
-            K = self.actions_on(x)
-            a = check_integer("learn", "action", action, 0, math.inf if K is None else K)
-            if check_probability("learn", "propensity", propensity) == 0.0:
-                raise refuse("learn", "propensity", "greater than 0: the action was taken", 0)
             self._learn_logged(x, a, loss, float(propensity))
+            learned = True
             self._ledger.logged += 1
-        finally:
-            interrupts.deliver()
+        except BaseException as error:
+            if learned or not isinstance(error, Exception):
+                self._break()
+            raise
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
         """Check the loss of a logged decision, then learn; must change nothing if it raises."""
@@ -578,12 +561,6 @@ class Learner(Parametrised, ABC):
     def _holds(self, context: Any) -> bool:
         """Whether this is a context as rounds keep it."""
         return True if self.oracle is None else self.oracle.holds(context)
-
-    @property
-    def progress(self) -> tuple[Any, ...]:
-        """Numbers that change with every call: by them a save notices another thread."""
-        ledger = self._ledger
-        return self.rounds, self.oracle_calls, ledger.made, ledger.gaps, ledger.current
 
     # What subclasses write --------------------------------------------------------------------
 
@@ -683,90 +660,17 @@ class Learner(Parametrised, ABC):
 
     # Parts ------------------------------------------------------------------------------------
 
-    def _broken_off(self, error: BaseException, changing: OpenRound | None) -> None:
-        """A call has failed, after it began to change things if a round is given.
-
-        What fails leaves all as it was; what is broken off from outside does not.
-        """
-        if changing is not None and not isinstance(error, Exception):
-            self._ledger = BrokenLedger()  # type: ignore[assignment]
-
     @property
     def clock(self) -> int:
         """The number of the round that comes next."""
         ledger = self._ledger
         return self.rounds + len(ledger.waiting) + ledger.forgotten
 
-    def _begin(self, context: Any, available: Any, late: bool = False) -> OpenRound:
-        """A round, checked and prepared; nothing else has changed."""
-        opened = self.Round(self.check_context(context))
-        opened.late = late or bool(self._ledger.waiting)
-        if available is not None:
-            self._restrict(opened, self._some(available))
-        self._prepare(opened)
-        return opened
-
-    @interrupts.whole
-    def _decide_all(
-        self, contexts: list[Any], available: list[Any], named: bool = False
-    ) -> list[Decision]:
-        interrupts.expect()
-        before: list[tuple[Learner, dict[str, Any]]] = []
-        try:
-            self._check_room(len(contexts))
-            ahead = int(self._ledger.current is not None)
-            checked = [self.check_context(x, i) for i, x in enumerate(contexts, ahead)]
-            some = [self._some(each) for each in available]
-            before = self._marked() if len(checked) > 1 else []
-            made = [self._decide(x, each) for x, each in zip(checked, some, strict=True)]
-            for opened in made:
-                opened.named = named and opened.context.ids is not None
-            return list(map(self._ledger.decision, made))
-        except BaseException:  # nobody has seen the decisions before the one that failed
-            for learner, state in before:
-                vars(learner).update(state)
-            raise
-        finally:
-            interrupts.deliver()
-
     def _check_room(self, decisions: int) -> None:
         """Refuse decisions whose losses could not come late, and too many of them."""
         if self.late is not None:
             raise ParameterError(self.late)
         self._ledger.check_room(decisions)
-
-    def _marked(self) -> list[tuple[Learner, dict[str, Any]]]:
-        """What decisions change, copied, of this learner and those it plays through.
-
-        Copies are shallow: what only feedback changes, such as totals, is shared.
-        """
-        inside = [each for each in vars(self).values() if isinstance(each, Learner)]
-        given = self.params
-        state = {name: _copied(each) for name, each in vars(self).items() if name not in given}
-        ledger = self._ledger
-        state["_ledger"] = dataclasses.replace(
-            ledger, current=copy.copy(ledger.current), waiting=dict(ledger.waiting)
-        )
-        return [(self, state), *(pair for each in inside for pair in each._marked())]
-
-    def _decide(self, context: Any, some: IntArray | None) -> Any:
-        """The round of a decision, entered."""
-        ledger, opened = self._ledger, self.Round(context)
-        opened.number = ledger.made
-        opened.late, opened.arrived_before = True, ledger.closed
-        if some is not None:
-            self._restrict(opened, some)
-        self._prepare(opened)
-        self._act(opened)
-        opened.odds = self._odds(opened)
-        try:
-            self._played(opened)
-            self.oracle_calls += opened.calls
-            ledger.enter(opened)
-        except BaseException as failure:
-            self._broken_off(failure, opened)
-            raise
-        return opened
 
     def _odds(self, opened: Any) -> Odds:
         """How likely the action of a round was, for its decision."""
@@ -824,12 +728,6 @@ class Learner(Parametrised, ABC):
         elements = sets or (self.restricts_sets and oracle is not None and oracle.closes)
         return check_available(self, available, self.action_count, sets=elements)
 
-    def _restrict(self, opened: OpenRound, some: IntArray | None) -> None:
-        if some is not None:
-            assert self.action_count is not None
-            span = getattr(self, "loss_range", None)
-            self._availability.restrict(opened, some, self.action_count, self._total(), span)
-
     def _span(self) -> LossRange:
         """The range of the losses."""
         found = getattr(self, "_range", None) or getattr(self, "loss_range", None)
@@ -837,11 +735,3 @@ class Learner(Parametrised, ABC):
 
     def _context_key(self, context: Any) -> Hashable:
         return context_key(context) if self.oracle is None else self.oracle.key(context)
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, np.random.Generator):
-        return copy.deepcopy(value)
-    parts = isinstance(value, Stored | np.ndarray | list | dict)
-    # Learners inside are marked by themselves, and oracles never change.
-    return copy.copy(value) if parts and not isinstance(value, Learner | Oracle) else value

@@ -201,7 +201,7 @@ class OpenRound(Stored):
         """The probability of each action, where it was found when the round was decided."""
         return None
 
-    _by_action: ClassVar[tuple[str, ...]] = ()  # arrays with a number for each action
+    _by_action: ClassVar[tuple[str, ...]] = ("values",)  # arrays with a number for each action
 
     def extended(self, n_actions: int) -> Self:
         """The same round where there are more actions, which it could not play."""
@@ -300,7 +300,7 @@ class Ledger(Stored):
         )
 
     @property
-    def gaps(self) -> int:
+    def never_answered(self) -> int:
         """Rounds that will never be answered.
 
         Which ones may depend on what was played, so that regret over the others says nothing.
@@ -308,15 +308,15 @@ class Ledger(Stored):
         return self.forgotten + self.dropped
 
     @property
-    def prompt(self) -> bool:
+    def immediate(self) -> bool:
         """Whether every round that was answered was the only one open, and none was left out."""
-        return not (self.delayed or self.gaps or self.logged or self.added)
+        return not (self.delayed or self.never_answered or self.logged or self.added)
 
     def pending(self, opened: OpenRound) -> int:
         """How many rounds wait while this one is decided; one that it replaces does not."""
         return len(self.waiting) + (self.current is not None and opened.number is not None)
 
-    def replaces(self, opened: OpenRound) -> bool:
+    def supersedes_open_round(self, opened: OpenRound) -> bool:
         """Whether this round takes the place of one that will never be answered."""
         return self.current is not None and opened.number is None
 
@@ -349,14 +349,19 @@ class Ledger(Stored):
     @property
     def unanswered(self) -> int:
         """Rounds that were decided and have no loss, at least not yet."""
-        return self.gaps + len(self.waiting) + (self.current is not None)
+        return self.never_answered + len(self.waiting) + (self.current is not None)
 
-    def enter(self, opened: OpenRound) -> None:
-        """Keep the round of a decision until its loss comes."""
-        self.waiting[self.made] = opened
+    def enter(self, opened: OpenRound) -> OpenRound | None:
+        """Hold a round until its loss comes; return the one that it drops, if any."""
+        if opened.number is None:
+            dropped, self.current = self.current, opened
+            self.dropped += dropped is not None
+            return dropped
+        self.waiting[opened.number] = opened
         self.made += 1
         if self.current is not None and not self.current.late:
             self.current.late, self.current.arrived_before = True, self.closed
+        return None
 
     def decision(self, opened: OpenRound) -> Decision:
         """What the caller sees of a round that is kept."""
@@ -427,13 +432,13 @@ class Ledger(Stored):
 
 
 class BrokenLedger:
-    """In place of the ledger of a learner whose call was broken off: every further call fails."""
+    """The ledger of a learner that was interrupted while it committed: every call raises."""
 
     def __getattr__(self, name: str) -> Any:
         raise OrderError(
-            "A call was broken off in the middle, by a second Ctrl-C or from outside, and this "
-            "learner may be half-way between two rounds: load the file that was saved last, or "
-            "call reset()."
+            "This learner is broken: a call was interrupted while it changed the learner, by "
+            "Ctrl-C or by an error that must not occur there, so its state is half-way between two "
+            "rounds. Load the file that was saved last, or call reset()."
         )
 
 

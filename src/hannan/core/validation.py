@@ -92,21 +92,6 @@ def check_bounded_range(owner: object, value: Any, name: str = "loss_range") -> 
     return check_loss_range(owner, value, name)
 
 
-class CompletedLosses:
-    """Losses of a round in which elements were closed, checked as by `check_losses`.
-
-    Its arrays are written again in the next such round.
-    """
-
-    __slots__ = ("high", "known", "losses", "low")
-
-    def __init__(self, n_actions: int) -> None:
-        self.losses = np.empty(n_actions)
-        self.low = self.high = 0.0
-        self.known = np.empty((2, n_actions))
-        """Sums and counts of losses on its context, once the round has been learned."""
-
-
 def check_losses(
     losses: Any,
     length: int | None,

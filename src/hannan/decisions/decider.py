@@ -25,7 +25,6 @@ from hannan.core import (
     StorageError,
     load,
 )
-from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.params import Parametrised
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.state import Count, Flag, Made, Number, Object, Part, State, require, same
@@ -51,20 +50,19 @@ _REMEMBERED = 10_000  # closed decisions whose outcomes may be reported again
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 
-def _whole(method: _Call) -> _Call:
-    """One call at a time, from whatever thread, and none that Ctrl-C breaks off in the middle."""
+def _locked(method: _Call) -> _Call:
+    """Let one call at a time be made, from whatever thread."""
 
-    @interrupts.whole
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if getsignal(SIGINT) is default_int_handler:
-            interrupts.expect()
-        try:
-            with self._lock:
-                return method(self, *args, **kwargs)
-        finally:
-            if interrupts.waiting:
-                interrupts.deliver()
+        with self._lock:
+            if self._broken:
+                raise OrderError(
+                    "This Decider is broken: a call was interrupted while it changed the Decider, "
+                    "by Ctrl-C for example. Load the file that was saved last, or open the journal "
+                    "again, which does not have that call."
+                )
+            return method(self, *args, **kwargs)
 
     return call  # type: ignore[return-value]
 
@@ -129,6 +127,7 @@ class Decider(Parametrised):
         _board=Part(),
         _trail=Count(2**32),
     )
+    _broken = False  # whether a call was interrupted while it changed something
 
     def __init__(
         self,
@@ -171,7 +170,7 @@ class Decider(Parametrised):
 
     # Decisions and their outcomes ---------------------------------------------------------------
 
-    @_whole
+    @_locked
     def decide(
         self,
         context: Any = None,
@@ -213,7 +212,7 @@ class Decider(Parametrised):
         aim = None if self.baseline is None else self._aim(context)
         return self._made("decide", row, some, key, time.time(), aim)  # type: ignore[no-any-return]
 
-    @_whole
+    @_locked
     def report(self, decision: Answer | Id, reward: Any = None, *, loss: Any = None) -> bool:
         """The outcome of a decision, given it or its id: at any time, in any order, or again.
 
@@ -228,7 +227,7 @@ class Decider(Parametrised):
             self._made("late")
         return False
 
-    @_whole
+    @_locked
     def expire(self, older_than: float | timedelta, reward: Any = None, *, loss: Any = None) -> int:
         """Give up waiting for the outcomes of old decisions; how many there were.
 
@@ -251,7 +250,7 @@ class Decider(Parametrised):
             self._made("expire", before, outcome)
         return many
 
-    @_whole
+    @_locked
     def decision(self, id: Id) -> Answer:
         """A decision that waits for its outcome, by its id."""
         key = as_id(id)
@@ -268,7 +267,7 @@ class Decider(Parametrised):
 
     # Actions that come and go, and decisions of others --------------------------------------------
 
-    @_whole
+    @_locked
     def add_action(self, name: Any) -> None:
         """One more action, from the next decision on; a retired one comes back as it was known.
 
@@ -278,13 +277,13 @@ class Decider(Parametrised):
         self._own_names("add_action")
         self._made("add", as_name(name))
 
-    @_whole
+    @_locked
     def retire(self, name: Any) -> None:
         """Never decide on an action again; open decisions on it may still be reported."""
         self._own_names("retire")
         self._made("retire", as_name(name))
 
-    @_whole
+    @_locked
     def learn(
         self,
         context: Any,
@@ -351,7 +350,7 @@ class Decider(Parametrised):
 
     # What is known ------------------------------------------------------------------------------
 
-    @_whole
+    @_locked
     def why(self, decision: Answer | Id) -> Why:
         """The probabilities and the expected outcomes of all actions when a decision was made.
 
@@ -366,7 +365,7 @@ class Decider(Parametrised):
             scores = {name: units.back(v) for name, v in zip(names, values, strict=True)}
         return Why(found.action, found.propensity, law, scores, units.word)
 
-    @_whole
+    @_locked
     def summary(self) -> Summary:
         """How decisions fare, beside the baseline and every action on its own."""
         names = None if self._names is None else self._names.all
@@ -406,12 +405,12 @@ class Decider(Parametrised):
 
     # Files --------------------------------------------------------------------------------------
 
-    @_whole
+    @_locked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, in one step: `hannan.load(path)` decides on bit for bit."""
         save(self, path)
 
-    @_whole
+    @_locked
     def journal(
         self, path: str | os.PathLike[str], *, fsync: bool = True, every: int = EVERY
     ) -> Self:
@@ -480,12 +479,12 @@ class Decider(Parametrised):
         found._journal = journal
         return found
 
-    @_whole
     def close(self) -> None:
         """End the journal, so that another process may take it up."""
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
+        with self._lock:
+            if self._journal is not None:
+                self._journal.close()
+                self._journal = None
 
     def _take_up(self, journal: Journal) -> None:
         """Become the Decider of a journal."""
@@ -569,15 +568,16 @@ class Decider(Parametrised):
     def _made(self, kind: str, *args: Any) -> Any:
         """Write a call to the journal, then do it; if it is refused, take it back."""
         journal, do = self._journal, getattr(self, _CALLS[kind])
-        if journal is None:
-            return do(*args)
-        journal.append([kind, self._trail, *args])
+        if journal is not None:
+            journal.append([kind, self._trail, *args])
         try:
             found = do(*args)
-        except BaseException:
-            journal.take_back()
+        except BaseException as error:
+            if journal is not None:
+                journal.take_back()
+            self._broken = not isinstance(error, Exception)
             raise
-        if journal.due:
+        if journal is not None and journal.due:
             try:
                 journal.begin(packed(self, Encoder()))
             except StorageError:

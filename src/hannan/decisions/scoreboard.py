@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Policy
-from hannan.core.interrupts import interrupts
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Count, Number, Part, State
 from hannan.core.stored import Stored
@@ -150,10 +149,8 @@ class Scoreboard(Stored):
 
     # What is known ------------------------------------------------------------------------------
 
-    @interrupts.whole
     def counted(self) -> Self:
         """Itself, with all that happened in its numbers; one by one that takes much longer."""
-        interrupts.expect()
         total, count = self._entropy.tolist()
         for number, place, value, held in self._new:
             if held is None:  # the value is a loss
@@ -169,8 +166,6 @@ class Scoreboard(Stored):
                 count = _RECENT * count + 1.0
         self._entropy[:] = total, count
         self._new.clear()
-        if interrupts.waiting:
-            interrupts.deliver()
         return self
 
     def _state(self) -> dict[str, Any]:

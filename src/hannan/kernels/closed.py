@@ -33,16 +33,6 @@ def perturb(costs, losses, plays, z, scale, out):
 
 
 @njit
-def places(mask, out):
-    """Each available element at its own place, and -1 at all others; how many are available."""
-    count = 0
-    for k in range(mask.size):
-        out[k] = k if mask[k] else -1
-        count += mask[k]
-    return count
-
-
-@njit
 def _mean(known, k, best, low, high):
     """The mean loss of an element that was seen, within bounds.
 
@@ -66,53 +56,24 @@ def charge(plays, known, low, high, losses):
             losses[k] = _mean(known, k, best, low, high)
 
 
-@njit(fastmath={"nnan", "nsz"})
-def _extremes(plays, losses):
-    """The smallest and the largest loss of open elements, all of which are numbers."""
-    least, most = np.inf, -np.inf
-    for k in range(plays.size):
-        least = min(least, losses[k] if plays[k] >= 0 else np.inf)
-        most = max(most, losses[k] if plays[k] >= 0 else -np.inf)
-    return least, most
-
-
 @njit
-def complete(plays, losses, known, low, high, out, later):
-    """Write the losses, and for closed elements what they are charged; and what is `known` later.
+def complete(plays, losses, known, low, high, out):
+    """Write the losses, and for closed elements what they are charged; whether all are finite.
 
     Closed elements are charged the least loss of open ones (zero, within the range, if none is
-    open), and where something is known of them, their mean. Returns the smallest and the largest of
-    all; not numbers, if the loss of an open element is not a finite one.
+    open), and where something is known of them, their mean.
     """
-    before = known
-    if known.shape[1] == 0:
-        later[:] = 0.0
-        before = later
-    best, bad = np.inf, 0
+    least = np.inf
     for k in range(plays.size):
-        if before[1, k] > 0.0 and before[0, k] < best * before[1, k]:  # spares most divisions
-            best = before[0, k] / before[1, k]
-    for k in range(plays.size):
-        value = losses[k] if plays[k] >= 0 else 0.0
-        bad += not abs(value) < np.inf
-        out[k] = value
-        later[0, k] = before[0, k] + value
-        later[1, k] = before[1, k] + (1.0 if plays[k] >= 0 else 0.0)
-    if bad > 0:
-        return np.nan, np.nan
-    least, most = _extremes(plays, out)  # which has no losses of closed ones, numbers or not
+        if plays[k] >= 0:
+            if not abs(losses[k]) < np.inf:
+                return False
+            least = min(least, losses[k])
     unseen = least if least < np.inf else min(max(low, 0.0), high)
     for k in range(plays.size):
-        if plays[k] < 0:
-            value = unseen
-            if later[1, k] > 0.0:
-                value = _mean(later, k, best, low, high)
-            if value < least:
-                least = value
-            if value > most:
-                most = value
-            out[k] = value
-    return least, most
+        out[k] = losses[k] if plays[k] >= 0 else unseen
+    charge(plays, known, low, high, out)
+    return True
 
 
 @njit

@@ -374,7 +374,7 @@ class AdaptiveDiscount(Learner):
         """
         k = check_integer(self, "switches", switches, 0)
         ledger, T = self._ledger, self.rounds
-        if not self._evidence().has_theorem or not ledger.prompt:
+        if not self._evidence().has_theorem or not ledger.immediate:
             return None
         if T == 0:
             return 0.0

@@ -186,10 +186,10 @@ def late_notes(ledger: Ledger, delays: str = "") -> list[str]:
 def feedback_notes(ledger: Ledger, late: str = "nothing is proved for that") -> list[str]:
     """What is wrong with feedback that was not given at once and in every round."""
     notes = [f"feedback was delayed: {late}"] if ledger.delayed else []
-    if ledger.gaps:
+    if ledger.never_answered:
         notes.append(
-            f"{ledger.gaps} rounds were never answered: which ones may depend on what was played, "
-            "so nothing is said about the others"
+            f"{ledger.never_answered} rounds were never answered: which ones may depend on what "
+            "was played, so nothing is said about the others"
         )
     return notes
 
@@ -304,7 +304,7 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
     notes = [] if leader.X.has_theorem else [_UNKNOWN]
     if not game.fresh:
         notes.append("noise drawn once: bounds need an oblivious adversary and a fixed ε")
-    prompt = game.ledger.prompt
+    prompt = game.ledger.immediate
     notes += late_notes(game.ledger)
     measured = a_priori = certain = printed = None
     valid = game.fresh or (prompt and not isinstance(step, SelfTuned))
@@ -333,7 +333,7 @@ def full_information(game: Evidence, prediction: NoPrediction, confidence: float
 
 def _deviation(game: Evidence, prediction: NoPrediction, confidence: float) -> float:
     """By how much realised regret may exceed what is measured, with this probability."""
-    if game.ledger.prompt:
+    if game.ledger.immediate:
         # A round adds Q(π_t) + (f - Q)(π̂_t) to loss - D: the width of f alone, or 3/2 of both.
         widest = game.width if prediction.predictor is None else 1.5 * game.width
         return widest * math.sqrt(game.rounds * -math.log1p(-confidence) / 2.0)
@@ -348,7 +348,7 @@ def full_information_bound(game: Evidence, prediction: NoPrediction) -> float | 
     """A bound on expected regret so far."""
     if not game.has_theorem or not game.fresh:
         return None
-    guessed = prediction.predictor is not None and not game.ledger.prompt
+    guessed = prediction.predictor is not None and not game.ledger.immediate
     if guessed or game.lost == math.inf:
         return None
     if game.rounds == 0:
@@ -434,7 +434,7 @@ def semi_bandit_certificate(
         extra = game.error + account.truncation + exploration + game.lost
         if isinstance(step, SelfTuned):
             stability = hint.S + step.D - start + extra
-        if ledger.prompt and hint.predictor is None:
+        if ledger.immediate and hint.predictor is None:
             variance = account.stability + extra
     return SemiBanditCertificate(
         rounds=game.rounds,
@@ -466,7 +466,7 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
     if isinstance(step, SelfTuned):
         late = game.ledger.total_delay, game.ledger.unanswered
         return semi_bandit_worst_case(game, hint, plan, game.rounds, 0, *late)
-    if isinstance(hint, Hint) or game.ledger.gaps:
+    if isinstance(hint, Hint) or game.ledger.never_answered:
         return None
     if game.ledger.delayed and not (isinstance(step, Anytime) and plan.proved_late):
         return None

@@ -195,7 +195,7 @@ class ContextFTPL(Learner):
         leader, step = self.leader, self.step
         scale = step.scale
         if step.schedules:
-            if not self._ledger.replaces(opened):
+            if not self._ledger.supersedes_open_round(opened):
                 pending = self._ledger.pending(opened)
                 opened.variance = leader.kappa * self._width**2 * (1 + pending)
             scale = step.before(leader, opened.variance)
@@ -340,7 +340,7 @@ class ContextFTPL(Learner):
 
     def outlook(self, context: Any = None) -> Outlook:
         """What a round with this context would follow now; asking changes nothing."""
-        opened: Any = self._begin(context, None)
+        opened: Any = self.prepare(context)
         return Outlook(opened.context, self._past(opened), opened.draw)
 
     def fresh(self, number: int) -> Self:

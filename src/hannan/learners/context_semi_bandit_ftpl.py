@@ -285,7 +285,7 @@ class ContextSemiBanditFTPL(Learner):
         n, leader, step, hint = self._decided + 1, self._leader, self._step, self._hint
         scale = step.scale
         if step.schedules:
-            if not self._ledger.replaces(opened):
+            if not self._ledger.supersedes_open_round(opened):
                 self._schedule(opened)
             scale = step.before(leader, opened.variance)
         K = self.actions_on(opened.context)
@@ -540,7 +540,7 @@ class ContextSemiBanditFTPL(Learner):
         return self._leader.complexity()
 
     @property
-    def foretells(self) -> bool:
+    def has_estimates(self) -> bool:
         return self._hint.mixes
 
     @property
@@ -550,7 +550,7 @@ class ContextSemiBanditFTPL(Learner):
 
     def outlook(self, context: Any = None) -> Outlook:
         """What a round with this context would follow now; asking changes nothing."""
-        opened: Any = self._begin(context, None)
+        opened: Any = self.prepare(context)
         past = past_of(self._leader, opened)
         return Outlook(opened.context, past, opened.draw, opened.advice, opened.share)
 

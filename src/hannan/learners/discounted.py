@@ -157,7 +157,7 @@ class Discounted(Learner):
         if self._rate:  # the sum of γ^2k over the rounds so far
             weights = math.expm1(-2.0 * self._rate * self.rounds) / math.expm1(-2.0 * self._rate)
         ledger = self._ledger
-        sure = found.measured is not None and math.isfinite(width) and ledger.prompt
+        sure = found.measured is not None and math.isfinite(width) and ledger.immediate
         if sure and confidence < 1.0:
             certain = scaled["measured"] + width * math.sqrt(
                 weights * -math.log1p(-confidence) / 2.0
@@ -186,11 +186,11 @@ class Discounted(Learner):
     def _act(self, opened: Round) -> None:
         """What the learner does on losses that grow in place of a past that shrinks."""
         opened.age = self._age
-        opened.inner = self._inner.begin_round(opened.context, opened.plays, opened.late)
+        opened.inner = self._inner.begin(opened.context, opened.plays, opened.late)
         opened.chosen, opened.action = opened.inner.chosen, opened.inner.action
 
     def _played(self, opened: Round) -> None:
-        self._inner.keep_round(opened.inner)
+        self._inner.commit(opened.inner, recorded=False)
         self._age += 1
         self._count_calls(opened)
 
@@ -202,7 +202,8 @@ class Discounted(Learner):
         opened.inner.late = opened.late  # it may have become so since it was decided
         if opened.age * self._rate > 2.0 * math.log(_HEAVIEST):
             self._renew()
-        self._inner.end_round(opened.inner, losses * self.discount**-opened.age)
+        grown = losses * self.discount**-opened.age
+        self._inner.close(opened.inner, grown, recorded=False)
         self._recent.append((opened.context, losses.copy(), opened.age))
         self._count_calls(opened)
         if self._age * self._rate > math.log(_HEAVIEST):
@@ -219,11 +220,17 @@ class Discounted(Learner):
         self._age = 0
 
     def _law(self, opened: Round) -> FloatArray | None:
-        return self._inner._law(self._inner.prepare_round(opened.context, opened.plays))
+        return self._inner._law(self._prepared(opened))
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
-        inner = self._inner.prepare_round(opened.context, opened.plays)
-        return self._inner._replay(inner, copies, rng)
+        return self._inner._replay(self._prepared(opened), copies, rng)
+
+    def _prepared(self, opened: Round) -> Any:
+        """Return the inner learner's round for questions about its action."""
+        inner = self._inner.Round(opened.context)
+        inner.plays = opened.plays
+        self._inner._prepare(inner)
+        return inner
 
     def loss_suffered(self, action: Action, loss: Any) -> float:
         return self.learner.loss_suffered(action, loss)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import LossError, LossFunction, Oracle
-from hannan.core.validation import CompletedLosses, LossRange, check_losses, too_large
+from hannan.core.validation import LossRange, check_losses, too_large
 from hannan.kernels.losses import LARGEST
 
 
@@ -15,11 +15,6 @@ def check_full_losses(
     oracle: Oracle, loss: Any, n_actions: int | None, loss_range: LossRange
 ) -> tuple[Any, float, float]:
     """The loss in the form the oracle takes, and a range that holds the loss of every action."""
-    if type(loss) is CompletedLosses and not oracle.takes_functions:
-        m, low, high = oracle.max_chosen, loss.low, loss.high
-        if m > 1:  # as `_of_sets` would
-            low, high = m * low if low < 0.0 else 0.0, m * high if high > 0.0 else 0.0
-        return loss.losses, low, high
     if oracle.max_chosen == 1 and type(loss) is np.ndarray and not oracle.takes_functions:
         return check_losses(loss, n_actions, loss_range)
     if not isinstance(loss, np.ndarray) and isinstance(loss, LossFunction):

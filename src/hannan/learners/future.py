@@ -93,7 +93,7 @@ class Future(Stored):
     def locate(self, opened: PlayoutRound, rounds: int, ledger: Ledger) -> None:
         """Note a round's place. Noise that was seen is not used again, so dropped rounds count."""
         number = rounds + ledger.forgotten + ledger.pending(opened)
-        opened.place = number, self._dropped + ledger.replaces(opened)
+        opened.place = number, self._dropped + ledger.supersedes_open_round(opened)
 
     def perturbed(self, opened: PlayoutRound) -> Objective:
         """The past with fake losses on the rounds after this one."""

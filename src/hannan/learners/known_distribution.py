@@ -275,7 +275,7 @@ class KnownDistribution(Learner):
             stability = paid + self._D + self._entropy * float(self._tops.sum())
             comparator = self._loss - float(self._past.minima()[0])
             comparator += self._ledger.unanswered * B
-            if self._ledger.prompt:
+            if self._ledger.immediate:
                 roots = float(np.sqrt(self._W).sum()) * math.sqrt(K)
                 variance = paid + self._constant * B * roots
         return SemiBanditCertificate(
@@ -289,7 +289,7 @@ class KnownDistribution(Learner):
 
     def regret_bound(self) -> float | None:
         """A bound on pseudo-regret so far, for any adversary."""
-        if self._availability.by_score or not self._ledger.prompt:
+        if self._availability.by_score or not self._ledger.immediate:
             return None
         return self.worst_case(self.rounds, 0)
 

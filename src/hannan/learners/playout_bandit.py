@@ -192,7 +192,7 @@ class PlayoutBandit(Learner):
         comparator = bound = None
         if self.oracle.exact and not self._availability.by_score:
             notes.append("contexts must be fixed in advance or drawn from the pool given")
-            if self._ledger.prompt:
+            if self._ledger.immediate:
                 comparator = self._loss - float(self._future.past.minima()[0])
                 bound = self._bound().value if self.epsilon is None else None
         notes += feedback_notes(self._ledger)
@@ -207,7 +207,7 @@ class PlayoutBandit(Learner):
     def regret_bound(self) -> float | None:
         """The bound for the whole game, hence for a part: all other losses may be zero."""
         covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
-        if not covered or not self._ledger.prompt:
+        if not covered or not self._ledger.immediate:
             return None
         return self._bound().value
 

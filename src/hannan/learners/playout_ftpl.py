@@ -133,7 +133,7 @@ class PlayoutFTPL(Learner):
         """The bound for the whole game, hence for a part: all other losses may be zero."""
         size = self._future.log_size()
         covered = self.oracle.exact and not self._availability.by_score and self.epsilon is None
-        if not covered or not self._ledger.prompt or size is None or size < math.log(2.0):
+        if not covered or not self._ledger.immediate or size is None or size < math.log(2.0):
             return None
         return self._bound(size).value
 

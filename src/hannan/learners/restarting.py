@@ -12,8 +12,9 @@ from hannan.core import Action, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
 from hannan.core.kept import expect, is_action, is_count, is_number, same
 from hannan.core.learner import Propensities
+from hannan.core.retry import Retry
 from hannan.core.rounds import Odds, OpenRound
-from hannan.core.validation import check_integer, refuse
+from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.certificates import Certificate, SemiBanditCertificate, is_certificate
 from hannan.learners.drift_monitor import DriftMonitor
 
@@ -80,19 +81,20 @@ class Restarting(Learner):
     """
 
     class Round(OpenRound):
+        """A round of the learner at work."""
+
         segment: int = 0  # how many restarts had come
-        inner: int | None = None  # the decision of the learner at work, where this is one too
+        inner: Any = None  # the round of the learner at work; None once a restart has come
+
+        def odds_of_all(self) -> FloatArray | None:
+            return None if self.inner is None else self.inner.odds_of_all()  # type: ignore[no-any-return]
 
         def check(self, n_actions: int | None, sets: bool) -> None:
             super().check(n_actions, sets)
-            expect(
-                self,
-                segment=is_count(self.segment),
-                inner=self.inner is None or is_count(self.inner),
-            )
+            expect(self, segment=is_count(self.segment))
 
     _derived = frozenset({"_timed", "_most"})
-    _varying = frozenset({"player", "_lesson", "_news", "_closed", "_closed_bounds", "restarts"})
+    _varying = frozenset({"player", "_closed", "_closed_bounds", "restarts"})
 
     def __init__(
         self,
@@ -128,10 +130,7 @@ class Restarting(Learner):
         self.player: Learner = learner.clone()  # the learner at work since the last restart
         self._monitor = self._new_monitor(self.player)
         # Of a round that the learner has learned: what the predictor and the detector have not.
-        self._lesson: tuple[Any, ...] | None = None
-        self._news: tuple[Any, ...] | None = None
-        self._alarm = False  # whether a restart is due
-        self._unfinished = False  # whether there is any of the three
+        self._retry = Retry()
         self._closed: list[Any] = []
         self._closed_bounds: list[float | None] = []
         self._past_calls = 0
@@ -149,27 +148,34 @@ class Restarting(Learner):
             _closed_bounds=type(bounds) is list
             and len(bounds) == len(self.restarts)
             and all(bound is None or is_number(bound) for bound in bounds),
-            _lesson=self._lesson is None or self._left(self._lesson, 4),
-            _news=self._news is None or self._left(self._news, 3),
+            _retry=type(self._retry) is Retry and all(map(self._left, self._retry.steps)),
         )
         super()._check_stored()
-        rounds: Any = self._ledger.waiting.values()
-        inner = [opened.inner for opened in rounds if opened.segment == len(self.restarts)]
+        rounds: Any = self._ledger.opened
+        inner = [id(opened.inner) for opened in rounds if opened.inner is not None]
         expect(self, _ledger=len(set(inner)) == len(inner))  # no two wait for the same answer
 
-    def _left(self, said: Any, size: int) -> bool:
-        """Whether this can be left of the last round; a lesson begins with its context."""
+    def _left(self, step: Any) -> bool:
+        """Whether this step can be left of the last round."""
         sets = self.oracle is not None and self.oracle.chooses_sets
-        whole = type(said) is tuple and len(said) == size
-        return whole and is_action(said[size - 3], self.action_count, sets)
+        if type(step) is not tuple or len(step) != 3:
+            return False
+        name, args, said = step
+        if name == "_restart":
+            return args == () and is_count(said)
+        size, counts = {"_teach": (4, 0), "_look_for_drift": (3, 1)}.get(name, (0, 0))
+        if type(said) is not tuple or not 0 < len(said) == size or type(args) is not tuple:
+            return False
+        sized = len(args) == counts and all(map(is_count, args))
+        return sized and is_action(said[size - 3], self.action_count, sets)
 
     def check_round(self, opened: Round) -> None:
         super().check_round(opened)
-        expect(self, round=opened.segment <= len(self.restarts))
-        if opened.segment == len(self.restarts):
-            player, inner = self.player, opened.inner
-            waits = inner is None and player.current is not None
-            expect(self, round=waits if opened.number is None else inner in player.open_decisions)
+        player, inner = self.player, opened.inner
+        over = opened.segment < len(self.restarts)
+        known = any(inner is each for each in player._ledger.opened)
+        numbered = known and (inner.number is None) == (opened.number is None)
+        expect(self, round=inner is None if over else numbered)
 
     @property
     def oracle_calls(self) -> int:  # type: ignore[override]
@@ -190,122 +196,54 @@ class Restarting(Learner):
 
     # The round --------------------------------------------------------------------------------
 
-    # As any learner does, but for what the one at work does anyway. Nor do the two run the same
-    # code in turns: Python adapts code to one kind of object, and is slower where there are two.
-
-    def open_round(self, context: Any, available: Any = None) -> Any:
-        ledger = self._ledger
-        usual = available is None and ledger.current is None and not ledger.waiting
-        if not usual or self._unfinished or self._timed:
-            return super().open_round(context, available)
-        made = self.player.open_round(context)
-        opened = self.Round(made.context)
-        opened.action, opened.segment = made.action, len(self.restarts)
-        ledger.current = opened
-        return opened
-
-    def open_decision(self, context: Any, available: Any = None) -> Any:
-        if available is not None or self._unfinished or self._timed:
-            return super().open_decision(context, available)
-        ledger = self._ledger
-        ledger.check_room(1)
-        opened = self.Round(context)
-        opened.number, opened.late, opened.arrived_before = ledger.made, True, ledger.closed
-        opened.segment = len(self.restarts)
-        self._act(opened)
-        ledger.enter(opened)
-        return opened
-
-    def close_round(self, decision: int | None, loss: Any) -> Any:
-        ledger = self._ledger
-        opened: Any = ledger.current if decision is None else ledger.waiting[decision]
-        late = opened.segment < len(self.restarts)
-        if late or self._unfinished or opened.plays is not None:
-            return super().close_round(decision, loss)
-        try:
-            self._learn(opened, loss)
-            self.rounds += 1
-            ledger.close(opened)
-        except BaseException as error:
-            self._broken_off(error, opened)
-            raise
-        return opened
-
     def _prepare(self, opened: Round) -> None:
-        if self._unfinished:
-            self._look_for_drift(self.rounds)
+        self._retry.finish(self)
         opened.segment = len(self.restarts)
 
     def _act(self, opened: Round) -> None:
-        """What the learner at work plays; its own rounds wait for the same losses as these."""
-        player = self.player
-        some = None if opened.plays is None else opened.available
-        if opened.number is None:
-            made = player.open_round(opened.context, some)
-        else:
-            made = player.open_decision(opened.context, some)
-            opened.inner, opened.odds = made.number, made.odds
-        opened.action, opened.context = made.action, made.context
+        """Play as the learner at work does; its own round waits for the same loss as this one."""
+        inner = self.player._choose(opened.context, opened.available, opened.number is not None)
+        opened.inner, opened.values = inner, inner.values
+        opened.action = inner.action
+
+    def _played(self, opened: Round) -> None:
+        self.player.commit(opened.inner)
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Let the learner at work learn, and show the detector how wrong its prediction was."""
-        if self._unfinished:
-            self._look_for_drift(self.rounds)
+        self._retry.finish(self)
         if opened.segment < len(self.restarts):  # of no use to the learner that plays now
             shown = loss if opened.plays is None else complete(loss, opened.plays)
             self._late_loss += self.player.loss_suffered(opened.action, shown)
             self._late += 1
             return
-        self._learn(opened, loss)
-
-    def _learn(self, opened: Round, loss: Any) -> None:
-        """The learner at work learns a round; is there drift?
-
-        What fails after it has learned is tried again before the next round, and fails then, if it
-        must; by then the caller may have used its array again.
-        """
-        player, monitor = self.player, self._monitor
-        action, inner = opened.action, opened.inner
-        if monitor.asks or opened.plays is not None:
-            expected = monitor.expect(opened.context, action, player.expected(inner))
-            player.close_round(inner, loss)
-        else:
-            expected = player.close_round(inner, loss).values
+        monitor, action, available = self._monitor, opened.action, opened.available
+        expected = opened.inner.values
+        if monitor.asks or available is not None:
+            expected = monitor.expect(opened.context, action, expected)
+        self.player.close(opened.inner, loss)
         if len(self.restarts) < self._most:
-            left = 2  # of what the monitor is shown
-            try:
-                if monitor.teaches:
-                    monitor.learn(opened.context, action, loss, opened.available)
-                left = 1
-                if monitor.drift(action, loss, expected):
-                    self._alarm, left = True, 0
-                    self._restart(self.rounds + 1)
-            except Exception:
-                self._unfinished = True
-                lesson = (opened.context, action, loss, opened.available) if left == 2 else None
-                news = (action, loss, expected) if left else None
-                self._lesson, self._news = copy.deepcopy((lesson, news))
+            # The round is complete: what fails from here on is tried again before the next one.
+            steps: list[Any] = [("_look_for_drift", (self.rounds + 1,), (action, loss, expected))]
+            if monitor.teaches:
+                steps.insert(0, ("_teach", (), (opened.context, action, loss, available)))
+            self._retry.attempt(self, steps)
 
     def _abandoned(self, opened: Round) -> None:
-        if opened.inner is not None and opened.segment == len(self.restarts):
-            self.player.forget(opened.inner)
+        if opened.number is not None and opened.inner is not None:
+            self.player.forget(opened.inner.number)
 
-    def _look_for_drift(self, rounds: int) -> None:
-        """Do what is left of the last of so many rounds, each step once.
+    def _teach(self, lesson: tuple[Any, ...]) -> None:
+        """Show the monitor's own predictor a round."""
+        self._monitor.learn(*lesson)
 
-        A step that fails again is done next time.
-        """
-        if self._lesson is not None:
-            self._monitor.learn(*self._lesson)
-            self._lesson = None
-        if self._news is not None:
-            self._alarm = self._monitor.drift(*self._news)
-            self._news = None
-        if self._alarm:
-            self._restart(rounds)
-        self._unfinished = False
+    def _look_for_drift(self, rounds: int, news: tuple[Any, ...]) -> None:
+        """Show the detector the last of so many rounds."""
+        if self._monitor.drift(*news):
+            self._retry.steps.append(("_restart", (), rounds))
 
     def _restart(self, rounds: int) -> None:
+        """Replace the learner at work by a fresh one, after so many rounds."""
         player: Any = self.player
         successor = player.fresh(len(self.restarts) + 1)
         monitor = self._new_monitor(successor)
@@ -313,14 +251,11 @@ class Restarting(Learner):
         self._closed += [player.certificate()] if hasattr(player, "certificate") else []
         self._closed_bounds.append(bound)
         self._past_calls += player.oracle_calls
-        self.player, self._monitor, self._alarm = successor, monitor, False
+        self.player, self._monitor = successor, monitor
         self.restarts.append(rounds)
-
-    def waiting(self, decision: int) -> OpenRound:
-        """That of the learner at work, which knows more, unless a restart has come since."""
-        opened: Any = super().waiting(decision)
-        current = opened.segment == len(self.restarts)
-        return self.player.waiting(opened.inner) if current else opened
+        open_rounds: Any = self._ledger.opened
+        for opened in open_rounds:
+            opened.inner = None
 
     @property
     def late(self) -> str | None:
@@ -329,26 +264,22 @@ class Restarting(Learner):
     def check_context(self, context: Any, ahead: int = 0) -> Any:
         """By the learner at work, unless it matters how many rounds came before it."""
         if self._timed:
-            return super().check_context(context, ahead)
-        checked = self.player.check_context(context, ahead)
-        return checked if self.described else context  # which is read once more when it decides
+            context = super().check_context(context, ahead)
+        return self.player.check_context(context, ahead)
 
     # What is to come --------------------------------------------------------------------------
 
     def _would_play(self, context: Any, copies: int, seed: int, available: Any) -> list[Action]:
-        if self._unfinished:
-            self._look_for_drift(self.rounds)
+        self._retry.finish(self)
         return self.player.would_play(self.check_context(context), copies, seed, available)
 
     def _propensities(self, context: Any, draws: int, available: Any, decide: bool) -> Propensities:
-        if self._unfinished:
-            self._look_for_drift(self.rounds)
+        self._retry.finish(self)
         context = self.check_context(context)
         return self.player.propensities(context, draws, available, decide=decide)
 
     def _odds(self, opened: Round) -> Odds:
-        assert opened.odds is not None  # those of the learner at work
-        return opened.odds
+        return opened.inner.odds  # type: ignore[no-any-return]
 
     # What is said -----------------------------------------------------------------------------
 
@@ -412,6 +343,16 @@ class Restarting(Learner):
         """The predictor of the learner at work, or None; `predictor` is the monitor's own."""
         return getattr(self.player, "predictor_", None)
 
+    def extended(self, n_actions: int, **changes: Any) -> Self:
+        twin = super().extended(n_actions, **changes)
+        inside = twin.player._ledger
+        open_rounds: Any = twin._ledger.opened
+        for opened in open_rounds:
+            if opened.inner is not None:
+                number = opened.inner.number
+                opened.inner = inside.current if number is None else inside.waiting[number]
+        return twin
+
     def _changed(self, changes: dict[str, Any]) -> Self:
         return self.clone(learner=self.learner.clone(**changes))
 
@@ -421,8 +362,7 @@ class Restarting(Learner):
         self.player, self._monitor = player, other._monitor.extended(player, n_actions)
 
     def _learn_logged(self, context: Any, action: int, loss: Any, propensity: float) -> None:
-        if self._unfinished:
-            self._look_for_drift(self.rounds)
+        self._retry.finish(self)
         self.player.learn(context, action, loss, propensity)
 
     # Parts ------------------------------------------------------------------------------------
@@ -448,8 +388,7 @@ class Restarting(Learner):
 
 
 _CARRIED = (
-    "restarts", "_lesson", "_news", "_alarm", "_unfinished", "_closed",
-    "_closed_bounds", "_past_calls", "_late", "_late_loss",
+    "restarts", "_retry", "_closed", "_closed_bounds", "_past_calls", "_late", "_late_loss",
 )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from hannan.core import Action, Feedback, Learner, LossFunction, Objective, Oracle, ParameterError
 from hannan.core.kept import are, expect, is_array, is_count, is_number, same
 from hannan.core.policy import Policy, loss_of
+from hannan.core.retry import Retry
 from hannan.core.rounds import OpenRound
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_integer, check_loss_range, check_seed, refuse
@@ -144,7 +144,7 @@ class StronglyAdaptive(Learner):
                 mixture=is_array(self.mixture, len(awake), low=0.0, high=1.0 + 1e-9),
             )
 
-    _varying = frozenset({"_awake", "_unlearned", "_n_actions"})
+    _varying = frozenset({"_awake", "_n_actions"})
     _fixed = frozenset({"_shortest", "_n_actions"})
 
     def __init__(self, learner: Learner, *, shortest: int = 8, seed: int | None = None) -> None:
@@ -159,7 +159,7 @@ class StronglyAdaptive(Learner):
         self._key = seed_key(seed)
         self._awake: list[Copy] = []
         self._made = 0
-        self._unlearned: list[tuple[Learner, OpenRound, Any]] = []
+        self._retry = Retry()  # copies that have not learned the last round
         self._retired_calls = 0  # of copies that are gone, and for unavailable actions
         self._decided = 0
         self._history = self.oracle.objective()
@@ -173,12 +173,12 @@ class StronglyAdaptive(Learner):
             _awake=are(Copy, awake)
             and (not self.rounds or len(awake) > 0)
             and all(self._started(copy) for copy in awake),
-            _unlearned=are(tuple, self._unlearned),
+            _retry=type(self._retry) is Retry and are(tuple, self._retry.steps),
         )
         super()._check_stored()
-        for learner, inner, losses in self._unlearned:
+        for name, (learner, inner), losses in self._retry.steps:
+            expect(self, _retry=name == "_teach" and any(learner is c.learner for c in awake))
             learner.check_round(inner)
-            expect(self, _unlearned=any(learner is copy.learner for copy in awake))
             check_full_losses(self.oracle, losses, self._n_actions, self._range)
 
     def check_round(self, opened: Round) -> None:
@@ -208,7 +208,7 @@ class StronglyAdaptive(Learner):
 
     def regret_bound(self) -> float | None:
         """That of the copy without end, and what the mixture may lose more than this copy."""
-        if not self._ledger.prompt:
+        if not self._ledger.immediate:
             return None
         if not self.rounds:
             return self.learner.regret_bound()
@@ -224,7 +224,7 @@ class StronglyAdaptive(Learner):
         """Which copies are awake, and how likely each of them is to be followed."""
         self._catch_up()
         ledger = self._ledger
-        opened.time = self._decided - ledger.dropped - ledger.replaces(opened) + 1
+        opened.time = self._decided - ledger.dropped - ledger.supersedes_open_round(opened) + 1
         awake, opened.made = self._waking(opened.time)
         opened.awake = tuple(awake)
         opened.mixture = self._mixture(awake, opened.time)
@@ -232,13 +232,13 @@ class StronglyAdaptive(Learner):
     def _act(self, opened: Round) -> None:
         """Let all copies act, and follow one of them."""
         asked = opened.context, opened.plays if self._scores_actions else None, opened.late
-        opened.inner = tuple(copy.learner.begin_round(*asked) for copy in opened.awake)
+        opened.inner = tuple(copy.learner.begin(*asked) for copy in opened.awake)
         (drawn,) = _drawn(opened.mixture, np.array([self._uniform()]))
         opened.play(opened.inner[drawn].action)
 
     def _played(self, opened: Round) -> None:
         for copy, inner in zip(opened.awake, opened.inner, strict=True):
-            copy.learner.keep_round(inner)
+            copy.learner.commit(inner, recorded=False)
         gone = [copy for copy in self._awake if all(copy is not each for each in opened.awake)]
         self._retired_calls += sum(copy.learner.oracle_calls for copy in gone) + opened.calls
         opened.calls = 0
@@ -264,22 +264,20 @@ class StronglyAdaptive(Learner):
             inner.late = opened.late  # it may have become so since it was decided
         # A late loss is of no use to copies whose intervals are over.
         pairs = [pair for pair in pairs if any(pair[0] is copy for copy in self._awake)]
-        self._unlearned = [(copy.learner, inner, losses) for copy, inner in pairs]
-        # The round is complete. A copy that fails learns it before anything else happens instead,
-        # when the caller may have used its array again.
-        try:
-            self._catch_up()
-        except Exception:
-            kept = deepcopy(losses)
-            self._unlearned = [(learner, inner, kept) for learner, inner, _ in self._unlearned]
+        # The round is complete: a copy that fails learns it before the next one instead.
+        steps = [("_teach", (copy.learner, inner), losses) for copy, inner in pairs]
+        self._retry.attempt(self, steps)
+        self._count_calls()
+
+    def _teach(self, learner: Learner, inner: OpenRound, losses: Any) -> None:
+        """Let a copy learn a round."""
+        learner.close(inner, losses, recorded=False)
 
     def _catch_up(self) -> None:
         """Let copies learn the last round, those that have not yet."""
-        while self._unlearned:
-            learner, inner, losses = self._unlearned[0]
-            learner.end_round(inner, losses)
-            del self._unlearned[0]
-        self._count_calls()
+        if self._retry.steps:
+            self._retry.finish(self)
+            self._count_calls()
 
     def _replay(self, opened: Round, copies: int, rng: np.random.Generator) -> list[Action]:
         drawn = _drawn(opened.mixture, rng.random(copies))

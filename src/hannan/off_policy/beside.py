@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 
 from hannan.core import (
     Action,
-    Decision,
     InputTypeError,
     Learner,
     OpenRound,
@@ -18,7 +16,6 @@ from hannan.core import (
 )
 from hannan.core.arrays import as_floats
 from hannan.core.availability import PassedOn
-from hannan.core.interrupts import interrupts
 from hannan.core.kept import expect, is_array, is_count
 from hannan.core.policy import loss_of
 from hannan.core.rounds import Odds
@@ -41,16 +38,15 @@ class Beside(Learner):
     class Round(OpenRound):
         """A round of the learner, and the law of its action."""
 
-        inner: int | None = None  # its decision; None for the round that its `act` opened
+        inner: Any = None  # the round of the learner, until it is answered
         known: Propensities = _NOTHING  # before the action was drawn
         place: int = 0  # in the order of decisions
 
         def check(self, n_actions: int | None, sets: bool) -> None:
             super().check(n_actions, sets)
-            known, inner = self.known, self.inner
+            known = self.known
             expect(
                 self,
-                inner=inner is None or is_count(inner),
                 known=type(known) is Propensities
                 and is_array(known.probabilities, n_actions, low=0.0, high=1.0 + 1e-9)
                 and is_array(known.standard_errors, n_actions, low=0.0)
@@ -62,8 +58,8 @@ class Beside(Learner):
 
     def check_round(self, opened: Any) -> None:
         super().check_round(opened)
-        inner = opened.inner
-        expect(self, round=inner is None or inner in self.learner.open_decisions)
+        inner, inside = opened.inner, self.learner._ledger.opened
+        expect(self, round=inner is None or any(inner is each for each in inside))
 
     def __init__(self, learner: Learner, draws: int) -> None:
         super().__init__()
@@ -84,53 +80,30 @@ class Beside(Learner):
 
     def _act(self, opened: Any) -> None:
         """The learner's action, and the law that it was drawn from."""
-        learner, some = self.learner, opened.available
+        learner, some, late = self.learner, opened.available, opened.number is not None
         if isinstance(opened.context, np.ndarray):
             opened.context = opened.context.copy()  # callers may use theirs again
-        late = opened.number is not None
-        known = learner.propensities(opened.context, self.draws, some, decide=late)
-        if opened.number is None:
-            opened.play(_single(learner.act(opened.context, some)))
-        else:
-            made = learner.decide(opened.context, some)
-            opened.inner, opened.odds = made.id, made.odds
-            opened.play(_single(made.action))
-        opened.known = known
-        opened.place, self._opened = self._opened, self._opened + 1
+        opened.known = learner.propensities(opened.context, self.draws, some, decide=late)
+        opened.inner = learner._choose(opened.context, some, late)
+        opened.play(_single(opened.inner.action))
+        opened.place = self._opened
+
+    def _played(self, opened: Any) -> None:
+        learner = self.learner
+        learner.commit(opened.inner)
+        self._opened = opened.place + 1
         opened.calls = learner.oracle_calls - self.oracle_calls
+
+    def _abandoned(self, opened: Any) -> None:
+        if opened.number is not None and opened.inner.number in self.learner._ledger.waiting:
+            self.learner.forget(opened.inner.number)
 
     def _update(self, opened: Any, loss: Any) -> None:
         """Let the learner learn."""
-        self.learner.update(loss, opened.inner)
+        self.learner.update(loss, opened.inner.number)
         opened.inner = None
         self.rounds = self.learner.rounds - 1  # it may have answered others itself
         opened.calls = self.learner.oracle_calls - self.oracle_calls
-
-    def decide_many(
-        self,
-        contexts: Iterable[Any],
-        available: Iterable[Any] | None = None,
-        *,
-        actions: Iterable[Any] | None = None,
-    ) -> list[Decision]:
-        before = set(self.learner.open_decisions)
-        try:
-            return super().decide_many(contexts, available, actions=actions)
-        except Exception:  # Ctrl-C comes when all is done
-            for number in set(self.learner.open_decisions) - before:  # they were never returned
-                self.learner.forget(number)
-            raise
-
-    @interrupts.whole
-    def forget(self, decision: Decision | int) -> None:
-        """Give up waiting for a decision's loss."""
-        try:
-            opened: Any = self._ledger.find(decision, self._context_key)
-            self.learner.forget(opened.inner)
-            self._ledger.forget(opened)
-            self._abandoned(opened)
-        finally:
-            interrupts.deliver()
 
     @property
     def late(self) -> str | None:
@@ -183,7 +156,7 @@ class Beside(Learner):
         return self.learner.clock
 
     def _odds(self, opened: Any) -> Odds:
-        return opened.odds  # type: ignore[no-any-return]
+        return opened.inner.odds  # type: ignore[no-any-return]
 
     @property
     def action_count(self) -> int | None:

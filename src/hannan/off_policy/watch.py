@@ -12,7 +12,6 @@ import numpy as np
 
 from hannan.core import Decision, DecisionError, InputTypeError, ParameterError
 from hannan.core.availability import check_available
-from hannan.core.interrupts import SIGINT, default_int_handler, getsignal, interrupts
 from hannan.core.params import Parametrised, short
 from hannan.core.rounds import MOST_OPEN
 from hannan.core.state import Array, Count, DictOf, Key, Number, Object, State, require
@@ -214,31 +213,24 @@ class Watch(Parametrised):
             )
         self.settle(key, self.check_loss(loss), 1.0 if found is None else found)
 
-    @interrupts.whole
     def forgotten(self, decision: Decision | int | str) -> None:
         """The loss of a decision will never come; the round counts at its worst."""
-        interrupts.expect()
         key = _key(decision)
         self._find(key)
         del self._open[key]
         self._forgotten += 1
-        interrupts.deliver()
 
-    @interrupts.whole
     def withdrawn(self, decision: Decision | int | str) -> None:
         """A decision was not carried out, and nobody saw it: as if it had never been made.
 
         Only where that has nothing to do with its action.
         """
-        interrupts.expect()
         key = _key(decision)
         held = self._find(key).shares
         self._count()
         kernel.count(self._kinds, self._absent, held.kinds, held.copied, -1)
         del self._open[key]
-        interrupts.deliver()
 
-    @interrupts.whole
     def read(self, log: Log, *, inverse: str = "propensities", unanswered: int = 0) -> None:
         """The rounds of a log.
 
@@ -253,7 +245,6 @@ class Watch(Parametrised):
             come: they count at their worst. To leave them out is right only if which ones they
             are has nothing to do with actions and losses.
         """
-        interrupts.expect()
         check_choice(self, "inverse", inverse, ("propensities", "weights"))
         check_integer(self, "unanswered", unanswered, 0)
         if not isinstance(log, Log):
@@ -286,7 +277,6 @@ class Watch(Parametrised):
         self._forgotten += unanswered
         self._kinds[:-1, evidence.IN_PART] += unanswered
         self._kinds[-1, evidence.AS_PLAYED] += unanswered
-        interrupts.deliver()
 
     @classmethod
     def over(
@@ -461,30 +451,20 @@ class Watch(Parametrised):
                 "never come, by forgotten(decision)."
             )
 
-    @interrupts.whole
     def enter(self, key: Hashable, held: Shares, weight: float | None) -> None:
         """A round has been decided; nothing can fail."""
-        if getsignal(SIGINT) is default_int_handler:
-            interrupts.expect()
         self._open[key] = Waiting(held, weight)
         if self._new.decided(held):
             self._count()
-        if interrupts.waiting:
-            interrupts.deliver()
 
-    @interrupts.whole
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """A round has been answered, by a loss in [0, 1]; nothing can fail."""
-        if getsignal(SIGINT) is default_int_handler:
-            interrupts.expect()
         waiting = self._open.pop(key)
         known = waiting.weight if weight is None else weight
         assert known is not None
         self._answered += 1
         if self._new.answered(waiting.shares, known, loss):
             self._count()
-        if interrupts.waiting:
-            interrupts.deliver()
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
         """A watch that goes on from here with more policies, and more actions.
@@ -531,7 +511,7 @@ class Watch(Parametrised):
 
     @property
     def progress(self) -> tuple[int, int, int]:
-        """How many rounds were answered, forgotten, and are open; a save notices a change."""
+        """How many rounds were answered, forgotten, and are open."""
         return self._answered, self._forgotten, len(self._open)
 
     def _state(self) -> dict[str, Any]:
@@ -550,13 +530,9 @@ class Watch(Parametrised):
 
     # Parts ------------------------------------------------------------------------------------
 
-    @interrupts.whole
     def _count(self) -> None:
         """Count the rounds that came since."""
-        interrupts.expect()
         self._new.count(self._sums, self._kinds, self._absent)
-        if interrupts.waiting:
-            interrupts.deliver()
 
     def _find(self, key: Hashable) -> Waiting:
         if key not in self._open:

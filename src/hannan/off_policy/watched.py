@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Self
 
-from hannan.core import Decision, InputTypeError, Learner, ParameterError
+from hannan.core import InputTypeError, Learner, ParameterError
 from hannan.core.kept import expect
 from hannan.core.params import short
 from hannan.core.validation import refuse
@@ -89,12 +88,12 @@ class Watched(Beside):
 
     def _act(self, opened: Round) -> None:
         """What the policies choose, then the learner's action."""
-        while self._opened in self.watch:  # a round that somebody else told it of
-            self._opened += 1
         self.watch.check_room()
         some = opened.available
         aims = self.watch.aims(opened.context, some, self._K)
         super()._act(opened)
+        while opened.place in self.watch:  # a round that somebody else told it of
+            opened.place += 1
         action = int(opened.action)
         q = float(opened.known.given(action)[action])
         opened.weight = 1.0 / min(max(q, _TINY), 1.0)
@@ -102,10 +101,12 @@ class Watched(Beside):
 
     def _played(self, opened: Round) -> None:
         assert opened.shares is not None
+        super()._played(opened)
         self.watch.enter(opened.place, opened.shares, opened.weight)
         opened.shares, opened.weight = None, 1.0
 
     def _abandoned(self, opened: Round) -> None:
+        super()._abandoned(opened)
         self.watch.forgotten(opened.place)
 
     def _update(self, opened: Round, loss: Any) -> None:
@@ -119,21 +120,6 @@ class Watched(Beside):
         paid = self.watch.check_loss(found)
         super()._update(opened, loss)
         self.watch.settle(opened.place, paid)
-
-    def decide_many(
-        self,
-        contexts: Iterable[Any],
-        available: Iterable[Any] | None = None,
-        *,
-        actions: Iterable[Any] | None = None,
-    ) -> list[Decision]:
-        before = set(self.watch.open_decisions)
-        try:
-            return super().decide_many(contexts, available, actions=actions)
-        except Exception:  # Ctrl-C comes when all is done
-            for place in set(self.watch.open_decisions) - before:  # they were never returned
-                self.watch.withdrawn(place)
-            raise
 
     # Copies -----------------------------------------------------------------------------
 

@@ -74,8 +74,8 @@ class Problem:
         learner = self.learner(1.0, trust, seed=0)
         norms = used = offered = none = step = 0.0
         for this in self.world.rounds(self.world.horizon, np.random.default_rng(0)):
-            opened: Any = learner.begin_round(learner.check_context(this.context))
-            learner.keep_round(opened)
+            opened: Any = learner.begin(learner.check_context(this.context))
+            learner.commit(opened, recorded=False)
             losses = np.asarray(this.reveal(opened.action))
             Q = np.zeros(len(losses)) if opened.guess is None else opened.guess
             gap = self._of_actions(losses - Q)
@@ -85,7 +85,7 @@ class Problem:
             offered += float(ranges[0]) ** 2
             none += float(ranges[1]) ** 2
             step = max(step, float(max(ranges)) ** 2)
-            learner.end_round(opened, losses)
+            learner.close(opened, losses, recorded=False)
         return Errors(norms, used, offered, none, step)
 
     def _of_actions(self, losses: FloatArray) -> FloatArray:

@@ -210,11 +210,11 @@ class _Tree:
         found = []
         for t, action in enumerate(path):
             losses = self._losses(path[:t], told, learner)
-            opened: Any = learner.begin_round(learner.check_context(None))
+            opened: Any = learner.begin(learner.check_context(None))
             opened.action = action
-            learner.keep_round(opened)
+            learner.commit(opened, recorded=False)
             before, cost, last = totals_of(learner), hint.S, step.D
-            learner.end_round(opened, float(losses[action]))
+            learner.close(opened, float(losses[action]), recorded=False)
             q = opened.mixed(opened.law)
             true_cost = float((q - opened.law) @ losses)
             covered = opened.share > 0.0 and opened.baseline is not None

@@ -234,11 +234,11 @@ def _caps(name: str, mode: Any) -> list[Check]:
         learner.leader.total.add(0, far)
         off = 0.0
         for cap in caps:
-            opened: Any = learner.begin_round(0)
+            opened: Any = learner.begin(0)
             opened.action = 1
-            learner.keep_round(opened)
+            learner.commit(opened, recorded=False)
             before = totals_of(learner)
-            learner.end_round(opened, 1.0)
+            learner.close(opened, 1.0, recorded=False)
             off = max(off, abs(float(totals_of(learner)[1] - before[1]) - cap))
         checks.append(Check(f"{name}, L {what}: weights of what is never seen, off L", off, 1e-6))
         hidden = abs(learner.certificate().truncation - sum(K / (math.e * cap) for cap in caps))

@@ -8,7 +8,6 @@ from typing import Any
 
 from hannan._version import __version__
 from hannan.core.errors import DamagedFileError, InputTypeError, NewerFileError, StorageError
-from hannan.core.interrupts import interrupts
 from hannan.core.storage import container
 from hannan.core.storage.decoding import Decoder
 from hannan.core.storage.encoding import Encoder
@@ -53,18 +52,7 @@ def save(learner: Stored, path: str | os.PathLike[str]) -> None:
 
 def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
     """The content of a learner's file, in parts."""
-    before, tree = _progress(learner), None
-    if not interrupts.elsewhere(learner):
-        try:
-            tree = encoder.encode(learner, type(learner).__name__)
-        except RuntimeError:  # a dictionary that changed while it was read
-            tree = None
-    # A call that began meanwhile has ended and left its mark, or is still under way.
-    if tree is None or interrupts.elsewhere(learner) or _progress(learner) != before:
-        raise StorageError(
-            f"{type(learner).__name__} played on in another thread while it was saved, and nothing "
-            "was written: a learner is for one thread at a time, so hold a lock around its calls."
-        )
+    tree = encoder.encode(learner, type(learner).__name__)
     head = {
         "hannan": __version__,
         "schema": SCHEMA,
@@ -72,12 +60,6 @@ def packed(learner: Any, encoder: Encoder) -> list[bytes | memoryview]:
         "arrays": encoder.arrays,
     }
     return container.pack(head, encoder.body)
-
-
-def _progress(learner: Any) -> tuple[Any, ...]:
-    """What changes with every call of a learner; parts of one do not say."""
-    found: tuple[Any, ...] = getattr(learner, "progress", ())
-    return found
 
 
 def storable(thing: Stored) -> bool:
