@@ -109,17 +109,22 @@ def test_arrays_that_grow_must_fit_the_others(case):
             load(head, changed)
 
 
-def test_parts_belong_to_their_learner():
-    """The total of another policy class, or a total without its own, would be played on."""
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"part": "hannan.oracles.finite_policies:FiniteObjective"},
+        {"class": "hannan.oracles.all_policies:TableObjective", "given": {}},
+        {"part": "os:system"},
+    ],
+    ids=str,
+)
+def test_parts_are_made_by_their_learner(other):
+    """The total of another policy class would be played on."""
     head, arrays = opened(played(hn.oracles.AllPolicies(4, 3), [0, 1, 2], 3))
-    total = next(nodes(head, "total"))
-    other = {"class": "hannan.oracles.all_policies:AllPolicies", "learned": {},
-             "given": {"n_contexts": 4, "n_actions": 2}}  # fmt: skip
-    changed = copy.deepcopy(head)
-    next(nodes(changed, "total"))["given"]["oracle"] = other
-    assert total["given"]["oracle"] != other
-    with pytest.raises(hn.DamagedFileError, match="cannot be"):
-        load(changed, arrays)
+    leader = next(node for node in nodes(head, "learned") if "total" in node)
+    leader["total"] = other | {"learned": leader["total"]["learned"]}
+    with pytest.raises(hn.DamagedFileError):
+        load(head, arrays)
 
 
 # Generators -----------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import numpy as np
 
 from hannan.core import Oracle, ParameterError
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect, is_count, is_number
 from hannan.core.oracle import Draw
+from hannan.core.state import Count, Number, State, Text
 from hannan.core.stored import Stored
 from hannan.core.validation import check_integer
 from hannan.perturbation import seed_key
@@ -29,9 +29,12 @@ class Complexity(Stored):
     method: str
     oracle_calls: int = 0
 
-    def _check_stored(self) -> None:
-        numbers = is_number(self.value, low=0.0) and is_number(self.standard_error, low=0.0)
-        expect(self, value=numbers, oracle_calls=is_count(self.oracle_calls))
+    stored = State(
+        value=Number(low=0.0),
+        standard_error=Number(low=0.0),
+        method=Text(),
+        oracle_calls=Count(),
+    )
 
     @property
     def upper(self) -> float:

@@ -470,6 +470,13 @@ class Numbered(DictOf):
         return super().accepts(value, new, scope) and list(value.values()) == [*range(len(value))]
 
 
+class NoiseKey(Kind):
+    """The key of a stream of noise."""
+
+    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
+        return type(value) is np.uint64
+
+
 class Generator(Kind):
     """A generator of random numbers, as learners use them."""
 

@@ -128,10 +128,13 @@ names_in: Callable[[type, str], frozenset[str]] = cache(_names_in)
 
 
 def _declared(kind: type) -> dict[str, Kind]:
-    """What a class and its bases store, those of the bases first."""
+    """What a class and its bases store, those of the bases last."""
     found: dict[str, Kind] = {}
-    for base in reversed(kind.__mro__):
-        found |= vars(base).get("stored", {})
+    for base in kind.__mro__:
+        found = {
+            **found,
+            **{n: each for n, each in vars(base).get("stored", {}).items() if n not in found},
+        }
     return found
 
 

@@ -5,10 +5,23 @@ import math
 import numpy as np
 
 from hannan.core import LossError
-from hannan.core.kept import MOST, expect
+from hannan.core.state import MOST, Array, State
 from hannan.core.stored import Stored
+from hannan.core.validation import FloatArray
 from hannan.detectors import Bernstein
 from hannan.kernels import drift as kernel
+
+
+def _could_be(numbers: FloatArray) -> bool:
+    """Whether two tests could have left these numbers."""
+    counts = numbers[kernel.COUNTS : kernel.SPREADS]
+    spreads = numbers[kernel.SPREADS : kernel.SUMS]
+    return bool(
+        np.array_equal(numbers[: kernel.TOTALS], Agreement().numbers[: kernel.TOTALS])
+        and (numbers[kernel.TOTALS : kernel.COUNTS] >= 1.0).all()
+        and ((counts >= 0.0) & (counts <= MOST) & (counts % 1.0 == 0.0)).all()
+        and (spreads[1::2] >= 0.0).all()
+    )
 
 
 class Agreement(Stored):
@@ -18,21 +31,12 @@ class Agreement(Stored):
     predictions, as in `DriftMonitor`: less the variance that explains them, and as they are.
     """
 
+    stored = State(numbers=Array().where(lambda self, numbers: _could_be(numbers)))
+
     def __init__(self) -> None:
         test = Bernstein()
         self.numbers = np.zeros(kernel.SUMS + 2 * (test.longest + 1))
         self.numbers[: kernel.COUNTS] = test.minimum, test.delta, 1.0, 1.0
-
-    def _check_stored(self) -> None:
-        n = self.numbers
-        counts, spreads = n[kernel.COUNTS : kernel.SPREADS], n[kernel.SPREADS : kernel.SUMS]
-        expect(
-            self,
-            settings=np.array_equal(n[: kernel.TOTALS], Agreement().numbers[: kernel.TOTALS]),
-            totals=bool((n[kernel.TOTALS : kernel.COUNTS] >= 1.0).all()),
-            counts=bool(((counts >= 0.0) & (counts <= MOST) & (counts % 1.0 == 0.0)).all()),
-            spreads=bool((spreads[1::2] >= 0.0).all()),
-        )
 
     def update(self, first: float, second: float) -> bool:
         """Read one more number of each stream, in [0, 1]; whether there is drift."""

@@ -15,6 +15,7 @@ from hannan.core import Objective
 from hannan.core.availability import Availability
 from hannan.core.kept import is_number
 from hannan.core.rounds import Ledger
+from hannan.core.state import Flag, Number, State
 from hannan.core.stored import Stored
 from hannan.learners.floor import Floor
 from hannan.learners.hint import Hint, NoHint
@@ -222,6 +223,16 @@ class Account(Stored):
     ranges: float = 0.0  # of the losses of rounds, added up
     top: float = 0.0  # the largest 1/ε at which a round that has been answered was decided
     overtaken: bool = False  # whether one was answered after one decided at a larger 1/ε
+
+    stored = State(
+        loss=Number(),
+        stability=Number(),
+        truncation=Number(),
+        scheduled=Number(),
+        ranges=Number(),
+        top=Number(),
+        overtaken=Flag(),
+    )
 
     def arrived(self, scale: float) -> None:
         """A round that was decided at this 1/ε has been answered."""

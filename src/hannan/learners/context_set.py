@@ -10,7 +10,7 @@ import numpy as np
 
 from hannan.core import ContextError, Oracle, ParameterError
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect
+from hannan.core.state import Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import refuse
 from hannan.learners.reservoir import Reservoir
@@ -39,25 +39,13 @@ class Pool(Stored):
     """
 
     rows: Contexts
+    stored = State()
 
 
 class ContextSet(Stored):
     """All contexts that may arrive, a separator, a pool, or in an open world those seen so far."""
 
-    _derived = frozenset(
-        {
-            "points",
-            "setting",
-            "open_world",
-            "has_theorem",
-            "_allowed",
-            "_oracle",
-            "timed",
-            "_keyed",
-            "numbers",
-            "takes_all",
-        }
-    )
+    stored = State(seen=Part())
 
     def __init__(
         self,
@@ -172,10 +160,6 @@ class ContextSet(Stored):
         twin.seen.offer(context)
         twin.points = self._oracle.check_contexts(twin.seen.contexts)
         return twin
-
-    def _check_stored(self) -> None:
-        if self.seen is not None:
-            expect(self, seen=all(map(self._oracle.holds, self.seen.kept)))
 
     def _restored(self) -> None:
         if self.seen is not None and self.seen.contexts:

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossError, LossFunction
-from hannan.core.kept import expect, is_count
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, extended_predictor
 from hannan.core.rounds import IntArray
+from hannan.core.state import Array, Count, Object, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import check_loss_range
 from hannan.detectors import Bernstein
@@ -42,20 +42,14 @@ class DriftMonitor(Stored):
     and the second when it turns to actions that vary more.
     """
 
-    _derived = frozenset({"asks"})
-    _varying = frozenset({"_learner", "_K"})
-    _fixed = frozenset(
-        {
-            "_K",
-            "teaches",
-            "_watches",
-            "_full",
-            "_whole",
-            "_range",
-            "_width",
-            "_lowest",
-            "_breadth",
-        }
+    stored = State(
+        _learner=Object(Learner),
+        _own=Part(),
+        _detector=Part(),
+        _K=(Count() | None).where(
+            lambda self, K: K is None or self._learner.action_count in (None, K)
+        ),
+        _totals=Array(low=1.0),
     )
 
     def __init__(self, learner: Learner, detector: Any, predictor: Any) -> None:
@@ -99,15 +93,6 @@ class DriftMonitor(Stored):
     def watches(self, learner: Learner) -> bool:
         """Whether it is this learner's game."""
         return self._learner is learner
-
-    def _check_stored(self) -> None:
-        learner = self._learner
-        K = learner.action_count if isinstance(learner, Learner) else None
-        expect(
-            self,
-            _K=self._K is None or (is_count(self._K) and (K or self._K) == self._K),
-            _totals=bool((self._totals >= 1.0).all()),
-        )
 
     def expect(self, context: Any, action: Action, guess: Any = None) -> Any:
         """What the action will cost, one number for each chosen element; None for no idea.

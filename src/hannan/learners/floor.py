@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hannan.core import ParameterError
+from hannan.core.state import Number, State
 from hannan.core.stored import Stored
 from hannan.core.validation import refuse
 from hannan.learners.hint import AdvisedRound
@@ -26,7 +27,7 @@ class Floor(Stored):
         An unbiased estimate of what exploration has cost in the rounds answered so far.
     """
 
-    _derived = frozenset({"kept", "_least", "_n_actions"})
+    stored = State(price=Number())
 
     def __init__(self, owner: object, exploration: Any, n_actions: int, max_chosen: int) -> None:
         known = isinstance(exploration, int | float) and not isinstance(exploration, bool)

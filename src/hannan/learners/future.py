@@ -11,6 +11,7 @@ import numpy as np
 from hannan.core import ContextError, Ledger, Objective, OpenRound, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
 from hannan.core.kept import expect, is_count
+from hannan.core.state import Count, NoiseKey, Part, State
 from hannan.core.stored import Stored
 from hannan.learners.context_set import Pool
 from hannan.perturbation import FuturePlayout
@@ -31,10 +32,9 @@ class PlayoutRound(OpenRound):
 class Future(Stored):
     """The losses so far, T = `horizon` rounds with their distinct contexts `points`, and noise."""
 
-    _derived = frozenset(
-        {"oracle", "horizon", "points", "noise", "_owner", "_known", "_order", "_keys"}
-    )
     noise: FuturePlayout
+
+    stored = State(past=Part(), _dropped=Count(), _key=NoiseKey())
 
     def __init__(
         self, owner: object, oracle: Oracle, contexts: Contexts | Pool | None, horizon: int | None

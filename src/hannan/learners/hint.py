@@ -16,9 +16,10 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
-from hannan.core.kept import expect, is_action, is_array, is_count, is_number
+from hannan.core.kept import expect, is_action, is_array, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess, extended_predictor
 from hannan.core.rounds import IntArray, OpenRound
+from hannan.core.state import Array, Count, Number, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
 from hannan.kernels import hints as kernel
@@ -69,6 +70,8 @@ class Trust(Stored):
     floor: float | None = None
     share: float | None = None
     baseline: str | None = "covered"
+
+    stored = State()
 
     def __post_init__(self) -> None:
         if self.budget is not None:
@@ -221,6 +224,8 @@ class AdvisedRound(OpenRound):
 class NoHint(Stored):
     """No predictor: the leader alone decides, and losses are weighted as they are."""
 
+    stored = State()
+
     def extended(self, n_actions: int, kept: float) -> Self:
         """With more actions, to which exploration leaves so much."""
         return self
@@ -273,23 +278,16 @@ class Hint(NoHint):
         Rounds in which it had none because the budget was spent.
     """
 
-    _derived = frozenset(
-        {
-            "trust",
-            "has_theorem",
-            "signed",
-            "mixes",
-            "_guesses",
-            "_lent",
-            "_terms",
-            "_ungoverned",
-            "_n_actions",
-            "_low",
-            "_top",
-            "_kept",
-        }
+    stored = State(
+        predictor=Part(),
+        W=Number(low=0.0),
+        hinted=Count(),
+        refused=Count(),
+        _reserve=Number(),
+        _open=Count(),
+        _answered=Count(),
+        _measured=Array().where(lambda self, measured: measured[kernel.SQUARES] >= 1.0),
     )
-    _varying = frozenset({"_open"})
 
     def __init__(
         self,
@@ -330,10 +328,6 @@ class Hint(NoHint):
         twin.predictor = extended_predictor(self.predictor, n_actions)
         twin._measured, twin._n_actions = self._measured.copy(), n_actions
         return twin
-
-    def _check_stored(self) -> None:
-        squares = self._measured[kernel.SQUARES]
-        expect(self, W=self.W >= 0.0, _measured=squares >= 1.0, _open=is_count(self._open))
 
     @property
     def S(self) -> float:  # type: ignore[override]

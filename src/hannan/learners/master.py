@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hannan.core.kept import expect
+from hannan.core.state import Array, NoiseKey, Number, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels import tuning as kernel
@@ -29,14 +29,11 @@ class Tuning(Stored):
     loss of the round to come.
     """
 
-    _derived = frozenset({"_discounts"})
+    stored = State(state=Array().where(lambda self, state: (state[kernel.PEAK :] >= 0.0).all()))
 
     def __init__(self, discounts: Sequence[float]) -> None:
         self._discounts = np.array(discounts, dtype=np.float64)
         self.state = np.zeros((3, len(discounts)))
-
-    def _check_stored(self) -> None:
-        expect(self, state=bool((self.state[kernel.PEAK :] >= 0.0).all()))
 
     @property
     def D(self) -> FloatArray:
@@ -84,7 +81,7 @@ class Master(Stored):
         At most what instability can have cost, by the ranges of the losses.
     """
 
-    _derived = frozenset({"G"})
+    stored = State(_key=NoiseKey(), totals=Array(), tuning=Part(), stability=Number())
 
     def __init__(self, count: int, key: np.uint64) -> None:
         self._key = key

@@ -11,6 +11,7 @@ from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
 from hannan.core.kept import expect, is_action, is_count, is_number
 from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.state import Count, Flag, NoiseKey, Object, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels.noise import uniforms
@@ -87,21 +88,17 @@ class PerturbedLeader(Stored):
         κ of the shift lemma on X.
     """
 
-    _derived = frozenset(
-        {
-            "oracle",
-            "noise",
-            "kappa",
-            "_shadow_noise",
-            "_estimate",
-            "_seed",
-            "_memory",
-            "_coins",
-            "_tossed",
-        }
+    stored = State(
+        X=Part(),
+        total=Part(),
+        number=Count(),
+        shadows=Count(),
+        found=Object(Complexity) | None,
+        owed=Count(),
+        _key=NoiseKey(),
+        nonnegative=Flag(),
+        n_actions=(Count() | None).where(lambda self, n_actions: self._could_have(n_actions)),
     )
-    _varying = frozenset({"found", "n_actions"})
-    _fixed = frozenset({"_fresh"})
 
     def __init__(
         self,
@@ -136,16 +133,11 @@ class PerturbedLeader(Stored):
         self.n_actions = 2 if oracle.described else oracle.n_actions
         self._size()
 
-    def _check_stored(self) -> None:
-        given, found = self.oracle.n_actions, self.n_actions
-        counted = found is None or (
-            is_count(found) and (self.oracle.described or found == (given or self.total.n_actions))
-        )
-        expect(
-            self,
-            found=self.found is None or type(self.found) is Complexity,
-            n_actions=counted and (found is not None or given is None),
-        )
+    def _could_have(self, n_actions: int | None) -> bool:
+        known = self.oracle.n_actions
+        if n_actions is None:
+            return known is None
+        return self.oracle.described or n_actions == (known or self.total.n_actions)
 
     # Draws ----------------------------------------------------------------------------------
 

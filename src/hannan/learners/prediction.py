@@ -10,6 +10,7 @@ from hannan.core import Action, LossFunction, Oracle, Predictor
 from hannan.core.kept import is_array
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
+from hannan.core.state import Count, Number, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import LossRange
 from hannan.kernels.losses import extremes, gap
@@ -27,6 +28,8 @@ class NoPrediction(Stored):
 
     predictor: Any = None
     squared_error: Any = None  # Σ ‖f - Q‖², a number where there are guesses
+
+    stored = State()
 
     def look_ahead(self, opened: Any) -> None:
         """The guess for a round: losses of all elements, a loss function, or None."""
@@ -56,7 +59,13 @@ class Prediction(NoPrediction):
     most twice the smaller one, plus a step: a bad predictor costs a factor √2, not more.
     """
 
-    _fixed = frozenset({"_earned", "_range", "_m", "_n_actions"})
+    stored = State(
+        predictor=Part(),
+        squared_error=Number(),
+        _with=Number(),
+        _without=Number(),
+        _n_actions=Count(),
+    )
 
     def __init__(
         self, predictor: Any, loss_range: LossRange, m: int, n_actions: int | None, trust: str

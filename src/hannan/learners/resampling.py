@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Objective, ParameterError
-from hannan.core.kept import expect
 from hannan.core.oracle import Draw
 from hannan.core.params import Parametrised
+from hannan.core.state import Flag, State
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.perturbed_leader import NoisyRound, PerturbedLeader
 
@@ -56,10 +56,7 @@ class Resampling(Parametrised):
     array([1.])
     """
 
-    _varying = frozenset({"known"})
-
-    def _check_stored(self) -> None:
-        expect(self, known=self.known is None or type(self.known) is bool)
+    stored = State(known=Flag() | None)
 
     def __init__(
         self, successes: int = 2, exact: bool | None = None, pairs: bool | None = False

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hannan.core.kept import expect, is_count
+from hannan.core.state import Context, Count, Generator, ListOf, State
 from hannan.core.stored import Stored
 
 _AT_ONCE = 64
@@ -17,8 +17,14 @@ class Reservoir(Stored):
     `contexts` is renewed whenever their number has doubled: O(log t) times.
     """
 
-    _varying = frozenset({"contexts", "_sample", "_coming"})
-    _fixed = frozenset({"capacity"})
+    stored = State(
+        seen=Count(),
+        contexts=ListOf(Context("_oracle"), most=lambda self: min(self.capacity, self.seen)),
+        _sample=ListOf(Context("_oracle"), length=lambda self: min(self.capacity, self.seen)),
+        _rng=Generator(),
+        _coming=ListOf(Count(lambda self: self.seen + _AT_ONCE), most=_AT_ONCE - 1),
+        _look=Count(),
+    )
 
     def __init__(self, capacity: int, key: np.uint64) -> None:
         self.capacity = capacity
@@ -40,17 +46,6 @@ class Reservoir(Stored):
     def kept(self) -> list[Any]:
         """All contexts in here."""
         return [*self.contexts, *self._sample]
-
-    def _check_stored(self) -> None:
-        most = min(self.capacity, self.seen)
-        expect(
-            self,
-            contexts=type(self.contexts) is list and len(self.contexts) <= most,
-            _sample=type(self._sample) is list and len(self._sample) == most,
-            _coming=type(self._coming) is list
-            and len(self._coming) < _AT_ONCE
-            and all(is_count(place, self.seen + _AT_ONCE) for place in self._coming),
-        )
 
     @property
     def due(self) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from hannan.core import ParameterError
-from hannan.core.kept import expect
 from hannan.core.params import Parametrised
+from hannan.core.state import Number, State
 from hannan.core.validation import check_positive, refuse
 from hannan.learners.perturbed_leader import PerturbedLeader
 
@@ -21,11 +21,10 @@ class StepSize(Parametrised, ABC):
     measures: ClassVar[bool] = False  # whether it asks what instability cost in a round
     schedules: ClassVar[bool] = False  # whether it asks for the variance of a round to come
 
+    stored = State(scale=Number(low=0.0))
+
     def __init__(self) -> None:
         self.scale = 0.0
-
-    def _check_stored(self) -> None:
-        expect(self, scale=self.scale >= 0.0)
 
     def start(self, leader: PerturbedLeader) -> None:
         """Before the first round, and whenever X or K has changed."""
@@ -91,13 +90,11 @@ class Anytime(StepSize):
 
     schedules = True
 
+    stored = State(W=Number(low=0.0))
+
     def __init__(self) -> None:
         super().__init__()
         self.W = 0.0
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        expect(self, W=self.W >= 0.0)
 
     def start(self, leader: PerturbedLeader) -> None:
         leader.put_noise()
@@ -138,15 +135,13 @@ class SelfTuned(StepSize):
 
     measures = True
 
+    stored = State(D=Number(), M=Number(low=lambda self: max(self.D, 0.0)))
+
     def __init__(self, eagerness: float | None = None) -> None:
         super().__init__()
         self.eagerness = None if eagerness is None else check_positive(self, "eagerness", eagerness)
         self.D = 0.0
         self.M = 0.0
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        expect(self, M=max(self.D, 0.0) <= self.M)
 
     def start(self, leader: PerturbedLeader) -> None:
         """In an open world ε follows the G of the renewed X; otherwise wait until M moves."""

@@ -118,6 +118,7 @@ class Decoder:
         if is_declared(made):
             return self._laid(anew, node, given)
         self._remember(node, anew)
+        self._owners.append(anew)
         learned = node.get("learned")
         if not isinstance(learned, dict):
             raise self._damaged(node)
@@ -140,6 +141,7 @@ class Decoder:
             setattr(anew, name, after)
         anew._check_stored()
         anew._restored()
+        self._owners.pop()
         return anew
 
     def _part(self, node: dict[str, Node], like: Any) -> Any:

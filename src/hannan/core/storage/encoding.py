@@ -144,8 +144,8 @@ class Encoder:
         if isinstance(value, list | tuple):
             tag = "list" if isinstance(value, list) else "tuple"
             return {tag: [self.encode(each, f"{path}[{i}]", kind) for i, each in enumerate(value)]}
-        if value._unstorable is not None:
-            raise StorageError(f"A file cannot hold {path}: {value._unstorable}.")
+        if not isinstance(value, Stored) or value._unstorable is not None:
+            return self._made(value, path)
         if value._trusted_package is not None:
             self.named.append(value._trusted_package)
         makings = {name: getattr(value, name) for name in kind.arguments}
