@@ -94,7 +94,7 @@ def test_files_of_later_versions_are_refused_by_name():
 
 
 def test_files_of_earlier_versions_are_brought_up_to_date(monkeypatch):
-    """As if version 3 had renamed a parameter and an attribute, and version 4 had added one."""
+    """As if version 4 had renamed a parameter and an attribute, and version 5 had added one."""
     head, body = container.unpack(memoryview(CONTENT), "x")
     old = copy.deepcopy(head)
     node = old["learner"]
@@ -115,16 +115,16 @@ def test_files_of_earlier_versions_are_brought_up_to_date(monkeypatch):
 
     with pytest.raises(hn.DamagedFileError):
         read(resealed(old, body))
-    monkeypatch.setattr(files, "SCHEMA", 4)
-    monkeypatch.setattr(files, "STEPS", {2: first, 3: second})
+    monkeypatch.setattr(files, "SCHEMA", 5)
+    monkeypatch.setattr(files, "STEPS", {3: first, 4: second})
     found = read(resealed(old, body))
     assert found.certificate() == some_learner().certificate()
-    monkeypatch.setattr(files, "STEPS", {2: first})
-    with pytest.raises(hn.DamagedFileError, match="schema 3, which no released version"):
+    monkeypatch.setattr(files, "STEPS", {3: first})
+    with pytest.raises(hn.DamagedFileError, match="schema 4, which no released version"):
         read(resealed(old, body))
 
 
-@pytest.mark.parametrize("schema", [0, -1, True, "2", 2.0, None])
+@pytest.mark.parametrize("schema", [0, -1, True, "3", 3.0, None])
 def test_files_that_do_not_say_their_schema_are_refused(schema):
     head, body = container.unpack(memoryview(CONTENT), "x")
     with pytest.raises(hn.DamagedFileError, match="does not say which version"):
@@ -133,7 +133,7 @@ def test_files_that_do_not_say_their_schema_are_refused(schema):
 
 def test_files_of_the_schema_that_was_never_released_are_refused():
     head, body = container.unpack(memoryview(CONTENT), "x")
-    with pytest.raises(hn.DamagedFileError, match=r"schema 1, .* this one reads schema 2\."):
+    with pytest.raises(hn.DamagedFileError, match=r"schema 1, .* this one reads schema 3\."):
         read(resealed({**head, "schema": 1}, body))
 
 
@@ -454,8 +454,8 @@ def test_deep_and_odd_json_is_refused():
         b'{"schema": 1e999}',
         b'{"schema": ' + b"9" * 10**4 + b"}",
         b"\xff\xfe",
-        b'{"schema": 2, "arrays": [], "learner": ' + b'{"list": [' * 4000 + b"]}" * 4000 + b"}",
-        b'{"schema": 2}',
+        b'{"schema": 3, "arrays": [], "learner": ' + b'{"list": [' * 4000 + b"]}" * 4000 + b"}",
+        b'{"schema": 3}',
         b"null",
     ):
         framed = container.MAGIC + struct.pack("<QQQ", 1, 32 + len(text) + 32, len(text)) + text

@@ -16,7 +16,7 @@ from hannan.core.stored import Stored
 
 Head = dict[str, Any]
 
-SCHEMA = 2
+SCHEMA = 3
 """What the tree of a file means: names of classes, of their parameters and of their state.
 
 A change of one of them raises this number by one and adds to `STEPS` a function that turns a head
