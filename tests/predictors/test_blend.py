@@ -25,7 +25,7 @@ def ready(predictor, n_actions=K):
 
 
 def fits_of(predictor):
-    return predictor._model._fits
+    return predictor._fits
 
 
 def played(T, p, kind, seed=0, n_actions=K):
@@ -51,8 +51,8 @@ def taught(predictor, rounds):
 
 
 def compare(predictor, twin, alpha, rows):
-    np.testing.assert_allclose(predictor._model.shares, twin.shares, atol=1e-8)
-    assert predictor._model.deviation == pytest.approx(twin.sigma, abs=1e-8)
+    np.testing.assert_allclose(predictor._fits.shares, twin.shares, atol=1e-8)
+    assert predictor._fits.deviation == pytest.approx(twin.sigma, abs=1e-8)
     for row in rows:
         means, widths = twin.look(row)
         lower = means - alpha * twin.sigma * widths
@@ -518,7 +518,7 @@ def test_models_of_river_and_scikit_learn_side_by_side(full):
 def test_parts_with_widths_count_by_their_weight():
     parts = [hn.predictors.Ridge(), hn.predictors.Last(), hn.predictors.Mean(by_context=False)]
     blend = taught(ready(hn.predictors.Blend(parts, alpha=0.7)), played(12, 2, "one"))
-    ridge, last, mean = blend._model._parts
+    ridge, last, mean = blend._fits._parts
     x = np.array([1.0, 2.0])
     weights = blend.weights
     assert (weights > 0.01).all()
@@ -526,14 +526,14 @@ def test_parts_with_widths_count_by_their_weight():
     widths = weights[0] * ridge.widths(x) + weights[2] * mean.widths(x)
     np.testing.assert_allclose(blend.estimate(x), expected)
     np.testing.assert_allclose(blend.widths(x), widths)
-    np.testing.assert_allclose(blend.lower(x), expected - 0.7 * blend._model.deviation * widths)
+    np.testing.assert_allclose(blend.lower(x), expected - 0.7 * blend._fits.deviation * widths)
     assert blend.advise(x)[0] == blend.lower(x).argmin()
 
 
 def test_the_parts_given_stay_as_they_are():
     ridge = hn.predictors.Ridge()
     taught(ready(hn.predictors.Blend([ridge])), played(5, 2, "one"))
-    assert ridge._inverse is None
+    assert ridge._fits is None
 
 
 # What it is for ----------------------------------------------------------------------------------

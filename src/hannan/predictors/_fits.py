@@ -1,4 +1,4 @@
-"""The regressions of `Blend` and `FourierRidge`."""
+"""The regressions of `Blend`, `FourierRidge` and `Ridge`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core.arrays import grown
-from hannan.core.errors import ContextError, ParameterError
+from hannan.core.errors import ParameterError
 from hannan.core.params import Parametrised
 from hannan.core.rounds import IntArray
-from hannan.core.state import Array, Count, Made, Part, State
+from hannan.core.state import Array, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
-from hannan.predictors._rows import Standardiser, bad_row, check_row, usable
-from hannan.predictors._table import FORGETTING, check_prepared
+from hannan.predictors._rows import MEMORY, Standardiser, usable
+from hannan.predictors._table import FORGETTING
 
 BANDWIDTHS = (1.0, 2.0)
 _FEWEST = 10  # Fourier features; fewer are not worth a part of their own
@@ -26,7 +26,9 @@ class Fits(Parametrised):
 
     The inverses take :math:`\frac12 K n (n+1)` doubles for n entries. Where that would exceed
     `memory` bytes there are fewer Fourier features; where they would be fewer than ten there are
-    none; and where the rows alone have too many features, only the diagonals are kept.
+    none; and where the rows alone have too many features, only the diagonals are kept. Without
+    `bandwidths` there are no Fourier features at all. `calibrated`: widths are in units of the size
+    of an error.
     """
 
     stored = State(
@@ -44,18 +46,22 @@ class Fits(Parametrised):
         self,
         n_actions: int,
         n_features: int,
-        features: int,
-        linear: bool,
+        *,
+        features: int = 0,
+        linear: bool = False,
         standardise: bool,
-        bandwidths: tuple[float, ...],
+        bandwidths: tuple[float, ...] = (),
         ridge: float,
         memory: int,
-        seed: int,
+        seed: int = 0,
+        intercept: bool = True,
+        calibrated: bool = True,
     ) -> None:
         self.n_actions, self.n_features, self.features = n_actions, n_features, features
         self.linear, self.standardise, self.bandwidths = linear, standardise, bandwidths
         self.ridge, self.memory, self.seed = ridge, memory, seed
-        q = n_features + 1
+        self.intercept, self.calibrated = intercept, calibrated
+        q = n_features + intercept
         each = self._affordable(q)
         m = each * len(bandwidths)
         self._sizes = np.array([q, q + m] if linear and m else [q + m])
@@ -65,7 +71,7 @@ class Fits(Parametrised):
         self._waves: FloatArray = np.concatenate(waves, axis=1) if m else np.zeros((n_features, 0))
         self._phases: FloatArray = rng.uniform(0.0, 2.0 * math.pi, m)
         self._height = math.sqrt(2.0 / each) if m else 0.0
-        self._scaling = Standardiser(n_actions, n_features, memory)
+        self._scaling = Standardiser(n_actions, n_features, min(memory, MEMORY))
         self._weights: FloatArray = np.zeros(0)
         self._inverse: FloatArray = np.zeros(0)
         self._seen = np.zeros(n_actions, dtype=np.bool_)
@@ -109,13 +115,26 @@ class Fits(Parametrised):
 
     def _restored(self) -> None:
         """Gather what all kernels take."""
-        scale = self._scaling.scale if self.standardise else np.zeros(0)
-        self._parts = (
-            self._scaling.center, scale, self._waves, self._phases, self._height,
-            self._sizes, self.ridge, self._triangular,
-            self._weights, self._inverse, self._seen, self._tally,
-            self._raw, self._v, self._products, self._mark,
-        )  # fmt: skip
+        fit = kernel.Fit(
+            center=self._scaling.center,
+            scale=self._scaling.scale if self.standardise else np.zeros(0),
+            waves=self._waves,
+            phases=self._phases,
+            height=self._height,
+            sizes=self._sizes,
+            ridge=self.ridge,
+            triangular=self._triangular,
+            calibrated=self.calibrated,
+            weights=self._weights,
+            inverse=self._inverse,
+            seen=self._seen,
+            tally=self._tally,
+            raw=self._raw,
+            v=self._v,
+            products=self._products,
+            mark=self._mark,
+        )
+        self._numbers = tuple(fit)
         self._mark[:] = 0  # nothing is cached
 
     def extended(self, n_actions: int) -> Self:
@@ -161,43 +180,38 @@ class Fits(Parametrised):
     @property
     def deviation(self) -> float:
         """σ, the size of an error."""
-        return float(kernel.deviation(self._tally))
+        return float(kernel.deviation(self._tally)) if self.calibrated else 1.0
 
     def advise(
-        self, row: FloatArray, some: IntArray | None, alpha: float, estimates: FloatArray
-    ) -> int:
-        """The action of least lower confidence value, -1 for a bad row; fills the estimates."""
-        if some is None:
-            some = self._everyone
-        return kernel.advise(row, some, alpha, estimates, *self._parts)  # type: ignore[no-any-return]
+        self, row: FloatArray, available: IntArray | None, alpha: float
+    ) -> tuple[int, FloatArray]:
+        """The action of least lower confidence value, -1 for a bad row; and the clipped means."""
+        estimates = np.empty(self.n_actions)
+        some = self._everyone if available is None else available
+        return kernel.advise(row, some, alpha, estimates, self._numbers), estimates
 
-    def look(self, row: FloatArray, values: FloatArray, widths: FloatArray) -> bool:
-        """Fill means and widths; False for a bad row."""
-        return kernel.look(row, values, widths, *self._parts)  # type: ignore[no-any-return]
+    def look(self, row: FloatArray, widths: bool) -> tuple[FloatArray, FloatArray] | None:
+        """The means as they are, and the widths if they are asked for; None for a bad row."""
+        values = np.empty(self.n_actions), np.empty(self.n_actions if widths else 0)
+        return values if kernel.look(row, *values, self._numbers) else None
 
-    def learn(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
-        """Learn an observation; False for a bad row."""
-        if not self._learn(row, elements, losses):
-            return False
-        if self.standardise and self._scaling.keep(row, elements, losses):
-            self._forget()
-            self._restored()
-            for observation in self._scaling.kept():
-                self._learn(*observation)
-        return True
-
-    def _learn(self, row: FloatArray, elements: IntArray, losses: FloatArray) -> bool:
+    def learn(
+        self, row: FloatArray, elements: IntArray, losses: FloatArray, again: bool = False
+    ) -> bool:
+        """Learn an observation, or learn it `again` in another scaling; False for a bad row."""
         if len(elements) < self.n_actions and len(self._inverse) == self._one:
             if not usable(row):
                 return False
-            self._part()
-        known: bool = kernel.learn(row, elements, losses, FORGETTING, *self._parts)
-        return known
-
-    def _part(self) -> None:
-        """An inverse for each action, in place of one for all."""
-        self._inverse = self._parted()
-        self._restored()
+            self._inverse = self._parted()  # one for each action, in place of one for all
+            self._restored()
+        if not kernel.learn(row, elements, losses, FORGETTING, self._numbers):
+            return False
+        if self.standardise and not again and self._scaling.keep(row, elements, losses):
+            self._forget()
+            self._restored()
+            for observation in self._scaling.kept():
+                self.learn(*observation, again=True)
+        return True
 
     def _parted(self) -> FloatArray:
         ends = np.cumsum([self._length(n) for n in self._sizes.tolist()])
@@ -207,98 +221,3 @@ class Fits(Parametrised):
     def _length(self, n: int) -> int:
         """The numbers in an inverse."""
         return n * (n + 1) // 2 if self._triangular else n
-
-
-class Rows(Parametrised):
-    """The regressions, once it is known how many features a row has; until then none."""
-
-    stored = State(_fits=Made(Fits, "_new_fits", n_features=Count()) | None)
-
-    def __init__(
-        self,
-        owner: str,
-        n_actions: int,
-        features: int,
-        linear: bool,
-        standardise: bool,
-        bandwidths: tuple[float, ...],
-        ridge: float,
-        memory: int,
-        seed: int,
-    ) -> None:
-        self.owner, self.n_actions, self.features = owner, n_actions, features
-        self.linear, self.standardise, self.bandwidths = linear, standardise, bandwidths
-        self.ridge, self.memory, self.seed = ridge, memory, seed
-        self._fits: Fits | None = None
-        self._fresh: Fits | None = None
-        self._one = np.zeros(1, dtype=np.intp), np.zeros(1)  # an element and its loss
-
-    def extended(self, n_actions: int) -> Self:
-        """With more actions, of which nothing was seen."""
-        twin = self.clone(n_actions=n_actions)
-        if self._fits is not None:
-            twin._fits = self._fits.extended(n_actions)
-        return twin
-
-    @property
-    def shares(self) -> FloatArray:
-        """The weight of each part."""
-        if self._fits is None:
-            parts = 2 if self.linear and self.features else 1
-            return np.full(parts, 1.0 / parts)
-        return self._fits.shares
-
-    @property
-    def deviation(self) -> float:
-        """σ, the size of an error."""
-        return 0.5 if self._fits is None else self._fits.deviation
-
-    def advise(
-        self, context: Any, available: IntArray | None, alpha: float
-    ) -> tuple[int, FloatArray]:
-        """The action of least lower confidence value, and the clipped means."""
-        fits, row = self._ready(context)
-        estimates = np.empty(self.n_actions)
-        best = fits.advise(row, available, alpha, estimates)
-        if best < 0:
-            raise bad_row(self.owner, context)
-        return int(best), estimates
-
-    def look(self, context: Any, widths: bool) -> tuple[FloatArray, FloatArray]:
-        """The means as they are, and the widths; the latter empty if they are not asked for."""
-        fits, row = self._ready(context)
-        found = np.empty(self.n_actions), np.empty(self.n_actions if widths else 0)
-        if not fits.look(row, *found):
-            raise bad_row(self.owner, context)
-        return found
-
-    def learn_one(self, context: Any, action: int, loss: float) -> None:
-        """Learn a single loss."""
-        self._one[0][0], self._one[1][0] = action, loss
-        self.learn(context, *self._one)
-
-    def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> None:
-        """Learn an observation."""
-        fits, row = self._ready(context)
-        if not fits.learn(row, elements, losses):
-            raise bad_row(self.owner, context)
-        self._fits, self._fresh = fits, None
-
-    def _new_fits(self, n_features: int) -> Fits:
-        params = {**self.params, "n_features": n_features}
-        del params["owner"]
-        return Fits(**params)
-
-    def _ready(self, context: Any) -> tuple[Fits, FloatArray]:
-        row = check_row(self.owner, context)
-        fits = self._fits
-        if fits is None:
-            check_prepared(self.owner, self.n_actions)
-            fits = self._fresh
-            if fits is None or fits.n_features != len(row):
-                fits = self._fresh = self._new_fits(len(row))
-        elif fits.n_features != len(row):
-            raise ContextError(
-                f"{self.owner} has seen contexts with {fits.n_features} features; got {context!r}."
-            )
-        return fits, row

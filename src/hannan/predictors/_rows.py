@@ -114,7 +114,7 @@ class Standardiser(Parametrised):
             self._elements, self._losses = [], []
 
 
-def check_row(owner: str, context: Any) -> FloatArray:
+def check_row(owner: object, context: Any) -> FloatArray:
     """A context as a row of numbers; whether an array of floats is usable is left open."""
     if type(context) is np.ndarray and context.dtype == _FLOAT64:
         # Kernels are compiled for contiguous arrays that may be written to.
@@ -134,10 +134,10 @@ def usable(row: FloatArray) -> bool:
     return bool(low >= -kernel.LARGEST and high <= kernel.LARGEST)
 
 
-def bad_row(owner: str, context: Any) -> ContextError:
+def bad_row(owner: object, context: Any) -> ContextError:
     """What to say of a row that cannot be used."""
     return ContextError(
-        f"{owner} needs contexts that are rows of finite numbers, none larger than "
+        f"{type(owner).__name__} needs contexts that are rows of finite numbers, none larger than "
         f"{kernel.LARGEST:g}; got {context!r}."
     )
 

@@ -12,15 +12,16 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Parts, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import blend as kernel
-from hannan.predictors._table import FORGETTING, check_prepared
+from hannan.predictors._table import FORGETTING, check_prepared, lowest
 
 _LIGHT = 0.01  # the widths of parts with a smaller share are not asked for
 
 
 class Several(Parametrised):
-    """A mixture of predictors by their squared errors, as `Rows` is one of its regressions."""
+    """A mixture of predictors by their squared errors, as `Fits` is one of its regressions."""
 
     stored = State(_parts=Parts(), _tally=Array(low=0.0))
+    n_features = 0  # of any contexts
 
     def __init__(self, predictors: Any, n_actions: int) -> None:
         self.predictors = predictors
@@ -55,9 +56,7 @@ class Several(Parametrised):
     ) -> tuple[int, FloatArray]:
         """The action of least lower confidence value, and the means."""
         means, widths = self.look(context, widths=True)
-        lower = means - alpha * self.deviation * widths
-        best = lower.argmin() if available is None else available[lower[available].argmin()]
-        return int(best), means
+        return lowest(means - alpha * self.deviation * widths, available), means
 
     def look(self, context: Any, widths: bool) -> tuple[FloatArray, FloatArray]:
         """The means, and the widths of those parts that have some."""
@@ -72,11 +71,7 @@ class Several(Parametrised):
                     )
         return means, found
 
-    def learn_one(self, context: Any, action: int, loss: float) -> None:
-        """The same of a single loss."""
-        self.learn(context, np.array([action]), np.array([loss]))
-
-    def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> None:
+    def learn(self, context: Any, elements: IntArray, losses: FloatArray) -> bool:
         """Count the errors, and let every part learn."""
         guesses = self._estimates(context)[:, elements]
         mixed = self.shares @ guesses
@@ -89,6 +84,7 @@ class Several(Parametrised):
                 part.learn(context, elements, losses)
         # Only now: if the first part fails, nothing has changed.
         self._tally = FORGETTING * self._tally + np.append(errors, 1.0)
+        return True
 
     def _estimates(self, context: Any) -> FloatArray:
         """What each part expects of each action, [parts, K], in [0, 1]."""

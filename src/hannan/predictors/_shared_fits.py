@@ -10,11 +10,13 @@ import numpy as np
 from hannan.core import Menu
 from hannan.core.crossing import Crossing
 from hannan.core.params import Parametrised
+from hannan.core.rounds import IntArray
 from hannan.core.state import Array, Key, ListOf, Part, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import hybrid as kernel
 from hannan.predictors._items import ItemTerms
 from hannan.predictors._rows import LAST, Standardiser
+from hannan.predictors._table import lowest
 
 BANDWIDTHS = (1.0, 2.0)
 FORGETTING = 0.9995  # of squared errors: rare clicks tell parts apart slowly
@@ -111,6 +113,16 @@ class SharedFits(Parametrised):
     def deviation(self) -> float:
         """σ, the size of an error."""
         return float(kernel.deviation(self._tally))
+
+    def advise(
+        self, menu: Menu, available: IntArray | None, alpha: float
+    ) -> tuple[int, FloatArray]:
+        """The action of least lower confidence value, -1 for a bad menu; and the clipped means."""
+        values = self.look(menu, widths=True)
+        if values is None:
+            return -1, np.empty(0)
+        means, widths = values
+        return lowest(means - alpha * self.deviation * widths, available), np.clip(means, 0.0, 1.0)
 
     def look(self, menu: Menu, widths: bool) -> tuple[FloatArray, FloatArray] | None:
         """Means and widths of all actions; None for features that cannot be used."""

@@ -13,6 +13,7 @@ from hannan.core.errors import InputTypeError, LossError, OrderError
 from hannan.core.loss import LossFunction
 from hannan.core.params import short
 from hannan.core.predictor import Predictor
+from hannan.core.rounds import IntArray
 from hannan.core.state import MOST, Array, Count, DictOf, Key, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels import means
@@ -80,6 +81,12 @@ def check_prepared(owner: str, n_actions: int) -> None:
         raise OrderError(
             f"{owner} does not know how many actions there are: call prepare(n_actions) first."
         )
+
+
+def lowest(values: FloatArray, available: IntArray | None) -> int:
+    """The action with the least of these values, ties to the smallest."""
+    best = values.argmin() if available is None else available[values[available].argmin()]
+    return int(best)
 
 
 def check_alpha(owner: object, alpha: Any) -> float:

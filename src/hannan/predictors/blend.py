@@ -6,15 +6,17 @@ import copy
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from hannan.core.validation import FloatArray, check_integer, refuse
-from hannan.predictors._fits import BANDWIDTHS, Rows
-from hannan.predictors._lower import LowerConfidence
+from hannan.predictors._fits import BANDWIDTHS, Fits
+from hannan.predictors._lower import RowPredictor
 from hannan.predictors._rows import MEMORY
 from hannan.predictors._several import Several
 from hannan.predictors._table import check_alpha
 
 
-class Blend(LowerConfidence):
+class Blend(RowPredictor):
     r"""Mixes predictors by their squared errors; guesses a lower confidence value.
 
     Part i expects :math:`\hat\ell_i(k)` of element k and may be off by :math:`r_i(k)`, its
@@ -89,20 +91,39 @@ class Blend(LowerConfidence):
         self.seed = check_integer(self, "seed", seed, 0)
         self.prepare(0)
 
-    def _new_model(self, n_actions: int) -> Rows | Several:
+    def prepare(self, n_actions: int) -> None:
+        """Make room for K elements."""
+        super().prepare(n_actions)
+        if self.predictors is not None:
+            self._fits = self._new_fits(n_actions, 0)
+
+    def _new_fits(self, n_actions: int, n_features: int) -> Fits | Several:
         if self.predictors is not None:
             return Several(self.predictors, n_actions)
-        name = type(self).__name__
-        memory, seed = self.memory, self.seed
-        return Rows(name, n_actions, 200, True, True, BANDWIDTHS, 1.0, memory, seed)
+        return Fits(
+            n_actions,
+            n_features,
+            features=200,
+            linear=True,
+            standardise=True,
+            bandwidths=BANDWIDTHS,
+            ridge=1.0,
+            memory=self.memory,
+            seed=self.seed,
+        )
+
+    def _ready(self, context: Any) -> tuple[Any, Any]:
+        return super()._ready(context) if self.predictors is None else (self._fits, context)
 
     def extended(self, n_actions: int) -> Self:
         """One that knows what this one does, where there are more elements."""
         twin = copy.copy(self)
-        twin._model = self._model.extended(n_actions)
+        twin._n_actions, twin._fresh = n_actions, None
+        if self._fits is not None:
+            twin._fits = self._fits.extended(n_actions)
         return twin
 
     @property
     def weights(self) -> FloatArray:
-        """ω, the weight of each part."""
-        return self._model.shares
+        """ω, the weight of each part; even before the first row."""
+        return np.full(2, 0.5) if self._fits is None else self._fits.shares

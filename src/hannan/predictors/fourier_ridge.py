@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hannan.core.validation import check_integer, check_positive, refuse
-from hannan.predictors._fits import BANDWIDTHS, Rows
-from hannan.predictors._lower import LowerConfidence
+from hannan.predictors._fits import BANDWIDTHS, Fits
+from hannan.predictors._lower import RowPredictor
 from hannan.predictors._rows import MEMORY
 from hannan.predictors._table import check_alpha
 
 
-class FourierRidge(LowerConfidence):
+class FourierRidge(RowPredictor):
     r"""One ridge regression for each element, on the row and on random cosines of it.
 
     With p features, m cosines for each bandwidth g, entries of :math:`W_g` drawn from
@@ -108,15 +108,14 @@ class FourierRidge(LowerConfidence):
             raise refuse(self, "bandwidths", "positive finite numbers", given)
         return found
 
-    def _new_model(self, n_actions: int) -> Rows:
-        return Rows(
-            type(self).__name__,
+    def _new_fits(self, n_actions: int, n_features: int) -> Fits:
+        return Fits(
             n_actions,
-            self.features,
-            False,
-            self.standardise,
-            self.bandwidths,
-            self.ridge,
-            self.memory,
-            self.seed,
+            n_features,
+            features=self.features,
+            standardise=self.standardise,
+            bandwidths=self.bandwidths,
+            ridge=self.ridge,
+            memory=self.memory,
+            seed=self.seed,
         )

@@ -10,16 +10,15 @@ import numpy as np
 from hannan.core import ContextError, Menu
 from hannan.core.crossing import Crossing
 from hannan.core.policy import Action
-from hannan.core.predictor import Predictor
-from hannan.core.rounds import IntArray
 from hannan.core.state import Count, Made, State
 from hannan.core.validation import FloatArray, check_integer, check_positive, refuse
+from hannan.predictors._lower import LowerConfidence
 from hannan.predictors._rows import MEMORY, check_row, check_seen
 from hannan.predictors._shared_fits import SharedFits
 from hannan.predictors._table import check_alpha
 
 
-class Hybrid(Predictor):
+class Hybrid(LowerConfidence):
     r"""Regressions that all described actions share, plus a term for each item seen often.
 
     Three ridge regressions of the losses run side by side: on the features
@@ -103,33 +102,6 @@ class Hybrid(Predictor):
             raise refuse(self, "window", "a number of rounds >= 2", window)
         self.items = check_integer(self, "items", items, 1, 2**20)
         self.seed = check_integer(self, "seed", seed, 0)
-        self._fits: SharedFits | None = None
-        self._fresh: SharedFits | None = None
-
-    def predict(self, context: Menu) -> FloatArray:
-        """Lower confidence values, clipped to [0, 1]."""
-        return np.clip(self._lower(context, self.alpha), 0.0, 1.0)
-
-    def baseline(self, context: Menu) -> FloatArray:
-        """Lower confidence values with α = 1, clipped to [0, 1]."""
-        return np.clip(self._lower(context, 1.0), 0.0, 1.0)
-
-    def estimate(self, context: Menu) -> FloatArray:
-        """The means, clipped to [0, 1]."""
-        return np.clip(self._look(context, widths=False)[0], 0.0, 1.0)
-
-    def widths(self, context: Menu) -> FloatArray:
-        """How far each mean may be off, in units of the size of an error."""
-        return self._look(context)[1]
-
-    def advise(self, context: Menu, available: IntArray | None = None) -> tuple[int, FloatArray]:
-        """The action with the least lower confidence value, and `estimate`."""
-        means, widths, deviation = self._look(context)
-        low = means - self.alpha * deviation * widths
-        np.clip(means, 0.0, 1.0, out=means)
-        if available is None:
-            return int(low.argmin()), means
-        return int(available[low[available].argmin()]), means
 
     def learn(self, context: Menu, action: Action, loss: Any) -> None:
         """Count how wrong the prediction was, then learn what was seen."""
@@ -137,25 +109,13 @@ class Hybrid(Predictor):
         elements, losses = check_seen(self, len(menu), action, loss)
         for element, each in zip(elements.tolist(), losses.tolist(), strict=True):
             if not fits.learn(menu, element, each):
-                raise _unusable(menu)
+                raise self._unusable(menu)
             self._fits, self._fresh = fits, None
 
     @property
     def weights(self) -> FloatArray:
         """ω, the weight of each part."""
         return np.full(3, np.nan) if self._fits is None else self._fits.shares
-
-    def _lower(self, context: Menu, alpha: float) -> FloatArray:
-        means, widths, deviation = self._look(context)
-        return np.asarray(means - alpha * deviation * widths)
-
-    def _look(self, context: Menu, widths: bool = True) -> tuple[FloatArray, FloatArray, float]:
-        """Means, widths, and the size of an error."""
-        fits, menu = self._ready(context)
-        found = fits.look(menu, widths)
-        if found is None:
-            raise _unusable(menu)
-        return *found, fits.deviation
 
     def _ready(self, context: Menu) -> tuple[SharedFits, Menu]:
         """The regressions, and the menu with a row for a context.
@@ -168,7 +128,7 @@ class Hybrid(Predictor):
             )
         x = context.context
         if x is not None and (type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1):
-            x = check_row("Hybrid", x)
+            x = check_row(self, x)
             context = context.with_context(x)
         p, q = 0 if x is None else len(x), context.rows.shape[1]
         fits = self._fits
@@ -189,6 +149,7 @@ class Hybrid(Predictor):
             self.items, MEMORY, self.seed,
         )  # fmt: skip
 
-
-def _unusable(menu: Menu) -> ContextError:
-    return ContextError(f"Hybrid needs finite features; got {menu.context!r:.100}, {menu!r}.")
+    def _unusable(self, context: Menu) -> ContextError:
+        return ContextError(
+            f"Hybrid needs finite features; got {context.context!r:.100}, {context!r}."
+        )

@@ -9,7 +9,7 @@ from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray
 from hannan.kernels import means as kernel
-from hannan.predictors._table import TablePredictor, as_loss, check_alpha
+from hannan.predictors._table import TablePredictor, as_loss, check_alpha, lowest
 
 
 class Mean(TablePredictor):
@@ -97,9 +97,7 @@ class Mean(TablePredictor):
     def advise(self, context: Any, available: IntArray | None = None) -> tuple[int, FloatArray]:
         """The action of the least guess, even below 0, and `estimate`."""
         if available is not None or self.alpha == 0.0:
-            low = self._lower(context)[1]
-            some = np.arange(len(low)) if available is None else available
-            return int(some[low[some].argmin()]), self.estimate(context)
+            return lowest(self._lower(context)[1], available), self.estimate(context)
         estimate = np.empty(self._n_actions)
         return kernel.advise(self._row(context, 2), self._errors, self.alpha, estimate), estimate
 
