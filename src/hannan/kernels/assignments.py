@@ -62,8 +62,11 @@ def _bid(costs, price, owner, column):
 
 
 @njit
-def _augment(costs, price, owner, column, free, distance, before, done):
-    """A shortest path from a free row to a free column; False if there is none."""
+def _search(costs, price, owner, free, distance, before, done):
+    """Find the free column nearest to a free row, -1 if there is none, and its distance.
+
+    before[j] is the row from which the shortest path comes to column j.
+    """
     m = costs.shape[1]
     best, shortest = -1, np.inf
     for j in range(m):
@@ -86,9 +89,16 @@ def _augment(costs, price, owner, column, free, distance, before, done):
                     before[j] = i
                 if distance[j] < shortest:
                     best, shortest = j, distance[j]
+    return best, shortest
+
+
+@njit
+def _augment(costs, price, owner, column, free, distance, before, done):
+    """Assign a free row along a shortest path to a free column; False if there is none."""
+    best, shortest = _search(costs, price, owner, free, distance, before, done)
     if best < 0:
         return False
-    for j in range(m):
+    for j in range(costs.shape[1]):
         if done[j]:
             price[j] += distance[j] - shortest
     j = best

@@ -77,16 +77,9 @@ def fit(U, b, w):
 
 
 @njit
-def look(U, w, rows, scores, gram):
-    """scores[k] = <w, rows[k]> and gram = rows A^-1 rows'."""
-    n, P = rows.shape
-    V = np.empty((P, n))
-    for k in range(n):
-        total = 0.0
-        for j in range(P):
-            V[j, k] = rows[k, j]
-            total += w[j] * rows[k, j]
-        scores[k] = total
+def _solve(U, V):
+    """Replace the columns of V by those of U'^-1 V, U being upper triangular."""
+    P, n = V.shape
     for i in range(P):
         top = V[i]
         pivot = U[i, i]
@@ -99,6 +92,20 @@ def look(U, w, rows, scores, gram):
                 below = V[j]
                 for k in range(n):
                     below[k] -= u * top[k]
+
+
+@njit
+def look(U, w, rows, scores, gram):
+    """scores[k] = <w, rows[k]> and gram = rows A^-1 rows'."""
+    n, P = rows.shape
+    V = np.empty((P, n))
+    for k in range(n):
+        total = 0.0
+        for j in range(P):
+            V[j, k] = rows[k, j]
+            total += w[j] * rows[k, j]
+        scores[k] = total
+    _solve(U, V)
     gram[:] = 0.0
     for i in range(P):
         top = V[i]

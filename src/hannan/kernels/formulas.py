@@ -92,6 +92,26 @@ def _look(scores, base, linear, shift, work):
     return low, 0
 
 
+@njit
+def _block_sums(w, y, weight):
+    """Return sum_{i in S} w[i] for each set S of low bits, without and with weight [S misses y]."""
+    plain = np.zeros(LEAF, np.float64)
+    for i in range(LEAF_BITS):
+        for lo in range(1 << i):
+            plain[lo + (1 << i)] = plain[lo] + w[i]
+    tilted = np.empty(LEAF, np.float64)
+    _tilt(y, weight, tilted)
+    for lo in range(LEAF):
+        tilted[lo] += plain[lo]
+    return plain, tilted
+
+
+@njit
+def _gift(upper, y, gift):
+    """Return the gift if sets with these upper bits may still miss y, else nothing."""
+    return gift if upper & y == 0 else 0.0
+
+
 @njit(nogil=True)
 def linear_leader(scores, tree, w, y, weight):
     """The smallest best set for scores + sum_{i in S} w[i] + weight [S misses y], and its value.
@@ -107,14 +127,7 @@ def linear_leader(scores, tree, w, y, weight):
         below[i + 1] = below[i] + min(w[i], 0.0)
         size += abs(w[i])
     slack = _SLACK * size
-    plain = np.zeros(LEAF, np.float64)
-    for i in range(LEAF_BITS):
-        for lo in range(1 << i):
-            plain[lo + (1 << i)] = plain[lo] + w[i]
-    tilted = np.empty(LEAF, np.float64)
-    _tilt(y, weight, tilted)
-    for lo in range(LEAF):
-        tilted[lo] += plain[lo]
+    plain, tilted = _block_sums(w, y, weight)
     gift = min(weight, 0.0)
     work = np.empty(LEAF, np.float64)
 
@@ -142,13 +155,8 @@ def linear_leader(scores, tree, w, y, weight):
         out, inn = 2 * node, 2 * node + 1
         level = 1 << (n - free)
         shift_in = shift + w[free]
-        bound_out = tree[out] + (shift + below[free])
-        bound_in = tree[inn] + (shift_in + below[free])
-        if gift < 0.0:
-            if (out - level) & (y >> free) == 0:
-                bound_out += gift
-            if (inn - level) & (y >> free) == 0:
-                bound_in += gift
+        bound_out = tree[out] + (shift + below[free]) + _gift(out - level, y >> free, gift)
+        bound_in = tree[inn] + (shift_in + below[free]) + _gift(inn - level, y >> free, gift)
         first = 0 if bound_out <= bound_in else 1  # visited first, so pushed last
         for k in range(2):
             child = first if k == 1 else 1 - first

@@ -224,12 +224,48 @@ def gather(raw, bins, members, heavy, shape, hist):
 
 
 @njit
+def _sum(raw, members, K, hist, to):
+    """hist[to + k] = the noise of action k on all these contexts, in their order."""
+    step, size = uint64(WIDTH), uint64(K * WIDTH)
+    zero = lanes.splat(float32(0.0))
+    k = 0
+    while k + 4 <= K:  # four at a time, to hide the latency of additions
+        a, b, c, d = zero, zero, zero, zero
+        offset = uint64(k * WIDTH)
+        for m in range(members.size):
+            at = uint64(members[m]) * size + offset
+            a = lanes.add(a, lanes.load(raw, at))
+            b = lanes.add(b, lanes.load(raw, at + step))
+            c = lanes.add(c, lanes.load(raw, at + step + step))
+            d = lanes.add(d, lanes.load(raw, at + step + step + step))
+        lanes.store(hist, to + k * WIDTH, a)
+        lanes.store(hist, to + (k + 1) * WIDTH, b)
+        lanes.store(hist, to + (k + 2) * WIDTH, c)
+        lanes.store(hist, to + (k + 3) * WIDTH, d)
+        k += 4
+    while k + 2 <= K:
+        a, b = zero, zero
+        offset = uint64(k * WIDTH)
+        for m in range(members.size):
+            at = uint64(members[m]) * size + offset
+            a = lanes.add(a, lanes.load(raw, at))
+            b = lanes.add(b, lanes.load(raw, at + step))
+        lanes.store(hist, to + k * WIDTH, a)
+        lanes.store(hist, to + (k + 1) * WIDTH, b)
+        k += 2
+    if k < K:
+        a = zero
+        offset = uint64(k * WIDTH)
+        for m in range(members.size):
+            a = lanes.add(a, lanes.load(raw, uint64(members[m]) * size + offset))
+        lanes.store(hist, to + k * WIDTH, a)
+
+
+@njit
 def gather_all(raw, bins, order, heavy, shape, hist):
     """The same for all contexts, order[f] listing them bin by bin: no bin is loaded twice."""
     _, C, K, F = shape
     n = order.shape[1]
-    step, size = uint64(WIDTH), uint64(K * WIDTH)
-    zero = lanes.splat(float32(0.0))
     for f in range(F):
         members = order[f]
         end = 0
@@ -241,37 +277,7 @@ def gather_all(raw, bins, order, heavy, shape, hist):
             if bin_ == heavy[f]:
                 continue
             to = (f * (C + 1) + bin_) * K * WIDTH
-            k = 0
-            while k + 4 <= K:  # four at a time, to hide the latency of additions
-                a, b, c, d = zero, zero, zero, zero
-                offset = uint64(k * WIDTH)
-                for m in range(start, end):
-                    at = uint64(members[m]) * size + offset
-                    a = lanes.add(a, lanes.load(raw, at))
-                    b = lanes.add(b, lanes.load(raw, at + step))
-                    c = lanes.add(c, lanes.load(raw, at + step + step))
-                    d = lanes.add(d, lanes.load(raw, at + step + step + step))
-                lanes.store(hist, to + k * WIDTH, a)
-                lanes.store(hist, to + (k + 1) * WIDTH, b)
-                lanes.store(hist, to + (k + 2) * WIDTH, c)
-                lanes.store(hist, to + (k + 3) * WIDTH, d)
-                k += 4
-            while k + 2 <= K:
-                a, b = zero, zero
-                offset = uint64(k * WIDTH)
-                for m in range(start, end):
-                    at = uint64(members[m]) * size + offset
-                    a = lanes.add(a, lanes.load(raw, at))
-                    b = lanes.add(b, lanes.load(raw, at + step))
-                lanes.store(hist, to + k * WIDTH, a)
-                lanes.store(hist, to + (k + 1) * WIDTH, b)
-                k += 2
-            if k < K:
-                a = zero
-                offset = uint64(k * WIDTH)
-                for m in range(start, end):
-                    a = lanes.add(a, lanes.load(raw, uint64(members[m]) * size + offset))
-                lanes.store(hist, to + k * WIDTH, a)
+            _sum(raw, members[start:end], K, hist, to)
 
 
 @njit
@@ -285,6 +291,23 @@ def gather_totals(raw, members, K, totals):
 
 
 @njit
+def _count_down(hist, totals, heavy, f, k, C, K, tile, i):
+    """Add up the bins of a feature above each edge; the heavy bin holds what the others do not."""
+    first = (f * (C + 1) * K + k) * WIDTH
+    below = lanes.splat(float32(0.0))
+    for c in range(C - 1, -1, -1):
+        if c + 1 == heavy:
+            rest = lanes.load(totals, k * WIDTH)
+            for b in range(C + 1):
+                if b != heavy:
+                    rest = lanes.sub(rest, lanes.load(hist, first + b * K * WIDTH))
+            below = lanes.add(below, rest)
+        else:
+            below = lanes.add(below, lanes.load(hist, first + (c + 1) * K * WIDTH))
+        lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, below)
+
+
+@njit
 def emit(hist, totals, heavy, shape, tile, out, row_width, column):
     """Histograms as statistics: one for each draw, from `column` on in its row of `out`."""
     G, C, K, F = shape
@@ -293,24 +316,11 @@ def emit(hist, totals, heavy, shape, tile, out, row_width, column):
         for i in range(WIDTH):
             f = g * WIDTH + i
             for k in range(K):
-                below = zero
-                left_out = 0
                 if f < F:
-                    left_out = heavy[f]
-                    first = (f * (C + 1) * K + k) * WIDTH
-                for c in range(C - 1, -1, -1):
-                    if f < F:
-                        if c + 1 == left_out:
-                            rest = lanes.load(totals, k * WIDTH)
-                            for b in range(C + 1):
-                                if b != left_out:
-                                    bin_ = lanes.load(hist, first + b * K * WIDTH)
-                                    rest = lanes.sub(rest, bin_)
-                            below = lanes.add(below, rest)
-                        else:
-                            bin_ = lanes.load(hist, first + (c + 1) * K * WIDTH)
-                            below = lanes.add(below, bin_)
-                    lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, below)
+                    _count_down(hist, totals, heavy[f], f, k, C, K, tile, i)
+                else:
+                    for c in range(C):
+                        lanes.store(tile, ((c * K + k) * WIDTH + i) * WIDTH, zero)
         transpose(tile, C * K * WIDTH, out, row_width, column + g * C * K * WIDTH, False)
     rest_rows = totals.size // WIDTH
     transpose(totals, rest_rows, out, row_width, column + G * C * K * WIDTH, False)

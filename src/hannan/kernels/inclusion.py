@@ -207,6 +207,15 @@ def _piece(others, weights, m, left, right, out):
     return last
 
 
+@njit
+def _next_kink(h, left, right):
+    """Return the first of h between left and right, or right; pieces keep a least length."""
+    for k in range(h.size):
+        if left < h[k] < right:
+            right = max(h[k], left + _SHORTEST)
+    return right
+
+
 @njit(nogil=True)
 def inclusion(totals, no_noise, scale, m, below, elements, out):
     """out[e] = probability that elements[e] is among the m smallest perturbed totals.
@@ -243,11 +252,7 @@ def inclusion(totals, no_noise, scale, m, below, elements, out):
     while left < end:
         while at < kinks.size and kinks[at] <= left:
             at += 1
-        right = left + longest
-        for k in range(h.size):
-            if left < h[k] < right:
-                right = max(h[k], left + _SHORTEST)
-        right = min(right, end)
+        right = min(_next_kink(h, left, left + longest), end)
         if at < kinks.size:
             right = min(right, kinks[at])
         if _piece(others, weights, m, left, right, out) < _TOLERANCE:

@@ -42,9 +42,8 @@ def _root(parent, node):
 
 
 @njit
-def _sort(keys, order, size, spare_keys, spare_order):
-    """Sort keys and the numbers beside them, equal keys by number; fast where almost sorted."""
-    run = 8
+def _sort_runs(keys, order, size, run):
+    """Sort each `run` keys in a row, and the numbers with them, by insertion."""
     for start in range(0, size, run):
         for i in range(start + 1, min(start + run, size)):
             key, k = keys[i], order[i]
@@ -55,33 +54,43 @@ def _sort(keys, order, size, spare_keys, spare_order):
                 j -= 1
             keys[j] = key
             order[j] = k
+
+
+@njit
+def _merge(keys, order, start, middle, end, spare_keys, spare_order):
+    """Merge two sorted runs that meet in the middle."""
+    for i in range(start, middle):
+        spare_keys[i] = keys[i]
+        spare_order[i] = order[i]
+    a, b, at = start, middle, start
+    while a < middle and b < end:
+        if keys[b] < spare_keys[a] or (keys[b] == spare_keys[a] and order[b] < spare_order[a]):
+            keys[at] = keys[b]
+            order[at] = order[b]
+            b += 1
+        else:
+            keys[at] = spare_keys[a]
+            order[at] = spare_order[a]
+            a += 1
+        at += 1
+    while a < middle:
+        keys[at] = spare_keys[a]
+        order[at] = spare_order[a]
+        a += 1
+        at += 1
+
+
+@njit
+def _sort(keys, order, size, spare_keys, spare_order):
+    """Sort keys and the numbers beside them, equal keys by number; fast where almost sorted."""
+    run = 8
+    _sort_runs(keys, order, size, run)
     while run < size:
         for start in range(0, size - run, 2 * run):
             middle = start + run
-            end = min(middle + run, size)
-            if keys[middle - 1] < keys[middle]:
-                continue
-            for i in range(start, middle):
-                spare_keys[i] = keys[i]
-                spare_order[i] = order[i]
-            a, b, at = start, middle, start
-            while a < middle and b < end:
-                if keys[b] < spare_keys[a] or (
-                    keys[b] == spare_keys[a] and order[b] < spare_order[a]
-                ):
-                    keys[at] = keys[b]
-                    order[at] = order[b]
-                    b += 1
-                else:
-                    keys[at] = spare_keys[a]
-                    order[at] = spare_order[a]
-                    a += 1
-                at += 1
-            while a < middle:
-                keys[at] = spare_keys[a]
-                order[at] = spare_order[a]
-                a += 1
-                at += 1
+            if not keys[middle - 1] < keys[middle]:
+                end = min(middle + run, size)
+                _merge(keys, order, start, middle, end, spare_keys, spare_order)
         run *= 2
 
 
