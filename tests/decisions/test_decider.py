@@ -3,7 +3,6 @@
 import copy
 import datetime as dt
 import math
-import os
 import pickle
 import threading
 
@@ -13,7 +12,6 @@ import pytest
 import hannan as hn
 from hannan.core.storage.encoding import Encoder
 from hannan.core.storage.files import packed
-from hannan.decisions.answers import new_id
 from tests.decisions.worlds import ACTIONS, contexts, earned
 
 
@@ -143,24 +141,6 @@ def test_an_id_is_given_once():
     for bad in ("", "x" * 201, 1.5, ["a"], True):
         with pytest.raises(hn.InputTypeError, match="id of a decision"):
             d.decide(row, id=bad)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of processes here")
-def test_copies_of_a_process_give_ids_of_their_own():
-    d = made()
-    row = contexts(1)[0]
-    d.decide(row)  # some ids are in store from now on
-    there, here = os.pipe()
-    child = os.fork()
-    if not child:
-        os.write(here, " ".join(str(new_id()) for _ in range(5)).encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    theirs = os.read(there, 4096).decode().split()
-    os.close(here)
-    os.close(there)
-    ours = [d.decide(row).id for _ in range(200)]
-    assert len({*ours, *theirs}) == 205
 
 
 def test_old_decisions_expire_with_what_no_answer_means(monkeypatch):
@@ -339,7 +319,7 @@ def test_when_one_looks_changes_nothing():
             )
             looks[t % 4]()
     for d in (asked, left):  # the time of a decision is no part of what is decided
-        d._open._waiting = {key: (*one[:3], 0.0) for key, one in d._open._waiting.items()}
+        d._open.waiting = {key: (*one[:3], 0.0) for key, one in d._open.waiting.items()}
     assert content(asked) == content(left)
     assert asked.metrics() == left.metrics()
 

@@ -7,7 +7,6 @@ from scipy import stats
 from hannan.off_policy import Watch
 from hannan.off_policy import supermartingales as evidence
 from hannan.off_policy.rules import Shares
-from hannan.off_policy.uncounted import Uncounted
 from hannan.verify import watch
 from tests.verify.breaks import failures, few_games, refuted, says_something, tried
 
@@ -26,7 +25,6 @@ def test_intervals_over_answered_rounds_alone_are_wrong(monkeypatch):
     bounds = Watch._bounds
 
     def answered(self):
-        self._count()
         kinds, rounds = self._kinds, self.rounds
         self._kinds = np.zeros_like(kinds)
         with pytest.MonkeyPatch.context() as patch:
@@ -50,15 +48,18 @@ def test_open_rounds_without_a_reserve_are_wrong(monkeypatch):
 
 
 def test_weights_capped_from_the_wrong_side_are_wrong(monkeypatch):
-    answered = Uncounted.answered
+    settle = Watch.settle
 
-    def raised(self, held, weight, loss):
-        ratios = held.played * weight + held.copied
+    def raised(self, key, loss, weight=None):
+        waiting = self._open[key]
+        held = waiting.shares
+        ratios = held.played * (weight or waiting.weight) + held.copied
         higher = Shares(0.0 * ratios, np.where(ratios > 1.0, np.maximum(ratios, 2.5), ratios))
         vars(higher)["kinds"] = held.kinds
-        return answered(self, higher, weight, loss)
+        waiting.shares = higher
+        settle(self, key, loss, weight)
 
-    monkeypatch.setattr(Uncounted, "answered", raised)
+    monkeypatch.setattr(Watch, "settle", raised)
     few_games(monkeypatch, watch, 8)
     refuted(watch, NAME, "losses at once, exact weights: share")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import secrets
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -70,25 +70,10 @@ class Why:
         return "\n".join(lines)
 
 
-_spare: list[str] = []  # random ids that nobody has had: the system is asked for many at once
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_spare.clear)
-
-
-def new_id() -> str:
-    """A random id that nobody has."""
-    try:
-        return _spare.pop()
-    except IndexError:
-        found = os.urandom(8 * 128).hex()
-        _spare.extend(found[i : i + 16] for i in range(16, len(found), 16))
-        return found[:16]
-
-
 def as_id(given: Any) -> Id:
     """The id of a decision, given it or the decision."""
     found = given.id if isinstance(given, Answer) else given
-    if not (type(found) is str and 0 < len(found) <= LONGEST) and not is_id(found):
+    if not is_id(found):
         raise InputTypeError(
             "The id of a decision is a whole number, or text of 1 to "
             f"{LONGEST} letters; got {short(given)}."
@@ -118,17 +103,17 @@ class OpenDecisions(Stored):
     """
 
     stored = State(
-        _waiting=DictOf(_ID, TupleOf(Count(), Count(), Number(0.0, 1.0), Number()), most="most"),
+        waiting=DictOf(_ID, TupleOf(Count(), Count(), Number(0.0, 1.0), Number()), most="most"),
         _closed=DictOf(
-            _ID.where(lambda self, id: id not in self._waiting), Number() | None, most="remembered"
+            _ID.where(lambda self, id: id not in self.waiting), Number() | None, most="remembered"
         ),
     )
 
     def __init__(self, most: int, remembered: int) -> None:
         self.most = most
         self.remembered = remembered
-        # The learner's number, the action, its propensity, and the time.
-        self._waiting: dict[Id, tuple[int, int, float, float]] = {}
+        self.waiting: dict[Id, tuple[int, int, float, float]] = {}
+        """The learner's number, the action, its propensity, and the time."""
         self._closed: dict[Id, float | None] = {}  # the outcome, None where it has expired
         self._order: deque[Id] = deque()  # of the closed ones
 
@@ -139,55 +124,51 @@ class OpenDecisions(Stored):
         self._order = deque(self._closed)
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)
 
     def __iter__(self) -> Iterator[Id]:
-        return iter(self._waiting)
+        return iter(self.waiting)
 
     @property
     def numbers(self) -> list[int]:
         """The learner's numbers of all that wait."""
-        return [one[0] for one in self._waiting.values()]
+        return [one[0] for one in self.waiting.values()]
 
     def found(self) -> list[tuple[int, int]]:
         """The learner's numbers and the actions of all that wait."""
-        return [one[:2] for one in self._waiting.values()]
+        return [one[:2] for one in self.waiting.values()]
 
     def admit(self, given: Any) -> Id:
         """An id for one more decision: the caller's, unless it is in use, or one that nobody has.
 
         Where the limit is reached it is refused.
         """
-        found = new_id() if given is None else as_id(given)
-        if found in self._waiting:
+        found = secrets.token_hex(8) if given is None else as_id(given)
+        if found in self.waiting:
             raise DecisionError(
                 f"There is a decision {found!r} that waits for its outcome: ids are given once. "
                 "decision(id) returns what was decided."
             )
         if found in self._closed:
             raise DecisionError(f"There was a decision {found!r} already: ids are given once.")
-        if len(self._waiting) >= self.most:
+        if len(self.waiting) >= self.most:
             raise DecisionError(
-                f"{len(self._waiting)} decisions wait for their outcomes, and max_open={self.most} "
+                f"{len(self.waiting)} decisions wait for their outcomes, and max_open={self.most} "
                 "may: report(id, …) those that are known, and let expire(older_than=seconds) say "
                 "what no answer means for the others."
             )
         return found
 
-    def open(self, key: Id, number: int, action: int, propensity: float, time: float) -> None:
-        """A decision was made."""
-        self._waiting[key] = number, action, propensity, time
-
     def find(self, key: Id) -> tuple[int, int, float] | None:
         """The learner's number, action and propensity of what waits; None if it is closed."""
-        found = self._waiting.get(key)
+        found = self.waiting.get(key)
         if found is not None:
             return found[:3]
         if key in self._closed:
             return None
         raise DecisionError(
             f"There is no decision {key!r} that waits for its outcome, nor is it among the last "
-            f"{self.remembered} that were closed; {len(self._waiting)} wait."
+            f"{self.remembered} that were closed; {len(self.waiting)} wait."
         )
 
     def told(self, key: Id, outcome: float) -> bool:
@@ -202,7 +183,7 @@ class OpenDecisions(Stored):
 
     def close(self, key: Id, outcome: float | None) -> None:
         """A decision was answered, or has expired."""
-        del self._waiting[key]
+        del self.waiting[key]
         self._closed[key] = outcome
         self._order.append(key)
         if len(self._order) > self.remembered:
@@ -210,4 +191,4 @@ class OpenDecisions(Stored):
 
     def older(self, than: float) -> list[Id]:
         """Those that were made before a time, the oldest first."""
-        return [key for key, one in self._waiting.items() if one[3] < than]
+        return [key for key, one in self.waiting.items() if one[3] < than]

@@ -157,7 +157,7 @@ class Decider(Parametrised):
         check_features("item_features", item_features)
         self._seed = secrets.randbits(62) if self.seed is None else self.seed
         self._least(self._size)
-        self._check_baseline()
+        self._constant = self._constant_baseline()
         self._contexts: Contexts | None = (
             None  # once the first decision shows whether there are any
         )
@@ -209,7 +209,7 @@ class Decider(Parametrised):
                 f"{', '.join(map(repr, names.all[:6]))}. available= leaves out some."
             )
         some = names.here if available is None else names.some(available)
-        aim = None if self.baseline is None else self._aim(context)
+        aim = self._aim(context) if callable(self.baseline) else self._constant
         return self._made("decide", row, some, key, time.time(), aim)  # type: ignore[no-any-return]
 
     @_locked
@@ -598,24 +598,24 @@ class Decider(Parametrised):
         aim: int | None,
         items: Items | None = None,
     ) -> Answer:
-        learner, contexts = self._ready(row)
+        learner, contexts = self._learner, self._contexts
+        if contexts is None:
+            learner, contexts = self._begin(row)
         context, learn = contexts.read(row, items)
         made = learner.decide(context, some)
         number, action, q = made.id, made.action, float(made.propensity)
         # From here on nothing can fail.
         learn()
         self._learner, self._contexts = learner, contexts
-        self._open.open(key, number, action, q, moment)
+        self._open.waiting[key] = number, action, q, moment
         answer = self._answer(key, number, action, q)
         self._board.decided(number, action, q, aim, made.available, len(answer.actions))
         self._trail = zlib.crc32(b"%d," % action, self._trail)
         return answer
 
     def _do_report(self, key: Id, outcome: float) -> None:
-        found = self._open.find(key)
-        assert found is not None
-        number, action, _ = found
-        loss = self._units.as_loss(self._units.checked(outcome))
+        number, action, *_ = self._open.waiting[key]
+        loss = self._units.as_loss(outcome)
         self._learner.update(loss, number)
         self._board.told(number, action, loss)
         self._open.close(key, outcome)
@@ -624,18 +624,15 @@ class Decider(Parametrised):
         self._board.late += 1
 
     def _do_expire(self, before: float, outcome: float | None) -> None:
-        if outcome is not None:
-            outcome = self._units.checked(outcome)
+        loss = None if outcome is None else self._units.as_loss(outcome)
         for key in self._open.older(before):
-            found = self._open.find(key)
-            assert found is not None
-            if outcome is None:
-                self._learner.forget(found[0])
-                self._board.gave_up(found[0])
+            number, action, *_ = self._open.waiting[key]
+            if loss is None:
+                self._learner.forget(number)
+                self._board.gave_up(number)
             else:
-                loss = self._units.as_loss(outcome)
-                self._learner.update(loss, found[0])
-                self._board.told(*found[:2], loss)
+                self._learner.update(loss, number)
+                self._board.told(number, action, loss)
             self._open.close(key, None)
 
     def _do_add(self, name: Name) -> None:
@@ -656,8 +653,10 @@ class Decider(Parametrised):
     def _do_learn(
         self, row: Any, items: Items | None, action: int, outcome: float, propensity: float
     ) -> None:
-        learner, contexts = self._ready(row)
-        loss = self._units.as_loss(self._units.checked(outcome))
+        learner, contexts = self._learner, self._contexts
+        if contexts is None:
+            learner, contexts = self._begin(row)
+        loss = self._units.as_loss(outcome)
         context, learn = contexts.read(row, items)
         learner.learn(context, action, loss, propensity)
         # From here on nothing can fail.
@@ -667,10 +666,8 @@ class Decider(Parametrised):
 
     # Parts --------------------------------------------------------------------------------------
 
-    def _ready(self, row: Any) -> tuple[Any, Contexts]:
-        """The learner, and what reads contexts: of the kind that the first context asks for."""
-        if self._contexts is not None:
-            return self._learner, self._contexts
+    def _begin(self, row: Any) -> tuple[Any, Contexts]:
+        """Make the learner and the reader of contexts that the first context asks for."""
         contexts = self._new_contexts(row is not None)
         return self._new_learner(contexts), contexts
 
@@ -694,13 +691,13 @@ class Decider(Parametrised):
         names = opened.context.ids if self._names is None else self._names.every
         return Answer(names[action], q, key, names, opened)
 
-    def _check_baseline(self) -> None:
-        if self.baseline is not None and not callable(self.baseline):
-            if self._names is None:
-                raise refuse(
-                    self, "baseline", "a function of the context and the offer", self.baseline
-                )
-            self._names.place(self.baseline)
+    def _constant_baseline(self) -> int | None:
+        """Return the number of the baseline's action, if the baseline is an action."""
+        if self.baseline is None or callable(self.baseline):
+            return None
+        if self._names is None:
+            raise refuse(self, "baseline", "a function of the context and the offer", self.baseline)
+        return self._names.place(self.baseline)
 
     def _aim(self, context: Any, actions: Any = None, items: Items | None = None) -> int | None:
         """What the baseline does; of an offer None if it takes nothing that is in it."""
@@ -711,7 +708,7 @@ class Decider(Parametrised):
             taken = rule(context, actions)
             return None if taken is None else place(as_name(taken), items, "The baseline's choice")
         assert self._names is not None
-        return self._names.place(rule(context) if callable(rule) else rule)
+        return self._names.place(rule(context))
 
     def _least(self, n_actions: int) -> float:
         """The least probability of an action."""

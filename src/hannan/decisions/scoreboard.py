@@ -14,10 +14,10 @@ from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.off_policy import Watch
 from hannan.off_policy.rules import Shares, shares
-from hannan.off_policy.uncounted import batch
 
 BASELINE, RANDOM = "baseline", "at random"
 _RECENT = 0.999  # of the mean entropy, with every decision
+_MANY, _NUMBERS = 256, 2**16  # events that wait to be counted, and what their shares may hold
 _KEPT = 1024  # shares that are made once
 
 
@@ -75,7 +75,7 @@ class Scoreboard(Stored):
         self._cache: dict[tuple[int, int | None], Shares] = {}
         # Not counted yet: a decision's number, place and propensity, or an outcome as a loss.
         self._new: list[tuple[int, int, float, Shares | None]] = []
-        self._most = batch(size)
+        self._most = max(1, min(_MANY, _NUMBERS // size))
 
     def _new_watch(self) -> Watch:
         policies: dict[str, Any] = {str(action): action for action in range(self.n_actions)}

@@ -75,8 +75,10 @@ class Units:
             )
         return min(max(value, self.low), self.high)
 
-    def as_loss(self, outcome: float) -> float:
-        """In [0, 1], less is better, of one that `checked` has checked."""
+    def as_loss(self, given: float) -> float:
+        """Check an outcome and return its loss in [0, 1]; less is better."""
+        within = type(given) is float and self.low <= given <= self.high
+        outcome = given if within else self.checked(given)
         above = outcome - self.low if self.word == "loss" else self.high - outcome
         share = above / self.width
         return 0.0 if share < 0.0 else 1.0 if share > 1.0 else share

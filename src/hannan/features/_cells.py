@@ -5,33 +5,21 @@ Whatever a value's own methods raise, the functions here do not.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from numbers import Real
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-HUGE = 1e60
-"""Numbers beyond are as good as infinite: sums of their squares could not be kept."""
-
-_NAN = math.nan
 _HOLES = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
 _LONGEST_HOLE = max(map(len, _HOLES))
 _MASKED = type(np.ma.masked)
-_NUMBERS = (Real, Decimal, np.number, np.bool_)
-_FLAGS = {
-    **dict.fromkeys(("true", "yes", "y", "t", "on", "1", "1.0"), True),
-    **dict.fromkeys(("false", "no", "n", "f", "off", "0", "0.0"), False),
-}
 _WORD = re.compile(r"\w+")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:$|[T ]\d{2}:?\d{2})")
-_CODE = re.compile(r"[+-]?0\d")  # of digits that are a name: a postcode, an article number
 _LONGEST = 200  # letters that are kept of a level
 _REMEMBERED, _LONGEST_WORD = 4096, 40  # words whose hashes are, and letters of one
 MOST_LETTERS = 10_000
@@ -54,47 +42,6 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)
     except Exception:  # signalling NaN, arrays, what others write in __ne__
         return isinstance(value, Decimal)
-
-
-def as_number(value: Any) -> float:
-    """A number, a span of time in seconds, or the text of a number; NaN for anything else.
-
-    In text one comma is a decimal comma; of commas and dots the last is the decimal mark.
-
-    >>> [as_number(value) for value in (3, "3,5", "1.234,5", "1,234,567.5", True, "three")]
-    [3.0, 3.5, 1234.5, 1234567.5, 1.0, nan]
-    """
-    if type(value) is int and -1_000_000 < value < 1_000_000:  # the usual case
-        return float(value)
-    if isinstance(value, str):
-        return _number_in(value)
-    if value is None:
-        return _NAN
-    if isinstance(value, timedelta):
-        value = value.total_seconds()
-    if not isinstance(value, _NUMBERS) or isinstance(value, np.timedelta64 | np.complexfloating):
-        return _NAN
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, bool(value > 0) - 0.5)  # type: ignore[operator]
-    except Exception:  # signalling NaN, what others write in __float__
-        return _NAN
-
-
-def _number_in(text: str) -> float:
-    text = text.strip()
-    if "," in text:
-        whole, mark, rest = text.rpartition("," if text.rfind(",") > text.rfind(".") else ".")
-        if mark == "," and "," in whole and "." not in whole:  # several: they group thousands
-            whole, rest = whole + rest, ""
-        text = f"{whole.replace(',', '').replace('.', '')}.{rest}"
-    if len(text) > 400 or "_" in text:
-        return _NAN
-    try:
-        return float(text)
-    except ValueError:
-        return _NAN
 
 
 def as_date(value: Any, format: str | None = None) -> datetime | None:
@@ -130,25 +77,6 @@ def looks_like_date(value: Any) -> bool:
     if isinstance(value, str):
         return _ISO.match(value.strip()) is not None and as_date(value) is not None
     return isinstance(value, date | np.datetime64) and as_date(value) is not None
-
-
-def looks_like_number(value: Any) -> bool:
-    """Whether it is a number or the text of one, without the leading zeros of a code."""
-    if isinstance(value, str) and _CODE.match(value.strip()) and value.strip().isdecimal():
-        return False
-    return not math.isnan(as_number(value))
-
-
-def as_flag(value: Any) -> bool | None:
-    """True or False, also as 1 or 0 and as words; None for anything else.
-
-    >>> [as_flag(value) for value in (True, 0, "Yes", "off", "maybe", 2)]
-    [True, False, True, False, None, None]
-    """
-    if isinstance(value, str):
-        return _FLAGS.get(value.strip().lower()) if len(value) < 16 else None
-    number = as_number(value)
-    return bool(number) if number in (0.0, 1.0) else None
 
 
 def level_of(value: Any) -> str:

@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hannan.features._cells import (
-    as_date,
-    as_flag,
-    looks_like_date,
-    looks_like_number,
-    words_of,
-)
+from hannan.features._cells import as_date, looks_like_date, words_of
 from hannan.features.category import Category
 from hannan.features.column import Column
 from hannan.features.date import Date
-from hannan.features.flag import Flag
-from hannan.features.number import Number
+from hannan.features.flag import Flag, as_flag
+from hannan.features.number import Number, looks_like_number
 from hannan.features.text import Text
 
 KINDS: tuple[type[Column], ...] = (Number, Category, Text, Date, Flag)

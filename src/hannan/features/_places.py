@@ -12,15 +12,13 @@ from hannan.core.state import Text as Words
 from hannan.features._cells import (
     Buckets,
     as_date,
-    as_number,
     is_missing,
     level_of,
     looks_like_date,
-    looks_like_number,
     words_of,
 )
 from hannan.features.column import News
-from hannan.features.number import Number
+from hannan.features.number import Number, as_number, looks_like_number
 
 _TRACKED = 64  # columns of numbers whose means are known
 _WORDS = 20  # that are read of a text

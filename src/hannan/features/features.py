@@ -235,7 +235,7 @@ class Features(Parametrised):
         given = row if type(row) is dict else cells_of(row)
         if not self._fixed_width:
             self.find([given])
-        self._learn(given, self._pass(self._check(given))[1], self._rows)
+        self._learn(given, self._pass(given)[1], self._rows)
 
     def read(self, row: Any = None) -> tuple[FloatArray, Callable[[], None]]:
         """The array of a row, and a call that learns from the row: `encode` and `see` in one pass.
@@ -246,13 +246,14 @@ class Features(Parametrised):
         if not self._fixed_width:
             twin = self.clone().find([given])
             return twin.encode(given), partial(self.see, given)
-        out, news = self._pass(self._check(given), self.columns is not None)
+        out, news = self._pass(given, self.columns is not None)
         x = np.empty(len(out))
         pack_into(self._format, x.data, 0, *out)  # several times as fast as np.array(out)
         return x, partial(self._learn, given, news, self._rows)
 
-    def _pass(self, cells: dict[Any, Any], strict: bool = False) -> tuple[list[float], News]:
+    def _pass(self, given: Cells, strict: bool = False) -> tuple[list[float], News]:
         """The numbers of a row, and its news; `strict`: as declared."""
+        cells = given if type(given) is dict and not self._sequence else self._named(given)
         known = not self._places.size or cells.keys() <= self._known.keys()
         more = () if known else self._new(cells)
         out = [0.0] * (self._width + self._places.size)
@@ -265,7 +266,8 @@ class Features(Parametrised):
                 left.append((_shown(name), value))
                 if strict:
                     self._check_declared(name, value)
-        left += [(_shown(name), cells[name]) for name in more]
+        for name in more:
+            left.append((_shown(name), cells[name]))
         self._places.read(cells, self._listed, left, out, self._width, news)
         return out, news
 
@@ -284,10 +286,10 @@ class Features(Parametrised):
         """The names without a column, in an order that is always the same."""
         return sorted((_checked(name) for name in cells.keys() - self._known), key=_order)
 
-    def _check(self, cells: Cells) -> dict[Any, Any]:
+    def _named(self, cells: Cells) -> dict[Any, Any]:
         """Refuse a row of another form; one without names is known by its places."""
         if type(cells) is dict:
-            if self._sequence and cells:
+            if cells:
                 self._check_form(cells, True, self._length)
             return cells
         length = len(self._names) if self._sequence is None else self._length

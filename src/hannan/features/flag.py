@@ -4,8 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from hannan.features._cells import as_flag, is_missing
+from hannan.features._cells import is_missing
 from hannan.features.column import Column, News, check_flag
+from hannan.features.number import as_number
+
+_FLAGS = {
+    **dict.fromkeys(("true", "yes", "y", "t", "on", "1", "1.0"), True),
+    **dict.fromkeys(("false", "no", "n", "f", "off", "0", "0.0"), False),
+}
+
+
+def as_flag(value: Any) -> bool | None:
+    """True or False, also as 1 or 0 and as words; None for anything else.
+
+    >>> [as_flag(value) for value in (True, 0, "Yes", "off", "maybe", 2)]
+    [True, False, True, False, None, None]
+    """
+    if isinstance(value, str):
+        return _FLAGS.get(value.strip().lower()) if len(value) < 16 else None
+    number = as_number(value)
+    return bool(number) if number in (0.0, 1.0) else None
 
 
 class Flag(Column):

@@ -2,17 +2,77 @@
 
 from __future__ import annotations
 
+import math
+import re
+from datetime import timedelta
+from decimal import Decimal
 from math import copysign, sqrt
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from hannan.core.state import Count, State
 from hannan.core.state import Number as Between
 from hannan.core.validation import check_positive
-from hannan.features._cells import HUGE, as_number, is_missing
+from hannan.features._cells import is_missing
 from hannan.features.column import Column, News, check_flag
 
+HUGE = 1e60
+"""Numbers beyond are as good as infinite: sums of their squares could not be kept."""
+
+_CODE = re.compile(r"[+-]?0\d")  # of digits that are a name: a postcode, an article number
+_NUMBERS = (Real, Decimal, np.number, np.bool_)
 _USUAL = 30.0  # deviations; further away is an accident, or the beginning of another scale
 _ENOUGH = 32  # values that tell what is usual
+
+
+def as_number(value: Any) -> float:
+    """A number, a span of time in seconds, or the text of a number; NaN for anything else.
+
+    In text one comma is a decimal comma; of commas and dots the last is the decimal mark.
+
+    >>> [as_number(value) for value in (3, "3,5", "1.234,5", "1,234,567.5", True, "three")]
+    [3.0, 3.5, 1234.5, 1234567.5, 1.0, nan]
+    """
+    if type(value) is int and -1_000_000 < value < 1_000_000:  # the usual case
+        return float(value)
+    if isinstance(value, str):
+        return _number_in(value)
+    if value is None:
+        return math.nan
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if not isinstance(value, _NUMBERS) or isinstance(value, np.timedelta64 | np.complexfloating):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, bool(value > 0) - 0.5)  # type: ignore[operator]
+    except Exception:  # signalling NaN, what others write in __float__
+        return math.nan
+
+
+def _number_in(text: str) -> float:
+    text = text.strip()
+    if "," in text:
+        whole, mark, rest = text.rpartition("," if text.rfind(",") > text.rfind(".") else ".")
+        if mark == "," and "," in whole and "." not in whole:  # several: they group thousands
+            whole, rest = whole + rest, ""
+        text = f"{whole.replace(',', '').replace('.', '')}.{rest}"
+    if len(text) > 400 or "_" in text:
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def looks_like_number(value: Any) -> bool:
+    """Whether it is a number or the text of one, without the leading zeros of a code."""
+    if isinstance(value, str) and _CODE.match(value.strip()) and value.strip().isdecimal():
+        return False
+    return not math.isnan(as_number(value))
 
 
 class Number(Column):

@@ -40,23 +40,6 @@ def count(kinds, absent, held, copied, times):
 
 
 @njit
-def count_many(sums, kinds, absent, shares, decided, answered, outcomes, columns):
-    """Count rounds that were decided, then add the terms of those that were answered.
-
-    `shares` are tables of what `count` takes for held and copied and `add` for played; `decided`
-    and `answered` name their rows. The rows of `outcomes` are weights and losses.
-    """
-    held, played, copied = shares
-    for row in decided:
-        count(kinds, absent, held[row], copied[row], 1)
-    for t in range(answered.size):
-        row = answered[t]
-        add(sums, played[row], copied[row], outcomes[t, 0], outcomes[t, 1], columns)
-        for i in range(kinds.shape[0]):
-            kinds[i, held[row, i]] -= 1
-
-
-@njit
 def lowest(sums, kinds, reserves, rates, log_prior, start, stop, log_odds, steps, out):
     """out[policy, f]: the least sum of targets that the columns from start to stop of sums allow.
 

@@ -30,7 +30,6 @@ from hannan.off_policy.log import IntArray, Log
 from hannan.off_policy.rules import Aim, Shares, aim, check_policies, inverse, shares
 from hannan.off_policy.statement import Interval, Statement, as_table
 from hannan.off_policy.targets import takes_available
-from hannan.off_policy.uncounted import Uncounted
 
 _LONGEST = 200  # letters of an id
 
@@ -135,13 +134,13 @@ class Watch(Parametrised):
         self.confidence = float(confidence)
         self._told = [callable(each) and takes_available(each) for each in self.policies.values()]
         rows = len(self.policies) + 1  # the last one is what is played
+        self._rows = np.arange(rows)
         self._sums = np.zeros((rows, 2, len(evidence.RATE)))  # over the rounds that were answered
         self._kinds = np.zeros((rows, len(evidence.RESERVES)), dtype=np.int64)  # of all others
         self._absent = np.zeros(rows - 1, dtype=np.int64)
         self._open: dict[Hashable, Waiting] = {}
         self._answered = 0
         self._forgotten = 0
-        self._new = Uncounted(rows)
 
     # What happens -----------------------------------------------------------------------------
 
@@ -227,7 +226,6 @@ class Watch(Parametrised):
         """
         key = _key(decision)
         held = self._find(key).shares
-        self._count()
         kernel.count(self._kinds, self._absent, held.kinds, held.copied, -1)
         del self._open[key]
 
@@ -261,7 +259,6 @@ class Watch(Parametrised):
             self.check_loss(extreme)
         weights = 1.0 / log.propensities if inverse == "propensities" else log.weights
         unit = (log.losses - low) / (high - low)
-        self._count()
         sums, absent = self._sums.copy(), self._absent.copy()
         for t in range(len(log)):
             some = None if log.available is None else log.available[t]
@@ -390,7 +387,6 @@ class Watch(Parametrised):
         All hold together, and our loss is a policy's plus our regret against it: so bounds of two
         of them bound the third.
         """
-        self._count()
         n, P = float(self.rounds), len(self.policies)
         if not n:
             return [(0.0, 0.0)] * P, [(0.0, 0.0)] * P, (0.0, 0.0)
@@ -454,17 +450,17 @@ class Watch(Parametrised):
     def enter(self, key: Hashable, held: Shares, weight: float | None) -> None:
         """A round has been decided; nothing can fail."""
         self._open[key] = Waiting(held, weight)
-        if self._new.decided(held):
-            self._count()
+        kernel.count(self._kinds, self._absent, held.kinds, held.copied, 1)
 
     def settle(self, key: Hashable, loss: float, weight: float | None = None) -> None:
         """A round has been answered, by a loss in [0, 1]; nothing can fail."""
         waiting = self._open.pop(key)
         known = waiting.weight if weight is None else weight
         assert known is not None
+        held = waiting.shares
         self._answered += 1
-        if self._new.answered(waiting.shares, known, loss):
-            self._count()
+        kernel.add(self._sums, held.played, held.copied, known, loss, evidence.COLUMNS)
+        self._kinds[self._rows, held.kinds] -= 1
 
     def extended(self, policies: Mapping[str, Any], n_actions: int | None = None) -> Self:
         """A watch that goes on from here with more policies, and more actions.
@@ -483,7 +479,6 @@ class Watch(Parametrised):
         old = {name: row for row, name in enumerate(self.policies)}
         if not old.keys() <= twin.policies.keys():
             raise ParameterError("extended() needs all policies that the Watch has, and new ones.")
-        self._count()
         last = len(self.policies)
         rows = [*(old.get(name, last) for name in twin.policies), last]
         twin._sums, twin._kinds = self._sums[rows].copy(), self._kinds[rows].copy()
@@ -514,10 +509,6 @@ class Watch(Parametrised):
         """How many rounds were answered, forgotten, and are open."""
         return self._answered, self._forgotten, len(self._open)
 
-    def _state(self) -> dict[str, Any]:
-        self._count()
-        return super()._state()
-
     def _check_state(self) -> None:
         rows, n, slack = len(self._sums), self._answered, 1e-6 * (self._answered + 1)
         most = n * evidence.RESERVES[evidence.IN_PART] + slack
@@ -529,10 +520,6 @@ class Watch(Parametrised):
         require(self, sums=within.all(), kinds=counted.all() and (held <= self._kinds).all())
 
     # Parts ------------------------------------------------------------------------------------
-
-    def _count(self) -> None:
-        """Count the rounds that came since."""
-        self._new.count(self._sums, self._kinds, self._absent)
 
     def _find(self, key: Hashable) -> Waiting:
         if key not in self._open:
