@@ -17,7 +17,7 @@ from examples.worlds import Items
 
 import hannan as hn
 from benchmarks.measure import Line, ratio, take_turns
-from hannan.verify.listed_rules import rule_game
+from benchmarks.rules import rule_game
 
 _QUICK = os.environ.get("ITEMS") == "quick"
 SEEDS, ROUNDS = (1, 4000) if _QUICK else (5, 20_000)

@@ -15,8 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 import hannan as hn
-from hannan.verify._advised import Told
-from hannan.verify._late import DELAYS, ENDINGS, LOSSES, MODES, VOICES, LateGame, policies
+from tests.statistics.advised import Told
+from tests.statistics.late_world import (
+    DELAYS,
+    ENDINGS,
+    LOSSES,
+    MODES,
+    VOICES,
+    LateGame,
+    policies,
+)
 
 FEW = 40  # seeds after which a game may be decided
 CLEAR = 6.0  # standard errors by which it then is

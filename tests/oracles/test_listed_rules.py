@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.rules import rule_game
 
 import hannan as hn
 from hannan.core.oracle import Draw
 from hannan.core.storage import reread
 from hannan.perturbation import seed_key
 from hannan.perturbation.laplace import mean_of_maximum
-from hannan.verify.listed_rules import rule_game
 from tests.described import RULES, first, last, menus
 
 ORACLE = hn.oracles.ListedRules(RULES)

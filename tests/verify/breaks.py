@@ -1,90 +1,57 @@
-"""What every claim is asked, and mechanisms broken on purpose."""
+"""How to see that a claim is refuted, and mechanisms broken on purpose."""
 
-import contextlib
+import dataclasses
 
 import numpy as np
-import pytest
 
+import hannan.learners.context_semi_bandit_ftpl as algorithm_3
+from hannan import bounds
+from hannan import separators as constructions
+from hannan.kernels import finite
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned, certificates
+from hannan.learners import resampling as weighing
+from hannan.learners.perturbed_leader import PerturbedLeader
+from hannan.learners.resampling import Resampling
 from hannan.learners.step_size import Fixed
-from hannan.oracles.finite_policies import FiniteNoise
-from hannan.verify import Check, Claim, Effort
+from hannan.oracles import Switching
+from hannan.oracles.all_policies import TableObjective
+from hannan.oracles.finite_policies import FiniteNoise, FiniteObjective
+from hannan.verify import Effort, claims
 
 
-def experiments(module):
-    """The experiments of a module by the names of their claims."""
-    found = [value for value in vars(module).values() if isinstance(value, Claim)]
-    return {claim.name: claim.experiment for claim in found}
+def failures(name):
+    """Yield the checks of a claim that fail, with little effort."""
+    claim = next(claim for claim in claims() if claim.name == name)
+    return (check.what for check in claim.experiment(Effort()) if not check.passed)
 
 
-def tried(module, name):
-    """What the claim of that name finds with little effort."""
-    return experiments(module)[name](Effort())
-
-
-def failures(finding):
-    """The checks that do not hold."""
-    return [check.what for check in finding.checks if not check.passed]
-
-
-class Enough(Exception):
-    """All that was to be seen has been seen."""
-
-
-def refuted(module, name, *expected):
+def refuted(name, *expected):
     """Require that checks fail whose names contain these texts, at least one without any.
 
-    The experiment ends as soon as they have: what it would play or draw after that says nothing
-    more about the broken mechanism.
+    The experiment ends as soon as they have: the rest says nothing more about the mechanism.
     """
     missing = list(expected or [""])
-    make = Check.__init__
-
-    def watched(check, *given, **options):
-        make(check, *given, **options)
-        if not check.passed:
-            missing[:] = [text for text in missing if text not in check.what]
+    for what in failures(name):
+        missing = [text for text in missing if text not in what]
         if not missing:
-            raise Enough
-
-    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Enough):
-        patch.setattr(Check, "__init__", watched)
-        tried(module, name)
-    assert not missing, f"{name} stands where it should not: {missing}"
+            return
+    raise AssertionError(f"{name} stands where it should not: {missing}")
 
 
-def few_games(monkeypatch, module, most):
-    """Let a module play fewer games, where what they show is far beyond chance."""
-    seeds = module.seeds
-    monkeypatch.setattr(
-        module,
+def few_games(patch, most):
+    """Play fewer games, where what they show is far beyond chance."""
+    seeds = Effort.seeds
+    patch.setattr(
+        Effort,
         "seeds",
         lambda effort, name, quick, full: seeds(effort, name, min(quick, most), full),
     )
 
 
-def few_learners(monkeypatch, module, most):
-    """The same where games differ in the seed of the learner."""
-    seeds = module.learner_seeds
-    monkeypatch.setattr(
-        module, "learner_seeds", lambda effort, count: seeds(effort, min(count, most))
-    )
+# Noise ---------------------------------------------------------------------------------------
 
 
-def says_something(finding, checks):
-    """So many checks at least, of finite numbers, and a plot with something in every series."""
-    assert len(finding.checks) >= checks
-    for check in finding.checks:
-        assert np.isfinite([check.measured, check.limit, check.allowance]).all(), check
-    assert len(finding.plot.series) >= 2
-    for series in finding.plot.series:
-        x, y = np.asarray(series.x, dtype=float), np.asarray(series.y, dtype=float)
-        assert x.size >= 2, series.label
-        assert y.shape[-1] == x.size, series.label
-        assert np.isfinite(x).all(), series.label
-        assert np.isfinite(y).all(), series.label
-
-
-def scale_noise(monkeypatch, factor):
+def scale_noise(patch, factor):
     """Let learners use their noise at another scale than ε says."""
     start = Fixed.start
 
@@ -92,15 +59,380 @@ def scale_noise(monkeypatch, factor):
         start(step, leader)
         step.scale *= factor
 
-    monkeypatch.setattr(Fixed, "start", scaled)
+    patch.setattr(Fixed, "start", scaled)
 
 
-def shrink_projected_noise(monkeypatch):
-    """Halve the noise of listed policies where it is made."""
+def fix_epsilon(patch, value):
+    """Use one ε whatever was asked for."""
+    init = Fixed.__init__
+    patch.setattr(Fixed, "__init__", lambda step, epsilon: init(step, value))
+
+
+def halve_epsilon(patch):
+    """Use noise of twice the size."""
+    init = Fixed.__init__
+    patch.setattr(Fixed, "__init__", lambda step, epsilon: init(step, epsilon / 2.0))
+
+
+def shrink_projected_noise(patch):
+    """Halve the noise of listed policies where it is drawn."""
     fill = FiniteNoise._fill
 
     def halved(noise, first, block, start, stop):
         fill(noise, first, block, start, stop)
         block[:, start:stop] *= 0.5
 
-    monkeypatch.setattr(FiniteNoise, "_fill", halved)
+    patch.setattr(FiniteNoise, "_fill", halved)
+
+
+def draw_once(patch):
+    """Hold the number of the draw where it is: the same noise in every round."""
+    patch.setattr(PerturbedLeader, "advance", lambda leader, used: None)
+
+
+def reuse_noise_once(patch, learner):
+    """Let every second round take the noise of the one before."""
+    prepare = learner._prepare
+
+    def tired(self, opened):
+        prepare(self, opened)
+        if self.rounds % 2:
+            opened.draw = opened.draw._replace(number=self.last_number)
+        self.last_number = opened.draw.number
+
+    patch.setattr(learner, "_prepare", tired)
+
+
+def act_with_little_noise(patch):
+    """Choose the action with a fiftieth of the noise."""
+    act = ContextFTPL._act
+
+    def timid(learner, opened):
+        honest = opened.draw
+        opened.draw = honest._replace(scale=0.02 * honest.scale)
+        act(learner, opened)
+        opened.draw = honest
+
+    patch.setattr(ContextFTPL, "_act", timid)
+
+
+def play_with_more_noise(patch):
+    """Play with Laplace noise a quarter larger than announced."""
+    action = TableObjective.action
+    patch.setattr(
+        TableObjective,
+        "action",
+        lambda total, x, draw: action(total, x, draw._replace(scale=1.25 * draw.scale)),
+    )
+
+
+def foresee_with_other_noise(patch, objective):
+    """Look for the foreseeing leader under another draw than the one that was played."""
+    settle = objective.settle
+
+    def other(total, context, losses, draw):
+        return settle(total, context, losses, draw._replace(number=draw.number + 1))
+
+    patch.setattr(objective, "settle", other)
+
+
+# The oracle ----------------------------------------------------------------------------------
+
+
+def last_minimiser(values):
+    """Return the last of several minimisers."""
+    return np.flatnonzero(values == values.min())[-1]
+
+
+def prefer_the_last(patch, *, under_noise):
+    """Let ties go to the last listed policy."""
+    leaders = finite.leaders
+
+    def wrong(scores, block, start, stop, scale, codes, minima):
+        leaders(scores, block, start, stop, scale, codes, minima)
+        for i in range(stop - start):
+            if under_noise and scale != 0.0:
+                codes[i, 0] = last_minimiser(scores + scale * block[start + i])
+            if not under_noise and scale == 0.0:
+                codes[i, 0] = last_minimiser(scores)
+
+    patch.setattr(finite, "leaders", wrong)
+
+
+def prefer_the_last_action(patch):
+    """Let ties go to the last action of a table."""
+
+    def last_actions(total, draw):
+        actions = total.n_actions - 1 - total.totals[:, ::-1].argmin(axis=1)
+        return actions, float(total.totals.min(axis=1).sum())
+
+    patch.setattr(TableObjective, "_solve", last_actions)
+
+
+def forget_the_past(patch):
+    """Let totals depend on the order of the rounds."""
+    add = FiniteObjective.add
+
+    def forgetful(total, context, losses):
+        total.scores[: total.oracle.n_policies] *= 0.75
+        add(total, context, losses)
+
+    patch.setattr(FiniteObjective, "add", forgetful)
+
+
+def play_the_worst_policy(patch):
+    """Let the oracle maximise."""
+
+    def worst(total, context, draw):
+        policy = int(np.argmax(total.scores[: total.oracle.n_policies]))
+        return total.oracle.policy(policy)(context)
+
+    patch.setattr(FiniteObjective, "action", worst)
+
+
+def never_switch(patch):
+    """Let the sequences of learners never switch; the comparator has no sequence, and does."""
+    init = Switching.__init__
+
+    def still(self, *args, sequence=None, **options):
+        init(self, *args, sequence=sequence, **options)
+        self.levels = self.levels if sequence is None else 1
+
+    patch.setattr(Switching, "__init__", still)
+
+
+def shift_the_grid(patch):
+    """Let cells of the grid begin a round early."""
+    patch.setattr(Switching, "cell", lambda self, context: (context[0] + 1) // self.grid)
+    patch.setattr(
+        Switching,
+        "cells",
+        lambda self, contexts: (np.array([t for t, _ in contexts], np.int64) + 1) // self.grid,
+    )
+
+
+# Bounds and separators -----------------------------------------------------------------------
+
+
+def mend_the_rate(patch):
+    """State a rate that follows from the theorem."""
+    rate = bounds.claimed_rate
+
+    def mended(result, horizon, **sizes):
+        return rate(result, horizon, **sizes) * sizes.get("n", 1) ** 0.25
+
+    patch.setattr(bounds, "claimed_rate", mended)
+    few_games(patch, 2)
+
+
+def remove_a_point(patch, name):
+    """Leave out the first point of a separator."""
+    make = getattr(constructions, name)
+    patch.setattr(constructions, name, lambda *sizes: make(*sizes)[1:])
+
+
+def add_a_point(patch):
+    """Add a point that separates nothing."""
+    make = constructions.disjunctions
+
+    def generous(n):
+        return np.concatenate([make(n), np.zeros((1, n), dtype=np.int64)])
+
+    patch.setattr(constructions, "disjunctions", generous)
+
+
+def leave_out_the_repair(patch):
+    """Take the points as printed."""
+    make = constructions.intercept_classifiers
+
+    def printed(n, tau):
+        points = make(n, tau)
+        return points[(points < 1.0).all(axis=1)]
+
+    patch.setattr(constructions, "intercept_classifiers", printed)
+
+
+def drop_the_last_point(patch, finder):
+    """Let a finder of separators miss a point."""
+    find = getattr(constructions, finder)
+    patch.setattr(constructions, finder, lambda table: find(table)[:-1])
+
+
+# Resampling ----------------------------------------------------------------------------------
+
+
+def change_resampling(patch, **changes):
+    """Change arguments of the weights that Algorithm 3 draws."""
+    check = algorithm_3.check_resampling
+    names = "total", "context", "action", "draw", "limit", "needed", "stop_key"
+
+    def spoiled(owner, given):
+        resampling = check(owner, given)
+        drawn = resampling.weights
+
+        def other(*given):
+            call = dict(zip(names, given, strict=True))
+            return drawn(**{name: changes.get(name, lambda x: x)(x) for name, x in call.items()})
+
+        resampling.weights = other
+        return resampling
+
+    patch.setattr(algorithm_3, "check_resampling", spoiled)
+    weigh_apart(patch)
+
+
+def weigh_apart(patch):
+    """Weigh a loss by itself, not where instability is measured."""
+    patch.setattr(algorithm_3, "weigh_and_measure", lambda *given: None)
+
+
+def reuse_the_noise_that_chose(patch):
+    """Start resampling with the draw the action came from, so that the first one is a success."""
+    change_resampling(patch, draw=lambda draw: draw._replace(number=draw.number - 1))
+
+
+def ignore_the_cap(patch):
+    """Resample until success, however long it takes."""
+    change_resampling(patch, limit=lambda limit: 10**6)
+
+
+def weigh_what_costs_nothing(patch):
+    """Draw for elements with loss zero too."""
+    change_resampling(patch, needed=lambda needed: None)
+
+
+def stop_at_the_first_success(patch):
+    """Draw one success, whatever was asked for."""
+    resample = TableObjective.resample_one
+
+    def hasty(total, context, element, draw, limit, successes):
+        return resample(total, context, element, draw, limit, 1)
+
+    patch.setattr(TableObjective, "resample_one", hasty)
+
+
+def move_the_cap(patch, by):
+    """Draw one more or less than L, wherever L comes from."""
+    limit = ContextSemiBanditFTPL._limit
+    patch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, *of: limit(learner, *of) + by)
+
+
+def move_the_cap_of_draws(patch, by):
+    """Draw one more or less than L, where weights are drawn."""
+    resample = TableObjective.resample_one
+
+    def moved(total, context, element, draw, limit, successes):
+        return resample(total, context, element, draw, limit + by, successes)
+
+    patch.setattr(TableObjective, "resample_one", moved)
+
+
+def move_the_cap_of_exact_weights(patch, by):
+    """Count one draw more or less than L, in the formula."""
+    mean = weighing.mean_weight
+    patch.setattr(weighing, "mean_weight", lambda q, limit: mean(q, limit + by))
+
+
+def weigh_with_the_present_round(patch):
+    """Draw weights from totals in which the loss of the round is already."""
+    weigh = algorithm_3.weigh
+
+    def late(leader, resampling, opened, needed=None):
+        loss = np.zeros(2)
+        loss[opened.action] = needed
+        leader.total.add(opened.context, loss)
+        try:
+            return weigh(leader, resampling, opened, needed)
+        finally:
+            leader.total.add(opened.context, -loss)
+
+    patch.setattr(algorithm_3, "weigh", late)
+    weigh_apart(patch)
+
+
+def weigh_double(patch):
+    """Give weights twice their mean."""
+    weigh = algorithm_3.weigh
+
+    def heavy(leader, resampling, opened, needed=None):
+        return 2.0 * weigh(leader, resampling, opened, needed)
+
+    patch.setattr(algorithm_3, "weigh", heavy)
+    weigh_apart(patch)
+
+
+def count_a_success_too_many(patch):
+    """Divide by one success more than there were."""
+    weights = Resampling.weights
+
+    def light(self, *given):
+        drawn, used = weights(self, *given)
+        return drawn * self.successes / (self.successes + 1), used
+
+    patch.setattr(Resampling, "weights", light)
+
+
+# Instability and certificates ----------------------------------------------------------------
+
+
+def measure(patch, share):
+    """Count only a share of the instability cost."""
+    tune = SelfTuned.after
+    patch.setattr(SelfTuned, "after", lambda step, leader, cost: tune(step, leader, share * cost))
+
+
+def shrink_self_tuned_noise(patch, factor=0.9):
+    """Use noise a little smaller than D/G."""
+    tune = SelfTuned.after
+
+    def smaller(step, leader, cost):
+        tune(step, leader, cost)
+        step.scale *= factor if cost > 0.0 else 1.0
+
+    patch.setattr(SelfTuned, "after", smaller)
+
+
+def measure_with_the_draw_of_play(patch):
+    """Compare leaders under the draw that chose the action."""
+    measure = algorithm_3.measure
+
+    def same(leader, resampling, opened, draw, *given, **options):
+        return measure(leader, resampling, opened, opened.draw, *given, **options)
+
+    patch.setattr(algorithm_3, "measure", same)
+
+
+def forget_truncation(patch):
+    """Leave the loss that the cap hides out of certificates."""
+    certify = certificates.semi_bandit_certificate
+    patch.setattr(
+        certificates,
+        "semi_bandit_certificate",
+        lambda *given: dataclasses.replace(certify(*given), truncation=0.0),
+    )
+
+
+# Guesses -------------------------------------------------------------------------------------
+
+
+def keep_the_guess(patch):
+    """Leave the guess in the totals when its round is over."""
+    update = ContextFTPL._update
+
+    def cluttered(learner, opened, loss):
+        if opened.guess is not None:
+            learner.leader.total.add(opened.context, opened.guess)
+        update(learner, opened, loss)
+
+    patch.setattr(ContextFTPL, "_update", cluttered)
+
+
+def learn_twice(patch):
+    """Give the oracle the last round twice."""
+    update = ContextFTPL._update
+
+    def eager(learner, opened, loss):
+        update(learner, opened, loss)
+        learner.leader.total.add(opened.context, loss)
+
+    patch.setattr(ContextFTPL, "_update", eager)

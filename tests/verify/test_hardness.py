@@ -9,27 +9,10 @@ import pytest
 
 import hannan as hn
 from hannan.core import Learner
-from hannan.learners.context_set import ContextSet
-from hannan.verify import Effort, hardness
+from hannan.verify import hardness
+from tests.verify.breaks import failures, refuted
 
 LINE = hn.oracles.Thresholds()
-
-
-@pytest.fixture(scope="module")
-def finding():
-    return hardness.forced_regret.experiment(Effort())
-
-
-def failed(finding) -> list[str]:
-    return [check.what for check in finding.checks if not check.passed]
-
-
-@pytest.mark.slow
-def test_the_claim_stands(finding):
-    assert failed(finding) == []
-    assert len(finding.checks) == 26
-    assert len(finding.plot.series) == 8
-    assert all(np.size(s.y) and np.isfinite(np.asarray(s.y)).all() for s in finding.plot.series)
 
 
 def test_every_learner_and_baseline_is_tried():
@@ -41,15 +24,8 @@ def test_every_learner_and_baseline_is_tried():
     missing = {each for each in exported if issubclass(each, Learner)} - tried
     # The suite runs without optional packages, and Vowpal Wabbit is one; some need to know the
     # contexts, and one takes described actions only.
-    others = {hn.PlayoutFTPL, hn.PlayoutBandit, hn.TsallisINF, hn.baselines.ItemLinUCB}
+    others = {hn.PlayoutFTPL, hn.PlayoutBandit, hn.TsallisINF, hn.baselines.ItemLinUCB, hn.Exp3IX}
     assert missing == {hn.baselines.VowpalWabbit} | others
-
-
-@pytest.mark.slow
-def test_each_learner_is_named_in_a_check(finding):
-    names = [*hardness.on_a_line(0), *hardness.on_a_list(hardness.dyadic_thresholds(2), 0)]
-    for name in names:
-        assert any(f"regret of {name} in " in check.what for check in finding.checks)
 
 
 def noisy(seed: int) -> dict[str, Learner]:
@@ -144,33 +120,19 @@ def some_learners(monkeypatch):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("some_learners")
 def test_floats_run_out(monkeypatch):
     monkeypatch.setattr(hardness, "Fraction", lambda p, q=1: p / q)
-    assert "largest loss of the best threshold, all games" in failed(
-        hardness.forced_regret.experiment(Effort())
-    )
+    refuted("hardness", "largest loss of the best threshold, all games")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("some_learners")
 def test_a_learner_without_noise_is_forced_even_when_told(monkeypatch):
     monkeypatch.setattr(hn.SelfTuned, "after", lambda step, leader, instability: None)
-    assert failed(hardness.forced_regret.experiment(Effort())) == [
+    assert list(failures("hardness")) == [
         "ContextFTPL told the contexts, same sequences: regret at most half of T/2"
-    ]
-
-
-@pytest.mark.usefixtures("some_learners")
-def test_a_certificate_for_unknown_contexts_is_noticed(monkeypatch):
-    init = ContextSet.__init__
-
-    def covered(X, *args):
-        init(X, *args)
-        X.has_theorem = True
-
-    monkeypatch.setattr(ContextSet, "__init__", covered)
-    assert failed(hardness.forced_regret.experiment(Effort())) == [
-        "bounds claimed by learners who were not told"
     ]
 
 

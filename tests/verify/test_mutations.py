@@ -1,487 +1,472 @@
-"""One mechanism broken at a time, each with the claim or the test that sees it.
+"""One mechanism broken at a time, and the claim that sees it.
 
-More of them are beside the claims that they break, in the other files of this folder.
+The first mutant of each claim is tried at merge, the others nightly. Mutants of results beyond the
+paper are beside their tests, in `tests/statistics`.
 """
 
-import dataclasses
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-import hannan.learners.context_semi_bandit_ftpl as algorithm_3
-from hannan.learners import (
-    ContextFTPL,
-    ContextSemiBanditFTPL,
-    Discounted,
-    SelfTuned,
-    StronglyAdaptive,
-    certificates,
-)
-from hannan.learners import resampling as weighing
-from hannan.learners import weighing as part_of_algorithm_3
-from hannan.learners.certificates import Evidence
-from hannan.learners.future import Future
-from hannan.learners.master import Master
+from hannan import bounds, verify
+from hannan.core.policy import loss_of
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
+from hannan.learners.context_set import ContextSet
 from hannan.learners.prediction import Prediction
-from hannan.learners.resampling import Resampling
 from hannan.learners.step_size import Anytime
-from hannan.oracles.all_policies import TableObjective
-from hannan.verify import earned_trust, round_by_round, self_tuning, ties
-from tests.learners import (
-    test_adaptive_discount,
-    test_discounted,
-    test_dropped_rounds,
-    test_playout_bandit,
-    test_regret_bound,
-)
-from tests.verify import bandit_breaks
-from tests.verify.breaks import refuted, shrink_projected_noise
-from tests.verify.test_ties import prefer_the_last
-
-pytestmark = pytest.mark.slow
+from hannan.oracles import FinitePolicies, Thresholds
+from hannan.oracles import switching as sequences
+from hannan.oracles.finite_policies import FiniteObjective
+from hannan.perturbation import FuturePlayout, LaplaceNoise
+from tests.verify import breaks
+from tests.verify.breaks import failures, few_games, refuted, scale_noise
 
 
-def reuse_noise_once(patch, learner):
-    """Every second round takes the noise of the one before."""
-    prepare = learner._prepare
+class Mutant(NamedTuple):
+    """A broken mechanism, and what shows that it is broken."""
 
-    def tired(self, opened):
-        prepare(self, opened)
-        if self.rounds % 2:
-            opened.draw = opened.draw._replace(number=self.last_number)
-        self.last_number = opened.draw.number
-
-    patch.setattr(learner, "_prepare", tired)
-
-
-def shrink_self_tuned_noise(patch, factor=0.9):
-    """Noise a little smaller than D/G."""
-    tune = SelfTuned.after
-
-    def smaller(step, leader, cost):
-        tune(step, leader, cost)
-        step.scale *= factor if cost > 0.0 else 1.0
-
-    patch.setattr(SelfTuned, "after", smaller)
+    spoil: object
+    expected: tuple = ()
+    """Texts in the names of checks that must fail."""
+    exactly: bool = False
+    """Whether no other check may fail."""
+    stands: tuple = ()
+    """Claims that have nothing to do with the mechanism."""
 
 
-def move_the_cap(patch, by):
-    """One draw more or less than L, wherever L comes from."""
-    limit = ContextSemiBanditFTPL._limit
-    patch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, *of: limit(learner, *of) + by)
+def mutant(spoil, *expected, stands=(), **options):
+    return Mutant(partial(spoil, **options), expected, False, stands)
 
 
-def move_the_cap_of_draws(patch, by):
-    """One draw more or less than L, where they are drawn."""
-    resample = TableObjective.resample_one
-
-    def moved(total, context, element, draw, limit, successes):
-        return resample(total, context, element, draw, limit + by, successes)
-
-    patch.setattr(TableObjective, "resample_one", moved)
+def only(spoil, *expected, stands=(), **options):
+    return Mutant(partial(spoil, **options), expected, True, stands)
 
 
-def move_the_cap_of_exact_weights(patch, by):
-    """One draw more or less than L, in the formula."""
-    mean = weighing.mean_weight
-    patch.setattr(weighing, "mean_weight", lambda q, limit: mean(q, limit + by))
+def shaped_like_a_bell(patch):
+    def gaussian(noise, draw):
+        rng = np.random.default_rng([draw, 1])
+        return np.sqrt(2.0) * rng.standard_normal((len(noise.contexts), noise.n_actions))
+
+    patch.setattr(LaplaceNoise, "unit", gaussian)
 
 
-def weigh_with_the_present_round(patch):
-    """Draw weights from totals in which the loss of the round is already."""
-    weigh = algorithm_3.weigh
-
-    def late(leader, resampling, opened, needed=None):
-        loss = np.zeros(2)
-        loss[opened.action] = needed
-        leader.total.add(opened.context, loss)
-        try:
-            return weigh(leader, resampling, opened, needed)
-        finally:
-            leader.total.add(opened.context, -loss)
-
-    patch.setattr(algorithm_3, "weigh", late)
-    # Else a loss is weighed where instability is measured.
-    patch.setattr(algorithm_3, "weigh_and_measure", lambda *given: None)
+def small_kappa(patch):
+    patch.setattr(bounds, "kappa", lambda **sizes: 1.0)
 
 
-def turn_the_noise_round(patch):
-    """Foresee under noise of the other sign than the noise of play."""
-    settle = TableObjective.settle
+def noise_that_misses_a_context(patch):
+    init = ContextSet.__init__
+
+    def fewer(X, owner, oracle, contexts, separator, key):
+        init(X, owner, oracle, contexts, separator, key)
+        if separator is not None and len(X.points) > 1:
+            X.points.pop()
+
+    patch.setattr(ContextSet, "__init__", fewer)
+
+
+def certificate_for_unknown_contexts(patch):
+    init = ContextSet.__init__
+
+    def covered(X, *args):
+        init(X, *args)
+        X.has_theorem = True
+
+    patch.setattr(ContextSet, "__init__", covered)
+
+
+def separator_that_is_not_checked(patch):
+    patch.setattr(FinitePolicies, "separates", lambda oracle, contexts: True)
+
+
+def dimension_one_too_small(patch):
+    count = bounds.natarajan_dimension
+    patch.setattr(bounds, "natarajan_dimension", lambda table: count(table) - 1)
+
+
+def oracle_that_miscounts(patch):
+    patch.setattr(Thresholds, "log_size", lambda oracle, contexts: 3.0)
+
+
+def cap_that_is_forgotten(patch):
+    patch.setattr(ContextSemiBanditFTPL, "_limit", lambda learner, *given: 10**6)
+
+
+def printed_count(patch):
     patch.setattr(
-        TableObjective,
-        "settle",
-        lambda total, x, f, draw: settle(total, x, f, draw._replace(scale=-draw.scale)),
+        sequences,
+        "log_sequences",
+        lambda cells, switches, log_size: switches * (np.log(cells) + log_size),
     )
 
 
-def play_with_more_noise(patch):
-    """Laplace noise a quarter larger than announced, in play alone."""
-    action = TableObjective.action
+def playout_without_noise(patch):
     patch.setattr(
-        TableObjective,
-        "action",
-        lambda total, x, draw: action(total, x, draw._replace(scale=1.25 * draw.scale)),
+        FuturePlayout, "_to_come", lambda self, time, rng: np.zeros(len(self.contexts), np.intp)
     )
 
 
-def keep_the_guess(patch):
-    """Leave the guess in the totals when its round is over."""
-    update = ContextFTPL._update
-
-    def cluttered(learner, opened, loss):
-        update(learner, opened, loss)
-        if opened.guess is not None:
-            learner.leader.total.add(opened.context, opened.guess)
-
-    patch.setattr(ContextFTPL, "_update", cluttered)
+def guesses_that_are_ignored(patch):
+    patch.setattr(ContextFTPL, "_guessed", lambda learner, opened: learner.leader.total)
+    few_games(patch, 10)
 
 
-def learn_twice(patch):
-    """Give the oracle the last round twice."""
-    update = ContextFTPL._update
-
-    def eager(learner, opened, loss):
-        update(learner, opened, loss)
-        learner.leader.total.add(opened.context, loss)
-
-    patch.setattr(ContextFTPL, "_update", eager)
+def totals_that_ignore_guesses(patch):
+    patch.setattr(FiniteObjective, "tilted", lambda self, context, losses: self)
 
 
-def measure_with_the_draw_of_play(patch):
-    """Compare leaders under the draw that chose the action."""
-    measure = algorithm_3.measure
-
-    def same(leader, resampling, opened, draw, *given, **options):
-        return measure(leader, resampling, opened, opened.draw, *given, **options)
-
-    patch.setattr(algorithm_3, "measure", same)
+def guesses_that_stay(patch):
+    breaks.keep_the_guess(patch)
+    few_games(patch, 10)
 
 
-def count_a_success_too_many(patch):
-    """Divide by one success more than there were."""
-    weights = Resampling.weights
-
-    def light(self, *given):
-        found, used = weights(self, *given)
-        return found * self.successes / (self.successes + 1), used
-
-    patch.setattr(Resampling, "weights", light)
-
-
-def forget_the_share_of_hints(patch):
-    """Weigh as if the leader had always been followed."""
-
-    def alone(law, opened, limit):
-        return weighing.mean_weight(float(law[opened.action]), limit)
-
-    patch.setattr(part_of_algorithm_3, "mean_weights", alone)
-
-
-def forget_what_noise_costs(patch):
-    """Leave G/ε out of certificates."""
-    patch.setattr(Evidence, "error", property(lambda game: 0.0))
-
-
-def forget_what_hints_cost(patch):
-    """Leave S out of certificates."""
-    certify = certificates.semi_bandit_certificate
-
-    def bold(game, hint, start, *given):
-        return certify(game, hint, start + hint.S, *given)
-
-    patch.setattr(certificates, "semi_bandit_certificate", bold)
-
-
-def measure_without_the_guess(patch):
-    """Measure instability by the losses themselves."""
+def instability_of_whole_losses(patch):
     patch.setattr(
-        Prediction, "surprise", lambda self, opened, losses, action: float(losses[action])
+        Prediction, "surprise", lambda self, opened, losses, action: loss_of(losses, action)
     )
 
 
-def shrink_playout_noise(patch):
-    """Noise on the rounds to come a fifth smaller than the bound asks for."""
-    put = Future.put_noise
-    patch.setattr(
-        Future, "put_noise", lambda self, size, rate, key: put(self, 0.8 * size, rate, key)
-    )
-
-
-def forget_truncation(patch):
-    """Leave what the cap hides out of certificates."""
-    certify = certificates.semi_bandit_certificate
-    patch.setattr(
-        certificates,
-        "semi_bandit_certificate",
-        lambda *given: dataclasses.replace(certify(*given), truncation=0.0),
-    )
-
-
-def discount_twice(patch):
-    """Let the past shrink at twice the rate."""
-    init = Discounted.__init__
-
-    def twice(learner, inner, discount=0.999):
-        init(learner, inner, discount**2)
-        learner.discount = discount**2
-
-    patch.setattr(Discounted, "__init__", twice)
-
-
-def fix_the_rate_of_the_master(patch):
-    """One noise for the master, whatever instability has cost."""
-    patch.setattr(Master, "scale", property(lambda master: 1.0))
-
-
-def ignore_what_is_open(patch):
-    """Let the schedule count each round as if no other waited."""
-    schedule = ContextSemiBanditFTPL._schedule
-
-    def blind(learner, opened):
-        schedule(learner, opened)
-        K, c = learner.oracle.n_actions, learner._resampling.second_moment
-        opened.variance = learner.leader.kappa * c * K
-        opened.allowance = opened.variance
-
-    patch.setattr(ContextSemiBanditFTPL, "_schedule", blind)
+def fixed_epsilon(patch, value):
+    breaks.fix_epsilon(patch, value)
+    few_games(patch, 4)
 
 
 def schedule_without_memory(patch):
-    """Let the schedule count the present round alone."""
     patch.setattr(Anytime, "played", lambda step, leader, scale, variance: None)
 
 
-def reuse_the_draw_of_a_dropped_round(patch, learner):
-    """A round in place of another takes its noise as well."""
-    prepare = learner._prepare
+HALF = partial(scale_noise, factor=0.5)
+NEEDED = "exponent log p/p' surely needed beyond εκv, worst policy"
+SHARE = "stability surely, as a share of E v(1 - exp(-εκv))"
+TIGHT = "exponent needed, as a share of εκv"
+FAKES = "fake losses: distance from Laplace(1/ε)", "as the oracle adds them up"
+PLAYS = "plays: standard errors from their probability"
+SHARP = "regret at the sharp ε, sharp bound"
+SURPRISE = "smallest cost of a surprise, self-tuned learners"
+SLOW = "slowly varying losses: "
+BOTH = "estimates of action 0", "estimates of action 1"
+NEVER_SEEN = "weights of what is never seen"
+RELATED = ("ties", "be-the-leader", "separators")
+STABILITY = [
+    mutant(HALF, NEEDED, SHARE, stands=RELATED),
+    mutant(breaks.shrink_projected_noise, NEEDED, SHARE),
+    mutant(scale_noise, TIGHT, factor=1.5),
+]
+REFUTED_KAPPA = mutant(small_kappa, NEEDED)
+GROWTH = [mutant(fixed_epsilon, "upper end", value=value) for value in (1e-5, 30.0)]
 
-    def tired(self, opened):
-        prepare(self, opened)
-        if self._ledger.supersedes_open_round(opened):
-            opened.draw = opened.draw._replace(number=self.last_number)
-        self.last_number = opened.draw.number
-
-    patch.setattr(learner, "_prepare", tired)
-
-
-def count_rounds_in_place_of_draws(patch):
-    """A mixture and its copies draw by the number of rounds learned."""
-    prepare = ContextFTPL._prepare
-
-    def counted(self, opened):
-        prepare(self, opened)
-        opened.draw = opened.draw._replace(number=self.rounds)
-
-    patch.setattr(ContextFTPL, "_prepare", counted)
-    toss_the_coin_of_a_dropped_round(patch)
-
-
-def toss_the_coin_of_a_dropped_round(patch):
-    """A mixture follows the same copy again."""
-    toss = StronglyAdaptive._uniform
-
-    def same(self):
-        decided = self._decided
-        self._decided -= self._ledger.dropped + (self._ledger.current is not None)
-        try:
-            return toss(self)
-        finally:
-            self._decided = decided
-
-    patch.setattr(StronglyAdaptive, "_uniform", same)
-
-
-def forget_dropped_rounds(patch):
-    """Playout noise depends on the number of the round alone."""
-    locate = Future.locate
-
-    def forgetful(future, opened, rounds, ledger):
-        locate(future, opened, rounds, ledger)
-        opened.place = opened.place[0], 0
-
-    patch.setattr(Future, "locate", forgetful)
-
-
-def claim(module, name, *checks):
-    """The claim of that name, and texts in the names of checks that must fail."""
-    return partial(refuted, module, name, *checks)
-
-
-def fails(test, *given):
-    """A test that must fail."""
-
-    def seen():
-        with pytest.raises(AssertionError):
-            test(*given)
-
-    return seen
-
-
-FULL, BANDIT = "round-by-round", "round-by-round-bandit"
-BOTH_ACTIONS = "estimates of action 0", "estimates of action 1"
-SAYS_NOTHING = test_dropped_rounds.test_the_draw_of_a_dropped_round_says_nothing_about_the_next_one
-LISTED = test_adaptive_discount.hn.oracles.FinitePolicies
-MUTATIONS = {
-    "noise used in two rounds": (
-        partial(reuse_noise_once, learner=ContextFTPL),
-        claim(round_by_round, FULL, "actions played like 1 round before"),
-    ),
-    "noise used in two rounds, bandit": (
-        partial(reuse_noise_once, learner=ContextSemiBanditFTPL),
-        claim(round_by_round, BANDIT, "exact weights: actions played like 1 round before"),
-    ),
-    "self-tuned noise times 0.9": (
-        shrink_self_tuned_noise,
-        claim(round_by_round, FULL, "self-tuned: probabilities announced"),
-    ),
-    "self-tuned noise times 0.9, bandit": (
-        shrink_self_tuned_noise,
-        claim(round_by_round, BANDIT, "self-tuned, one success: probabilities announced"),
-    ),
-    **{
-        f"{where} {by:+}": (
-            partial(move, by=by),
-            claim(round_by_round, BANDIT, f"{mode}, L ⌈√(Kt)⌉: weights of what is never seen"),
-        )
-        for by in (-1, 1)
-        for where, move, mode in [
-            ("cap of resampling", move_the_cap, "one success"),
-            ("cap of draws", move_the_cap_of_draws, "two successes"),
-            ("cap of exact weights", move_the_cap_of_exact_weights, "exact weights"),
-        ]
-    },
-    "weights with the present round in the totals": (
-        weigh_with_the_present_round,
-        claim(round_by_round, BANDIT, *BOTH_ACTIONS),
-    ),
-    "weights not truncated": (
-        partial(move_the_cap_of_draws, by=200),
-        claim(round_by_round, BANDIT, "one success, L given: weights of what is never seen"),
-    ),
-    "weights by the draw of play": (
-        bandit_breaks.reuse_the_noise_that_chose,
-        claim(round_by_round, BANDIT, *BOTH_ACTIONS),
-    ),
-    "weights of one success too many": (
-        count_a_success_too_many,
-        claim(round_by_round, BANDIT, *BOTH_ACTIONS),
-    ),
-    "instability under the draw of play": (
-        measure_with_the_draw_of_play,
-        claim(round_by_round, BANDIT, "one success: what D grew by"),
-    ),
-    "truncation not certified": (
-        forget_truncation,
-        claim(round_by_round, BANDIT, "truncation certified"),
-    ),
-    "noise of the other sign": (
-        turn_the_noise_round,
-        claim(self_tuning, "self-tuning", "what instability cost in a round, at the least"),
-    ),
-    "more noise than announced": (
-        play_with_more_noise,
-        claim(round_by_round, FULL, "actions played against the leader"),
-    ),
-    "less noise than announced": (
-        shrink_projected_noise,
-        claim(round_by_round, FULL, "listed policies: actions played against the leader"),
-    ),
-    "a guess that stays": (
-        keep_the_guess,
-        claim(round_by_round, FULL, "guesses: probabilities announced"),
-    ),
-    "a guess that is not part of the surprise": (
-        measure_without_the_guess,
-        claim(round_by_round, FULL, "guesses: what D grew by"),
-    ),
-    "less playout noise": (
-        shrink_playout_noise,
-        claim(round_by_round, "round-by-round-playout", "actions played against the leader"),
-    ),
-    "less playout noise, bandit": (
-        shrink_playout_noise,
-        fails(test_playout_bandit.test_a_number_for_epsilon_is_the_size_of_the_noise),
-    ),
-    "the cost of hints not certified": (
-        forget_what_hints_cost,
-        claim(earned_trust, "earned-trust-bandit", "certificates off that bound"),
-    ),
-    "losses learned twice": (
-        learn_twice,
-        claim(round_by_round, FULL, "fixed ε, listed policies: probabilities announced"),
-    ),
-    "the cost of noise not certified": (
-        forget_what_noise_costs,
-        claim(self_tuning, "self-tuning", "turns: regret, as measured"),
-    ),
-    "ties to the last": (
-        partial(prefer_the_last, under_noise=False),
-        claim(ties, "ties", "FinitePolicies: games with another leader"),
-    ),
-    "hints without a share in weights": (
-        forget_the_share_of_hints,
-        claim(earned_trust, "earned-trust-bandit", "how far estimates are too high"),
-    ),
-    "a past that is discounted twice": (
-        discount_twice,
-        fails(
-            test_discounted.test_play_equals_its_slow_twin_across_renewals,
-            "FinitePolicies", 0.9, 300, 1,
+MUTANTS = {
+    "be-the-leader": [
+        mutant(breaks.foresee_with_other_noise, "largest excess", objective=FiniteObjective)
+    ],
+    "ties": [
+        mutant(
+            breaks.prefer_the_last,
+            "FinitePolicies: games with another leader",
+            under_noise=False,
+            stands=("be-the-leader",),
         ),
-    ),
-    "a master that does not tune itself": (
-        fix_the_rate_of_the_master,
-        fails(test_adaptive_discount.test_play_equals_its_slow_twin, LISTED, (1.0, 0.9, 0.5)),
-    ),
-    "a schedule blind to open rounds": (
-        ignore_what_is_open,
-        fails(test_regret_bound.test_an_anytime_bandit_pays_for_what_was_open, 3),
-    ),
-    "a schedule without memory": (
-        schedule_without_memory,
-        claim(round_by_round, FULL, "schedule: probabilities announced"),
-    ),
-    **{
-        f"noise of a dropped round, {name}": (
-            partial(reuse_the_draw_of_a_dropped_round, learner=learner),
-            fails(SAYS_NOTHING, name),
-        )
-        for learner, name in [
-            (ContextFTPL, "self-tuned"),
-            (ContextFTPL, "anytime"),
-            (ContextFTPL, "theorem"),
-            (ContextSemiBanditFTPL, "bandit"),
-        ]
-    },
-    **{
-        f"noise of a round without feedback, {name}": (
-            partial(reuse_the_draw_of_a_dropped_round, learner=learner),
-            fails(test_dropped_rounds.test_neither_does_a_round_in_which_nothing_is_told, name),
-        )
-        for learner, name in [(ContextFTPL, "self-tuned"), (ContextSemiBanditFTPL, "bandit")]
-    },
-    **{
-        f"noise of a dropped round, {name}": (forget_dropped_rounds, fails(SAYS_NOTHING, name))
-        for name in ("PlayoutFTPL", "PlayoutFTPL, pool", "PlayoutBandit")
-    },
-    "noise of a dropped round, copies": (
-        count_rounds_in_place_of_draws,
-        fails(SAYS_NOTHING, "StronglyAdaptive"),
-    ),
-    "coin of a dropped round": (
-        toss_the_coin_of_a_dropped_round,
-        fails(
-            test_dropped_rounds.test_every_round_takes_a_fresh_draw_whether_or_not_it_is_answered,
-            "StronglyAdaptive, deterministic copies",
+        only(
+            breaks.prefer_the_last,
+            "twins under noise: draws led by the later one",
+            under_noise=True,
         ),
-    ),
-}  # fmt: skip
+        only(breaks.prefer_the_last_action, "AllPolicies: games with another leader"),
+        mutant(breaks.forget_the_past, "FinitePolicies: games with another leader"),
+    ],
+    "theorem-1": [
+        mutant(
+            breaks.act_with_little_noise, "mean regret of learners, fresh noise", stands=RELATED
+        ),
+        mutant(breaks.play_the_worst_policy, "mean regret of learners, fresh noise"),
+    ],
+    "one-sided-error": [
+        only(
+            scale_noise,
+            "foreseeing leader's loss beyond the best, against G/ε",
+            "regret, against stability + G/ε",
+            factor=2.0,
+        ),
+        only(HALF, "the same: G/ε is paid, so it cannot be lowered", stands=("ties",)),
+    ],
+    "noise-law": [
+        mutant(scale_noise, *FAKES, factor=0.9, stands=RELATED),
+        mutant(HALF, *FAKES),
+        mutant(scale_noise, *FAKES, factor=2.0),
+        only(breaks.shrink_projected_noise, FAKES[1], PLAYS),
+        only(shaped_like_a_bell, FAKES[0]),
+        only(breaks.draw_once, PLAYS),
+    ],
+    "laplace-error": [
+        mutant(scale_noise, factor=0.9),
+        mutant(HALF),
+        mutant(scale_noise, factor=2.0),
+        mutant(breaks.shrink_projected_noise, "all 256 maps: distance from its closed form"),
+    ],
+    "additive-stability": [*STABILITY, REFUTED_KAPPA],
+    "multiplicative-stability": STABILITY,
+    "separator-stability": [
+        *STABILITY,
+        REFUTED_KAPPA,
+        mutant(noise_that_misses_a_context, stands=("multiplicative-stability",)),
+    ],
+    "theorem-2-any-losses": [mutant(scale_noise, SHARP, factor=4.0)],
+    "theorem-2-linear-losses": [
+        mutant(scale_noise, SHARP, factor=4.0),
+        mutant(scale_noise, SHARP, factor=0.001, stands=("be-the-leader",)),
+    ],
+    "theorem-2-separator": [
+        mutant(scale_noise, SHARP, factor=4.0),
+        mutant(scale_noise, SHARP, factor=0.001),
+    ],
+    "theorem-2-adaptive": [
+        mutant(
+            breaks.draw_once,
+            "linear losses: regret at the printed ε, printed bound",
+            *(
+                f"{where}: {what}"
+                for where in ("linear losses", "losses ±1", "separator")
+                for what in ("the same, sharp bound at that ε", SHARP)
+            ),
+            stands=("theorem-2-linear-losses", "theorem-2-separator"),
+        )
+    ],
+    "separators": [
+        *(
+            mutant(breaks.remove_a_point, f"{family}: policies not told apart", name=name)
+            for name, family in [
+                ("disjunctions", "disjunctions"),
+                ("conjunctions", "conjunctions"),
+                ("intercept_classifiers", "intercept classifiers"),
+            ]
+        ),
+        mutant(breaks.add_a_point, "disjunctions: superfluous points"),
+        mutant(breaks.drop_the_last_point, "tables", finder="smallest"),
+        mutant(breaks.drop_the_last_point, "tables", finder="greedy"),
+        only(
+            separator_that_is_not_checked,
+            "tables: is_separator wrong",
+            "tables: learners that accept a separator short of a point",
+        ),
+    ],
+    "separators-repaired": [
+        only(breaks.leave_out_the_repair, "noise on a point more: mean regret, against Theorem 2")
+    ],
+    "example-shortest-path": [mutant(scale_noise, f"full: {SHARP}", factor=30)],
+    "example-submodular": [mutant(scale_noise, f"full: {SHARP}", factor=10)],
+    "example-disjunctions": [
+        mutant(scale_noise, f"full: {SHARP}", factor=4),
+        only(
+            breaks.mend_the_rate,
+            "printed bound over the stated rate: power of n",
+            stands=("example-submodular",),
+        ),
+    ],
+    "example-linear-classifiers": [
+        mutant(scale_noise, f"full: {SHARP}", factor=10),
+        only(breaks.mend_the_rate, "printed bound over the stated rate: power of n"),
+    ],
+    "proxy-mean": [
+        mutant(
+            breaks.reuse_the_noise_that_chose,
+            "separate: mean estimate",
+            "shared: mean estimate",
+            "r = 2: mean estimate",
+            "r = 4: mean estimate",
+            "Σ q (ℓ - Eℓ̂), below K/(eL)",
+            stands=("proxy-second-moment",),
+        ),
+        mutant(
+            breaks.ignore_the_cap,
+            "shared: mean estimate",
+            "largest weight, as a multiple of L",
+            stands=("proxy-second-moment",),
+        ),
+        mutant(cap_that_is_forgotten, "shared: mean estimate", "exact: mean estimate"),
+    ],
+    "proxy-second-moment": [
+        only(
+            breaks.stop_at_the_first_success,
+            "r = 2: q E[W²] / E[W]",
+            "r = 4: q E[W²] / E[W]",
+            stands=("proxy-mean",),  # the mean is the same
+        )
+    ],
+    "oracle-calls": [
+        only(
+            breaks.weigh_what_costs_nothing,
+            "an element in all sets, the only one that costs: most in a round",
+        ),
+        mutant(
+            breaks.ignore_the_cap,
+            "one action: most in a round / L-1",
+            "sets of 3: mean / min{K, m(L-1)}",
+            stands=("theorem-3-transductive",),  # it costs no regret
+        ),
+        only(
+            breaks.reuse_the_noise_that_chose,
+            "one action: mean less Σ 1-(1-q)^(L-1), in standard errors",
+        ),
+    ],
+    "theorem-3-transductive": [
+        mutant(
+            breaks.reuse_the_noise_that_chose,
+            f"one action, steady: {SHARP}",
+            f"sets of two, steady: {SHARP}",
+            stands=("be-the-leader",),
+        ),
+        mutant(breaks.fix_epsilon, f"one action, steady: {SHARP}", value=1e-6),
+    ],
+    "theorem-3-separator": [
+        mutant(breaks.fix_epsilon, f"disjunctions, steady: {SHARP}", value=1e-6)
+    ],
+    "switching-regret": [
+        only(playout_without_noise, "adaptive adversary: regret, noise on the future only"),
+        mutant(
+            breaks.never_switch,
+            *(
+                f"{name}: regret without sequences, as a multiple of that with"
+                for name in ("steady halves", "tied, then steady", "random losses")
+            ),
+            stands=("switching-sequences",),
+        ),
+    ],
+    "switching-sequences": [
+        only(
+            printed_count,
+            "largest relative error of the oracle's size",
+            stands=("switching-oracle",),
+        )
+    ],
+    "switching-oracle": [
+        mutant(
+            breaks.shift_the_grid,
+            "largest error of a minimum on a grid",
+            stands=("switching-sequences",),
+        ),
+        only(
+            breaks.never_switch,
+            "largest error of a minimum, listed policies",
+            "largest error of a minimum, intervals",
+            "largest error of a minimum on a grid",
+            "largest price of a grid beyond k⌊b/2⌋R",
+        ),
+    ],
+    "theorem-5": [
+        only(
+            guesses_that_are_ignored,
+            f"{SLOW}the same, sharp bound at that ε",
+            f"{SLOW}{SHARP}",
+            f"{SLOW}regret, self-tuned",
+            "right guesses: largest regret, self-tuned",
+        ),
+        only(guesses_that_stay, "right guesses: largest regret, self-tuned"),
+        only(
+            breaks.halve_epsilon,
+            "right guesses, ε = 1/20: regret at most G/ε",
+            stands=("be-the-optimistic-leader",),
+        ),
+    ],
+    "be-the-optimistic-leader": [
+        only(guesses_that_are_ignored, SURPRISE),
+        only(totals_that_ignore_guesses, "largest excess over what the lemma allows"),
+        only(guesses_that_stay, SURPRISE),
+        only(instability_of_whole_losses, SURPRISE),
+    ],
+    "natarajan-size": [
+        mutant(dimension_one_too_small, "all: log N, as a share of Sauer's sum"),
+        only(oracle_that_miscounts, "all: what oracles say log N is, distance"),
+    ],
+    "natarajan": [
+        mutant(
+            scale_noise,
+            "regret, against the sharp form with G",
+            factor=30.0,
+            stands=("natarajan-size", "ties"),
+        )
+    ],
+    "hardness": [
+        mutant(certificate_for_unknown_contexts, "bounds claimed by learners who were not told")
+    ],
+    "growth-full-information": GROWTH,
+    "growth-separator": GROWTH,
+    "growth-bandit": GROWTH,
+    "growth-switching": GROWTH[:1],
+    "round-by-round": [
+        mutant(breaks.reuse_noise_once, "actions played like 1 round before", learner=ContextFTPL),
+        mutant(breaks.shrink_self_tuned_noise, "self-tuned: probabilities announced"),
+        mutant(breaks.play_with_more_noise, "actions played against the leader"),
+        mutant(breaks.shrink_projected_noise, "listed policies: actions played against the leader"),
+        mutant(breaks.keep_the_guess, "guesses: probabilities announced"),
+        mutant(instability_of_whole_losses, "guesses: what D grew by"),
+        mutant(breaks.learn_twice, "fixed ε, listed policies: probabilities announced"),
+        mutant(schedule_without_memory, "schedule: probabilities announced"),
+    ],
+    "round-by-round-bandit": [
+        mutant(breaks.weigh_with_the_present_round, *BOTH),
+        mutant(
+            breaks.reuse_noise_once,
+            "exact weights: actions played like 1 round before",
+            learner=ContextSemiBanditFTPL,
+        ),
+        mutant(breaks.shrink_self_tuned_noise, "self-tuned, one success: probabilities announced"),
+        *(
+            mutant(move, f"{mode}, L ⌈√(Kt)⌉: {NEVER_SEEN}", by=by)
+            for by in (-1, 1)
+            for move, mode in [
+                (breaks.move_the_cap, "one success"),
+                (breaks.move_the_cap_of_draws, "two successes"),
+                (breaks.move_the_cap_of_exact_weights, "exact weights"),
+            ]
+        ),
+        mutant(breaks.move_the_cap_of_draws, f"one success, L given: {NEVER_SEEN}", by=200),
+        mutant(breaks.reuse_the_noise_that_chose, *BOTH),
+        mutant(breaks.count_a_success_too_many, *BOTH),
+        mutant(breaks.measure_with_the_draw_of_play, "one success: what D grew by"),
+        mutant(breaks.forget_truncation, "truncation certified"),
+    ],
+}
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
-def test_no_mutation_is_missed(monkeypatch, name):
-    spoil, seen = MUTATIONS[name]
-    spoil(monkeypatch)
-    seen()
+def test_every_claim_has_a_mutant():
+    assert list(MUTANTS) == [claim.name for claim in verify.claims()]
+
+
+def tried():
+    for claim, mutants in MUTANTS.items():
+        for number, each in enumerate(mutants):
+            spoil = each.spoil
+            while isinstance(spoil, partial):
+                spoil = spoil.func
+            nightly = [pytest.mark.nightly] if number else []
+            name = f"{claim}-{number}-{spoil.__name__}"
+            yield pytest.param(claim, each, id=name, marks=[pytest.mark.slow, *nightly])
+
+
+@pytest.mark.parametrize(("claim", "each"), list(tried()))
+def test_a_broken_mechanism_is_seen(monkeypatch, claim, each):
+    each.spoil(monkeypatch)
+    if each.exactly:
+        found = list(failures(claim))
+        assert len(found) == len(each.expected)
+        assert all(text in what for text, what in zip(each.expected, found, strict=True)), found
+    else:
+        refuted(claim, *each.expected)
+
+
+def elsewhere():
+    for claim, mutants in MUTANTS.items():
+        for number, each in enumerate(mutants):
+            if each.stands:
+                yield pytest.param(each, id=f"{claim}-{number}")
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+@pytest.mark.parametrize("each", list(elsewhere()))
+def test_it_is_not_seen_elsewhere(monkeypatch, each):
+    each.spoil(monkeypatch)
+    for claim in each.stands:
+        assert list(failures(claim)) == []

@@ -1,13 +1,12 @@
-"""Claims, the checks that decide them, and what they look like."""
+"""Claims, and the checks that decide them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +17,16 @@ class Effort:
     seed: int = 0
 
     def pick(self, quick: int, full: int) -> int:
-        """One of two sizes."""
+        """Return one of two sizes."""
         return full if self.full else quick
 
+    def seeds(self, name: str, quick: int, full: int) -> list[int]:
+        """Draw as many seeds as the effort allows."""
+        drawn: list[int] = self.rng(name).integers(2**31, size=self.pick(quick, full)).tolist()
+        return drawn
+
     def rng(self, *path: int | str) -> np.random.Generator:
-        """Randomness of one's own for each path of names and numbers."""
+        """Return a generator that belongs to a path of names and numbers."""
         words = [crc32(p.encode()) if isinstance(p, str) else p for p in path]
         return np.random.default_rng([self.seed, *words])
 
@@ -44,7 +48,7 @@ class Check:
     at_most: bool = True
     """Whether the limit is an upper one."""
     allowance: float = 0.0
-    """What chance alone may add, at the confidence the claim states."""
+    """Deviation that chance alone may cause, at the confidence that the claim states."""
 
     @property
     def passed(self) -> bool:
@@ -61,39 +65,19 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """One curve or cloud of a plot."""
-
-    label: str
-    x: ArrayLike
-    y: ArrayLike
-    style: str = "line"
-    """line, points, dashed (a bound), or band (then y holds two rows)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """What a claim looks like: measured things beside what limits them."""
-
-    x: str
-    y: str
-    series: Sequence[Series]
-    log_x: bool = False
-    log_y: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
-    """What one experiment has shown."""
+    """The checks of one experiment."""
 
     checks: Sequence[Check]
-    plot: Plot
-    note: str = ""
 
     @property
     def passed(self) -> bool:
         """Whether every check holds, there being at least one."""
         return bool(self.checks) and all(check.passed for check in self.checks)
+
+
+Experiment = Callable[[Effort], Iterable[Check]]
+"""Yields its checks one by one, each as soon as it is decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +92,14 @@ class Claim:
     """The statement, in a sentence."""
     confidence: str
     """How sure a verdict is: "holds on every path", or the chance of a false alarm."""
-    experiment: Callable[[Effort], Finding] = field(repr=False)
+    experiment: Experiment = field(repr=False)
 
 
-def claim(
-    name: str, result: str, confidence: str
-) -> Callable[[Callable[[Effort], Finding]], Claim]:
+def claim(name: str, result: str, confidence: str) -> Callable[[Experiment], Claim]:
     """Make a claim of an experiment; the first paragraph of its docstring is the statement."""
 
-    def made(experiment: Callable[[Effort], Finding]) -> Claim:
+    def decorate(experiment: Experiment) -> Claim:
         statement, *_ = (experiment.__doc__ or "").split("\n\n")
         return Claim(name, result, " ".join(statement.split()), confidence, experiment)
 
-    return made
+    return decorate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,21 +13,13 @@ from numpy.typing import NDArray
 
 from hannan import bounds
 from hannan.core import Oracle
-from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies, Thresholds
 from hannan.oracles.thresholds import ThresholdPolicy
-from hannan.verify._games import regrets, seeded, seeds, turns
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.adversaries import turns
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.trial import Trial
 
 Table = NDArray[np.int64]
-
-_FORMS = ("sharp", "printed", "corrected")
-_SHARES = (
-    "regret, as a share of the sharp form",
-    "regret, as a share of the printed form",
-    "sharp form, as a share of the printed one",
-    "printed form, as a share of the corrected one",
-)
 
 
 class Case(NamedTuple):
@@ -55,11 +48,11 @@ class Case(NamedTuple):
     "Lemma (Sauer–Shelah for Natarajan dimension), erratum 12",
     "all policies counted",
 )
-def growth(effort: Effort) -> Finding:
+def growth(effort: Effort) -> Iterator[Check]:
     """A class of Natarajan dimension ν has at most (deK²/2ν)^ν policies on d contexts, a little
     less than the printed (de(K+1)²/2ν)^ν.
     """
-    checks, points, wrong = [], [], 0.0
+    points, wrong = [], 0.0
     for case in _cases(effort):
         d, K, nu = len(case.contexts), case.n_actions, case.dimension
         sauer = bounds.natarajan_log_size(nu, d, K)
@@ -69,21 +62,12 @@ def growth(effort: Effort) -> Finding:
         assert log_size is not None
         wrong = max(wrong, abs(case.log_size - log_size))
         if not case.random:
-            checks.append(Check(f"{case.name}, ν = {nu}: log N", case.log_size, sauer))
+            yield Check(f"{case.name}, ν = {nu}: log N", case.log_size, sauer)
     shares = np.array(points)[:, :-1] / np.array(points)[:, 1:]
-    checks += [
-        Check("all: log N, as a share of Sauer's sum", shares[:, 0].max(), 1.0, True, 1e-12),
-        Check("all: Sauer's sum, as a share of the lemma with K²", shares[:, 1].max(), 1.0),
-        Check("all: K², as a share of (K+1)² as printed", shares[:, 2].max(), 1.0),
-        Check("all: what oracles say log N is, distance", wrong, 1e-12),
-    ]
-    counted, *limits = np.array(sorted(points)).T
-    names = ("Sauer's sum", "with K²", "with (K+1)², as printed")
-    series = [
-        *(Series(name, counted, y, "points") for name, y in zip(names, limits, strict=True)),
-        Series("log N itself", counted, counted, "dashed"),
-    ]
-    return Finding(checks, Plot("log N, counted", "bounds on it", series))
+    yield Check("all: log N, as a share of Sauer's sum", shares[:, 0].max(), 1.0, True, 1e-12)
+    yield Check("all: Sauer's sum, as a share of the lemma with K²", shares[:, 1].max(), 1.0)
+    yield Check("all: K², as a share of (K+1)² as printed", shares[:, 2].max(), 1.0)
+    yield Check("all: what oracles say log N is, distance", wrong, 1e-12)
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
@@ -117,46 +101,26 @@ def _nearly_constant(d: int, K: int, nu: int) -> Case:
 
 
 @claim("natarajan", "Corollary (Natarajan), erratum 11", "mean regret below its bound")
-def corollary(effort: Effort) -> Finding:
+def corollary(effort: Effort) -> Iterator[Check]:
     """Against such a class regret grows like √T in the transductive setting; the printed error
     follows from the sharp one, while Theorem 2 gives a larger one.
 
-    Learners tuned by the corollary, on more and more points and on a multiclass table.
+    Learners tuned by each form of the corollary, on more and more points and on a multiclass table.
     """
     T = effort.pick(600, 3000)
     lines = [_thresholds(d, 2) for d in (4, 8, 16, effort.pick(32, 64))]
-    checks: list[Check] = []
-    found, shares = [], []
     for case in (*lines, _nearly_constant(8, 3, 2)):
-        name, d = case.name, len(case.contexts)
-        sizes: dict[str, Any] = {"dimension": case.dimension, "d": d, "n_actions": case.n_actions}
+        what, K, seeds = case.name, case.n_actions, effort.seeds(case.name, 3, 20)
+        sizes: dict[str, Any] = {"dimension": case.dimension, "d": len(case.contexts)}
+        bound = partial(bounds.natarajan, T, n_actions=K, **sizes)
+        world, options = turns(T, T // 3, case.contexts, K), {"contexts": case.contexts}
+        trial = Trial(what, case.oracle, world, T, bound, options=options)
+        yield from trial.theorem(seeds, same=False)
+        printed, corrected = bound(form="printed").value, bound(form="corrected")
+        regret = trial.regret(seeds, epsilon=corrected.epsilon)
+        yield Check(f"{what}: regret, against the corrected form", regret, corrected.value)
+        yield Check(f"{what}: printed form, corrected form", printed, corrected.value)
         G = bounds.laplace_complexity(case.oracle, case.contexts, pairs=1000)
-        measured = bounds.natarajan(T, form="sharp", complexity=G, **sizes)
-        forms = [bounds.natarajan(T, form=form, **sizes) for form in _FORMS]
-        means = [_mean_regret(effort, case, T, bound.epsilon) for bound in (measured, *forms)]
-        sharp, printed, corrected = (bound.value for bound in forms)
-        found.append((means[0], measured.value, sharp, printed, corrected))
-        shares.append((means[1] / sharp, means[2] / printed, sharp / printed, printed / corrected))
-        checks += [
-            Check(f"{name}: regret, against the sharp form with G", means[0], measured.value),
-            Check(f"{name}: regret, against the corrected form", means[3], corrected),
-        ]
-    checks += [
-        Check(f"all: {what}", float(share), 1.0)
-        for what, share in zip(_SHARES, np.max(shares, axis=0), strict=True)
-    ]
-    names = ("regret", "sharp, with G", "sharp", "as printed", "corrected: what Theorem 2 gives")
-    points = np.array([len(case.contexts) for case in lines])
-    series = [
-        Series(name, points, values[: len(lines)], "dashed" if i else "line")
-        for i, (name, values) in enumerate(zip(names, np.array(found).T, strict=True))
-    ]
-    axes = ("contexts, thresholds on a line", f"regret after {T} rounds")
-    plot = Plot(*axes, series, log_x=True, log_y=True)
-    return Finding(checks, plot, "learners use the ε of the form they are compared with")
-
-
-def _mean_regret(effort: Effort, case: Case, T: int, epsilon: float) -> float:
-    make = seeded(ContextFTPL, case.oracle, contexts=case.contexts, epsilon=epsilon)
-    world = turns(T, T // 3, case.contexts, case.n_actions)
-    return float(regrets(make, world, T, seeds(effort, case.name, 3, 20)).mean())
+        sharp = bound(form="sharp", complexity=G)
+        regret = trial.regret(seeds, epsilon=sharp.epsilon)
+        yield Check(f"{what}: regret, against the sharp form with G", regret, sharp.value)

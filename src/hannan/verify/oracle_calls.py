@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -12,8 +13,9 @@ from hannan.core import Oracle
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextSemiBanditFTPL, Resampling
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import SIGMAS, Separate
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.proxy_losses import Separate
+from hannan.verify.trial import SIGMAS
 
 LIMITS = (2, 4, 12, 120)
 
@@ -49,7 +51,7 @@ def draws(
     "Section 4, cost of Algorithm 3",
     f"false alarm below 1e-4: {SIGMAS} standard errors for means, the rest on every path",
 )
-def price(effort: Effort) -> Finding:
+def price(effort: Effort) -> Iterator[Check]:
     """Besides the call for playing a round needs at most m(L-1) calls (printed mL), and at most K
     on average however large L is; fewer from a shared stream, none without a loss.
 
@@ -65,29 +67,15 @@ def price(effort: Effort) -> Finding:
     shared = [draws(sets, L, "shared", ones, T, effort.seed)[0] for L in LIMITS]
     gaps = [_standard_errors(calls - expected) for calls, expected in foreseen]
     saved = [float(a.mean() / b.mean()) for a, b in zip(shared, separate, strict=True)]
-    checks = [
-        *_few("one action", alone, K, 1),
-        Check("one action: mean less Σ 1-(1-q)^(L-1), in standard errors", max(gaps), SIGMAS),
-        *_few(f"sets of {m}", separate, K, m),
-        Check(f"sets of {m}: shared stream, as a share of separate ones", max(saved), 1.0),
-        Check(f"sets of {m}, shared: most in a round / (L-1)", _most(shared, 1), 1.0),
-        *_free(effort, sets, K, T),
-    ]
-    labels = ("one action", f"sets of {m}, separate streams", f"sets of {m}, shared stream")
-    clouds = [
-        Series(label, LIMITS, [float(calls.mean()) for calls in found], "points")
-        for label, found in zip(labels, (alone, separate, shared), strict=True)
-    ]
-    L = np.geomspace(2, 120, 60)
-    limits = [
-        Series("min{K, L-1}", L, np.minimum(K, L - 1), "dashed"),
-        Series("min{K, m(L-1)}", L, np.minimum(K, m * (L - 1)), "dashed"),
-    ]
-    note = f"K = {K}; beside the one call for playing; largest of L = 2, 4, 12, 120"
-    return Finding(checks, Plot("L", "calls a round", [*clouds, *limits], log_x=True), note)
+    yield from _few("one action", alone, K, 1)
+    yield Check("one action: mean less Σ 1-(1-q)^(L-1), in standard errors", max(gaps), SIGMAS)
+    yield from _few(f"sets of {m}", separate, K, m)
+    yield Check(f"sets of {m}: shared stream, as a share of separate ones", max(saved), 1.0)
+    yield Check(f"sets of {m}, shared: most in a round / (L-1)", _most(shared, 1), 1.0)
+    yield from _free(effort, sets, K, T)
 
 
-def _few(what: str, found: list[FloatArray], K: int, m: int) -> list[Check]:
+def _few(what: str, found: list[FloatArray], K: int, m: int) -> Iterator[Check]:
     """Against the two limits, and what a round may cost at most."""
     limits = np.array([min(K, m * (L - 1)) for L in LIMITS])
     means = np.mean(found, axis=1)
@@ -95,28 +83,24 @@ def _few(what: str, found: list[FloatArray], K: int, m: int) -> list[Check]:
     share, slack = float((means / limits).max()), float((chance / limits).max())
     most = "L-1" if m == 1 else "m(L-1)"
     last = f"{what}, L = {LIMITS[-1]}: mean, below K"
-    return [
-        Check(f"{what}: mean / min{{K, {most}}}", share, 1.0, allowance=slack),
-        Check(last, float(means[-1]), K, allowance=float(chance[-1])),
-        Check(f"{what}: most in a round / {most}", _most(found, m), 1.0),
-    ]
+    yield Check(f"{what}: mean / min{{K, {most}}}", share, 1.0, allowance=slack)
+    yield Check(last, float(means[-1]), K, allowance=float(chance[-1]))
+    yield Check(f"{what}: most in a round / {most}", _most(found, m), 1.0)
 
 
 def _most(found: list[FloatArray], m: int) -> float:
     return max(float(calls.max()) / (m * (L - 1)) for L, calls in zip(LIMITS, found, strict=True))
 
 
-def _free(effort: Effort, sets: Oracle, K: int, T: int) -> list[Check]:
+def _free(effort: Effort, sets: Oracle, K: int, T: int) -> Iterator[Check]:
     """What costs nothing: no losses, and elements without a loss beside one that has one."""
     nothing, _ = draws(sets, 120, Separate(), np.zeros(K), T, effort.seed)
     pairs = combinations(range(1, K), 2)
     with_first = FinitePolicies([[(0, *pair)] for pair in pairs], n_actions=K)
     some, _ = draws(with_first, 120, Separate(), np.eye(K)[0], T, effort.seed)
     what = "an element in all sets, the only one that costs: most in a round"
-    return [
-        Check("no losses: calls in all rounds", float(nothing.sum()), 0.0),
-        Check(what, float(some.max()), 1.0),
-    ]
+    yield Check("no losses: calls in all rounds", float(nothing.sum()), 0.0)
+    yield Check(what, float(some.max()), 1.0)
 
 
 def _standard_errors(gap: FloatArray) -> float:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from hannan.bounds import playout, semi_bandit
+from hannan.bounds import semi_bandit
 from hannan.core.validation import FloatArray
-from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, PlayoutFTPL, SelfTuned
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, SelfTuned
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._bandits import SIGMAS, totals_of
-from hannan.verify._guesses import Script
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.theorem_5 import Script
+from hannan.verify.trial import SIGMAS, totals_of
 
 _TWO = AllPolicies(1, 2)
 _LISTED = FinitePolicies([[0], [1]])
@@ -31,7 +32,7 @@ _MODES: dict[str, Any] = {"one success": "shared", "two successes": 2, "exact we
 _CONFIDENCE = f"exact, or {SIGMAS} standard errors for each of some thirty sums: below 1e-5"
 
 
-def _first_leads(gap: float, scale: float) -> float:
+def first_leads(gap: float, scale: float) -> float:
     """Probability that action 0 leads, its total being larger than the other one's by `gap`."""
     if scale == 0.0:
         return float(gap <= 0.0)
@@ -47,7 +48,7 @@ def _scale(step: Any, t: int) -> float:
     return math.sqrt(2.0 * (t + 1) / _G) if step.schedules else 1.0 / step.epsilon
 
 
-class _Sums:
+class Sums:
     """Sums of differences from their means, in standard errors."""
 
     def __init__(self) -> None:
@@ -59,22 +60,20 @@ class _Sums:
         self._sums[what] += difference
         self._variances[what] += variance
 
-    def checks(self, where: str) -> list[Check]:
-        """That none of them is far from zero."""
-        return [
-            Check(f"{where}: {what}, in standard errors", abs(self._score(what)), SIGMAS)
-            for what in self._sums
-        ]
+    def checks(self, where: str) -> Iterator[Check]:
+        """Check that none of them is far from zero."""
+        for what in self._sums:
+            yield Check(f"{where}: {what}, in standard errors", abs(self._score(what)), SIGMAS)
 
     def _score(self, what: str) -> float:
         found, variance = self._sums[what], self._variances[what]
         return found / math.sqrt(variance) if variance > 0.0 else found * math.inf if found else 0.0
 
 
-class _Plays:
+class Plays:
     """Actions beside their law: how often, on which side of a tie, and after which actions."""
 
-    def __init__(self, sums: _Sums) -> None:
+    def __init__(self, sums: Sums) -> None:
         self._sums = sums
         self._last = [0.0] * max(_LAGS)
 
@@ -93,7 +92,7 @@ class _Plays:
 
 
 @claim("round-by-round", "Algorithm 2, self-tuning and Theorem 5", _CONFIDENCE)
-def full_information(effort: Effort) -> Finding:
+def full_information(effort: Effort) -> Iterator[Check]:
     """In every round the leader of all losses before it, of the guess for it, and of fresh Laplace
     noise of size 1/ε is played; self-tuned, 1/ε = D/G, and D grows by what this law loses to that
     of a round later; by schedule 1/ε = √(2t/G).
@@ -108,34 +107,27 @@ def full_information(effort: Effort) -> Finding:
         "schedule": ({"epsilon": "anytime"}, none),
         "guesses": (trusted, some),
     }
-    checks, curves = [], []
     for where, (options, guesses) in cases.items():
         learner = ContextFTPL(**{"oracle": _TWO, "seed": effort.seed, **options})
-        found, scales = _full_games(where, learner, T, guesses)
-        checks += found
-        curves.append(Series(where, np.arange(1, _LENGTH + 1), scales))
-    plot = Plot("round", "1/ε", curves, log_x=True)
-    return Finding(checks, plot, f"{T} rounds, {_LENGTH} a game; two actions, one context")
+        yield from _full_games(where, learner, T, guesses)
 
 
-def _full_games(
-    where: str, learner: ContextFTPL, T: int, guesses: FloatArray
-) -> tuple[list[Check], FloatArray]:
-    """Games whose losses keep the totals apart by about 1.5/ε, and their mean 1/ε.
+def _full_games(where: str, learner: ContextFTPL, T: int, guesses: FloatArray) -> Iterator[Check]:
+    """Play games whose losses keep the totals apart by about 1.5/ε.
 
     Short ones, as instability costs most while there is little noise.
     """
-    sums, scales, off = _Sums(), np.zeros(T), 0.0
-    plays = _Plays(sums)
+    sums, off = Sums(), 0.0
+    plays = Plays(sums)
     for t in range(T):
         number, n = divmod(t, _LENGTH)
         if n == 0:
             learner, totals = learner.fresh(number), np.zeros(2)
         step: Any = learner.step
         D = step.D if step.measures else 0.0
-        scales[t] = scale = _scale(step, n)
+        scale = _scale(step, n)
         gap, ahead = totals[0] - totals[1], guesses[n, 0] - guesses[n, 1]
-        p = _first_leads(gap + ahead, scale)
+        p = first_leads(gap + ahead, scale)
         if t % 16 == 0:
             off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
         action = learner.act()
@@ -147,50 +139,41 @@ def _full_games(
         totals += losses
         if step.measures and scale > 0.0:
             width = losses[0] - losses[1] - ahead
-            mean = width * (p - _first_leads(gap + losses[0] - losses[1], scale))
+            mean = width * (p - first_leads(gap + losses[0] - losses[1], scale))
             sums.add("what D grew by", step.D - D - mean, mean * (abs(width) - mean))
-    return [
-        Check(f"{where}: {_ANNOUNCED}", off, 1e-9),
-        *sums.checks(where),
-    ], scales.reshape(-1, _LENGTH).mean(axis=0)
+    yield Check(f"{where}: {_ANNOUNCED}", off, 1e-9)
+    yield from sums.checks(where)
 
 
 @claim("round-by-round-bandit", "Algorithm 3 and self-tuning", _CONFIDENCE)
-def bandit(effort: Effort) -> Finding:
+def bandit(effort: Effort) -> Iterator[Check]:
     """With bandit feedback the same holds for the estimates; each has the mean (1-(1-q)^L)ℓ by the
     law of its own round and no more than L times the loss, L = ⌈√(Kt)⌉ in round t, and what
     instability cost is measured by a draw that is independent of it.
     """
     T = effort.pick(3000, 42_000)
     epsilons: dict[str, float | SelfTuned] = {"fixed ε": 1.0, "self-tuned": SelfTuned(1.0)}
-    checks, curves = [], []
     for name, mode in _MODES.items():
         for how, epsilon in epsilons.items():
             learner = ContextSemiBanditFTPL(
                 _TWO, epsilon=epsilon, resampling=mode, max_resamples=_CAP, seed=effort.seed
             )
-            found, scales = _bandit_games(f"{how}, {name}", learner, T)
-            checks += found
-            curves.append(Series(f"{how}, {name}", np.arange(1, _LENGTH + 1), scales))
-        checks += _caps(name, mode)
-    plot = Plot("round", "1/ε", curves, log_x=True)
-    return Finding(checks, plot, f"{T} rounds, {_LENGTH} a game, L = {_CAP}")
+            yield from _bandit_games(f"{how}, {name}", learner, T)
+        yield from _caps(name, mode)
 
 
-def _bandit_games(
-    where: str, learner: ContextSemiBanditFTPL, T: int
-) -> tuple[list[Check], FloatArray]:
-    """Games in which what leads costs 1 and the other action 0.3, and their mean 1/ε."""
-    sums, scales, off = _Sums(), np.zeros(T), 0.0
-    plays = _Plays(sums)
+def _bandit_games(where: str, learner: ContextSemiBanditFTPL, T: int) -> Iterator[Check]:
+    """Play games in which the leader costs 1 and the other action 0.3."""
+    sums, off = Sums(), 0.0
+    plays = Plays(sums)
     for t in range(T):
         learner = learner if t % _LENGTH else learner.fresh(t // _LENGTH)
         step: Any = learner.step
         totals = totals_of(learner)
         gap = totals[0] - totals[1]
         D = step.D if step.measures else 0.0
-        scales[t] = scale = _scale(step, t)
-        p = _first_leads(gap, scale)
+        scale = _scale(step, t)
+        p = first_leads(gap, scale)
         if t % 16 == 0:
             off = max(off, abs(float(learner.propensities().probabilities[0]) - p))
         action = learner.act()
@@ -205,16 +188,15 @@ def _bandit_games(
             error = float(added[a] - right[a])
             sums.add(f"estimates of action {a}", error, error * error)
         if step.measures and scale > 0.0:
-            after = _first_leads(gap + added[0] - added[1], scale)
+            after = first_leads(gap + added[0] - added[1], scale)
             mean = float(added[0] - added[1]) * (p - after)
             grown = step.D - D - mean
             sums.add("what D grew by", grown, mean * (float(added[action]) - mean))
-    return [Check(f"{where}: {_ANNOUNCED}", off, 1e-9), *sums.checks(where)], scales.reshape(
-        -1, _LENGTH
-    ).mean(axis=0)
+    yield Check(f"{where}: {_ANNOUNCED}", off, 1e-9)
+    yield from sums.checks(where)
 
 
-def _caps(name: str, mode: Any) -> list[Check]:
+def _caps(name: str, mode: Any) -> Iterator[Check]:
     """An action that nothing would choose again is weighed by the cap itself, round by round."""
     K, T = 2, 30
     theorem = semi_bandit(T, d=1, n_actions=K, log_size=math.log(K), loss_bound=1.0)
@@ -227,7 +209,6 @@ def _caps(name: str, mode: Any) -> list[Check]:
         ),
         "given": ({"epsilon": 50.0, "max_resamples": 5}, [5] * T),
     }
-    checks = []
     for what, (options, caps) in cases.items():
         learner = ContextSemiBanditFTPL(_TWO, resampling=mode, seed=0, **options)
         far = np.array([0.0, 1000.0 * learner.step.scale])
@@ -240,37 +221,6 @@ def _caps(name: str, mode: Any) -> list[Check]:
             before = totals_of(learner)
             learner.close(opened, 1.0, recorded=False)
             off = max(off, abs(float(totals_of(learner)[1] - before[1]) - cap))
-        checks.append(Check(f"{name}, L {what}: weights of what is never seen, off L", off, 1e-6))
+        yield Check(f"{name}, L {what}: weights of what is never seen, off L", off, 1e-6)
         hidden = abs(learner.certificate().truncation - sum(K / (math.e * cap) for cap in caps))
-        checks.append(Check(f"{name}, L {what}: truncation certified, off ΣK/(eL)", hidden, 1e-9))
-    return checks
-
-
-@claim("round-by-round-playout", "Random playout (beyond the paper)", _CONFIDENCE)
-def gaussian(effort: Effort) -> Finding:
-    """In round t of T the leader of all losses before it and of fresh Gaussian noise of variance
-    (T-t)/ε² is played, for the ε of the bound.
-    """
-    T, games = 60, effort.pick(50, 1000)
-    size = 1.0 / float(playout(T, log_size=math.log(2.0)).epsilon or 0.0)
-    sums, gaps = _Sums(), np.zeros(T)
-    plays = _Plays(sums)
-    for number in range(games):
-        learner = PlayoutFTPL(_TWO, horizon=T, seed=1000 * effort.seed + number)
-        totals = np.zeros(2)
-        for t in range(T):
-            gap, scale = totals[0] - totals[1], size * math.sqrt(2.0 * (T - 1 - t))
-            gaps[t] += gap / games
-            p = 0.5 * math.erfc(gap / scale / math.sqrt(2.0)) if scale else float(gap <= 0.0)
-            action = learner.act()
-            assert isinstance(action, int)
-            plays.add(action, p, gap)
-            losses = np.array([1.0, 0.0] if gap <= scale else [0.0, 1.0])
-            learner.update(losses)
-            totals += losses
-    times = np.arange(1, T + 1)
-    noise = Series(
-        "standard deviation of the noise", times, size * np.sqrt(2.0 * (T - times)), "dashed"
-    )
-    plot = Plot("round", "difference of the totals", [Series("mean", times, gaps), noise])
-    return Finding(sums.checks("playout"), plot, f"{games} games of {T} rounds")
+        yield Check(f"{name}, L {what}: truncation certified, off ΣK/(eL)", hidden, 1e-9)

@@ -14,10 +14,10 @@ from hannan.core import Oracle, ParameterError, Policy
 from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.experiments import play
 from hannan.learners import ContextFTPL, Pool
 from hannan.oracles import Conjunctions, Disjunctions, FinitePolicies, InterceptClassifiers
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.trial import Trial
 
 Table = NDArray[np.int64]
 
@@ -43,14 +43,14 @@ class Case(NamedTuple):
 
 
 @claim("separators", "Example (separators)", "all policies compared")
-def constructions(effort: Effort) -> Finding:
+def constructions(effort: Effort) -> Iterator[Check]:
     """On the n unit vectors any two monotone disjunctions differ, on their complements any two
     conjunctions, and on n/τ points any two linear classifiers; no point is superfluous.
 
-    Compare all policies on the separator and elsewhere; then leave out a point.
+    Compare all policies on the separator and elsewhere, which is all bit vectors or a grid finer
+    than the intercepts; then leave out a point.
     """
     found: dict[str, NDArray[np.int64]] = {}
-    sizes, logs = [], []
     for case in _cases(effort):
         plays = case.plays(case.separator)
         N = _distinct(np.column_stack([plays, case.plays(case.contexts)]))
@@ -59,23 +59,11 @@ def constructions(effort: Effort) -> Finding:
         wrong = sum(map(case.separates, fewer)) + (not case.separates(range(len(plays.T))))
         counts = np.array([N - _distinct(plays), spare, wrong])
         found[case.name] = found.get(case.name, 0) + counts
-        sizes.append(len(case.separator))
-        logs.append(np.log2(N))
     kinds = ("policies not told apart", "superfluous points", "wrong answers of the oracle")
-    checks = [
-        Check(f"{name}: {what}", float(count), 0.0)
-        for name, counts in found.items()
-        for what, count in zip(kinds, counts, strict=True)
-    ]
-    checks += _tables(effort)
-    least = np.sort(logs)
-    series = [
-        Series("constructions", logs, sizes, "points"),
-        Series("log₂ N: no separator is smaller", least, least, "dashed"),
-    ]
-    plot = Plot("log₂ of the number of policies", "contexts in the separator", series)
-    note = "policies are compared on all bit vectors, or on a grid finer than the intercepts"
-    return Finding(checks, plot, note)
+    for name, counts in found.items():
+        for what, count in zip(kinds, counts, strict=True):
+            yield Check(f"{name}: {what}", float(count), 0.0)
+    yield from _tables(effort)
 
 
 def _cases(effort: Effort) -> Iterator[Case]:
@@ -103,8 +91,8 @@ def _distinct(plays: Table) -> int:
     return len(np.unique(plays, axis=0)) if plays.shape[1] else 1
 
 
-def _tables(effort: Effort) -> list[Check]:
-    """Separators found for random tables of policies."""
+def _tables(effort: Effort) -> Iterator[Check]:
+    """Find separators for random tables of policies."""
     rng = effort.rng("separators")
     missed = disagree = larger = accepted = 0
     for _ in range(effort.pick(20, 300)):
@@ -121,12 +109,10 @@ def _tables(effort: Effort) -> list[Check]:
         if shorter:
             missed += _distinct(table[:, shorter]) == n
             accepted += _accepts(FinitePolicies(table), shorter)
-    return [
-        Check("tables: separators found that do not separate, or not by all points", missed, 0),
-        Check("tables: smallest separators larger than greedy ones", larger, 0),
-        Check("tables: is_separator wrong", disagree, 0),
-        Check("tables: learners that accept a separator short of a point", accepted, 0),
-    ]
+    yield Check("tables: separators found that do not separate, or not by all points", missed, 0)
+    yield Check("tables: smallest separators larger than greedy ones", larger, 0)
+    yield Check("tables: is_separator wrong", disagree, 0)
+    yield Check("tables: learners that accept a separator short of a point", accepted, 0)
 
 
 def _accepts(oracle: FinitePolicies, points: list[int]) -> bool:
@@ -142,7 +128,7 @@ def _accepts(oracle: FinitePolicies, points: list[int]) -> bool:
     "Example (separators), erratum 18",
     "all policies compared; mean regret below its bound",
 )
-def repairs(effort: Effort) -> Finding:
+def repairs(effort: Effort) -> Iterator[Check]:
     """As printed the sets fail for formulas with negations and for classifiers without intercept;
     points beyond the last intercepts repair the latter, and regret with it.
 
@@ -153,39 +139,21 @@ def repairs(effort: Effort) -> Finding:
     oracle = InterceptClassifiers(1, 1 / steps)
     whole = separators.intercept_classifiers(1, 1 / steps)
     printed = whole[whole[:, 0] < 1.0]
-    game = _coin(oracle, T)
+    yield from _literals()
+    yield from _turned(oracle, steps, printed)
     sizes = bounds.sizes_of(oracle, whole, setting="separator")
     bound = bounds.complete_information(T, form="sharp", **sizes)
-    n = effort.pick(6, 30)
-
-    def regret(points: FloatArray) -> FloatArray:
-        # A pool may be any points, so both sets can be tried.
-        pool = Pool(list(points))
-        learner = ContextFTPL(oracle, contexts=pool, epsilon=bound.epsilon, seed=effort.seed)
-        curves = [play(learner.fresh(i), game).regret_curve()[1] for i in range(n)]
-        return np.asarray(np.mean(curves, axis=0))
-
-    stuck, free = regret(printed), regret(whole)
-    checks = [
-        *_literals(),
-        *_turned(oracle, steps, printed),
-        Check("noise on the printed points: mean regret", stuck[-1], bound.value, False),
-        Check("noise on a point more: mean regret, against Theorem 2", free[-1], bound.value),
-    ]
-    t = np.arange(1, T + 1)
-    series = [
-        Series("noise on the printed points", t, stuck),
-        Series("noise on one point more", t, free),
-        Series("Theorem 2, for the latter", [1, T], [bound.value] * 2, "dashed"),
-    ]
-    plot = Plot("round", "regret", series)
-    note = "the adversary charges for the best classifier so far, or the first of several"
-    return Finding(checks, plot, note)
+    options = {"epsilon": bound.epsilon}
+    trial = Trial("coin", oracle, _coin(oracle, T), T, lambda **_: bound, options=options)
+    seeds = range(effort.pick(6, 30))
+    # A pool may be any points, so both sets can be tried.
+    stuck, free = (trial.regret(seeds, contexts=Pool(list(points))) for points in (printed, whole))
+    yield Check("noise on the printed points: mean regret", stuck, bound.value, False)
+    yield Check("noise on a point more: mean regret, against Theorem 2", free, bound.value)
 
 
-def _literals() -> list[Check]:
+def _literals() -> Iterator[Check]:
     """Formulas with negations: on unit vectors most of them look alike."""
-    checks = []
     for n in (2, 3, 4):
         rows = np.arange(2**n)[:, None] >> np.arange(n) & 1
         signs = np.array(list(itertools.product([-1, 0, 1], repeat=n)))
@@ -195,11 +163,10 @@ def _literals() -> list[Check]:
         plays = on.any(axis=2).astype(np.int64)
         N = _distinct(plays)
         what = f"disjunctions of {n} bits with negations: told apart by unit vectors"
-        checks.append(Check(f"{what}, of {N}", _distinct(plays[:, unit]), N - 1))
-    return checks
+        yield Check(f"{what}, of {N}", _distinct(plays[:, unit]), N - 1)
 
 
-def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> list[Check]:
+def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> Iterator[Check]:
     """Linear classifiers on a line, and the same with their sides exchanged."""
     values = [*(np.arange(1, steps + 1) / steps), np.inf]
     policies = [oracle.policy([a]) for a in values]
@@ -212,12 +179,10 @@ def _turned(oracle: InterceptClassifiers, steps: int, printed: FloatArray) -> li
     one, two = len(policies), told(np.array(_grid(1, steps)), True)
     ends = np.concatenate([below, printed, beyond])
     what = f"intercepts: told apart by the printed points, of {one}"
-    return [
-        Check(what, told(printed, False), one - 1),
-        Check("intercepts: with a point beyond", told(ends[1:], False), one, False),
-        Check(f"either side: with a point beyond, of {two}", told(ends[1:], True), two - 1),
-        Check("either side: with points at both ends", told(ends, True), two, False),
-    ]
+    yield Check(what, told(printed, False), one - 1)
+    yield Check("intercepts: with a point beyond", told(ends[1:], False), one, False)
+    yield Check(f"either side: with a point beyond, of {two}", told(ends[1:], True), two - 1)
+    yield Check("either side: with points at both ends", told(ends, True), two, False)
 
 
 def _coin(oracle: InterceptClassifiers, T: int) -> FromArrays:

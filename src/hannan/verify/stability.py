@@ -8,7 +8,7 @@ with equality.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hannan import bounds
-from hannan.core.oracle import Draw
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextFTPL
 from hannan.oracles import FinitePolicies
-from hannan.verify._games import let_play, noise_of
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.laplace_error import draw_of
 
 Counts = NDArray[np.int64]
 
@@ -110,10 +109,10 @@ class Lemma(NamedTuple):
         known: dict[str, Any] = {"separator" if self.separator else "contexts": range(d)}
         learner = ContextFTPL(oracle, epsilon=_EPSILON, seed=seed, loss_range=None, **known)
         for x, loss in history:
-            let_play(learner, x, np.asarray(loss) / _EPSILON)
+            _play(learner, x, np.asarray(loss) / _EPSILON)
         first = 2**20  # draws that no round was played with
         before = _leader_counts(learner, first, draws)
-        let_play(learner, context, losses)
+        _play(learner, context, losses)
         after = _leader_counts(learner, first + draws, draws)
         loss = oracle.losses_by_code(losses)[oracle.table[:, context]]
         return self._compare(oracle, d, loss, before, after)
@@ -156,76 +155,60 @@ class Lemma(NamedTuple):
         context = columns - 1 if self.separator else int(rng.integers(columns))
         return self.turn(table, losses, draws, int(rng.integers(2**31)), history, context)
 
-    def find(self, effort: Effort, tight: dict[str, Turn], note: str, *refuted: Check) -> Finding:
-        """Random totals, then those where the inequality is an equality."""
+    def tried(self, effort: Effort, tight: dict[str, Turn]) -> Iterator[Check]:
+        """Try random totals, then those where the inequality is an equality."""
         rng = effort.rng("stability", *(int(flag) for flag in self))
         draws = effort.pick(20_000, 50_000)
         turns = [self.random(rng, draws) for _ in range(effort.pick(40, 250))]
         every = [*turns, *tight.values()]
         beyond = max(float((turn.surely - turn.allowed).max()) for turn in every)
+        yield Check("exponent log p/p' surely needed beyond εκv, worst policy", beyond, 0.0)
         share = max((turn.stability - turn.chance) / turn.limit for turn in every if turn.limit)
+        yield Check("stability surely, as a share of E v(1 - exp(-εκv))", share, 1.0)
         loose = max((turn.stability - turn.chance) / turn.printed for turn in every)
-        checks = [
-            Check("exponent log p/p' surely needed beyond εκv, worst policy", beyond, 0.0),
-            Check("stability surely, as a share of E v(1 - exp(-εκv))", share, 1.0),
-            Check("stability surely, as a share of the printed lemma's", loose, 1.0),
-        ]
+        yield Check("stability surely, as a share of the printed lemma's", loose, 1.0)
         for name, turn in tight.items():
             shares = turn.exponent / np.where(turn.cost > 0, turn.allowed, np.nan)
             worst = float(np.fmax.reduce(shares))
-            checks.append(Check(f"{name}: exponent needed, as a share of εκv", worst, 0.9, False))
-        x, y = _seen(turns)
-        u, v = _seen(list(tight.values()))
-        line = np.array([0.0, max(x.max(), u.max())])
-        series = [
-            Series("random classes and totals", x, y, "points"),
-            Series("made to be tight", u, v, "points"),
-            Series("the lemma", line, line, "dashed"),
-        ]
-        plot = Plot("allowed: εκv", "needed: log p/p' of a policy", series)
-        return Finding([*checks, *refuted], plot, note)
+            yield Check(f"{name}: exponent needed, as a share of εκv", worst, 0.9, False)
+
+
+def _play(learner: ContextFTPL, context: Any, losses: Any) -> None:
+    learner.act(context)
+    learner.update(losses)
 
 
 def _leader_counts(learner: ContextFTPL, first: int, count: int) -> Counts:
     """How often each policy of a table leads under the next total, over some draws."""
-    noise, scale = noise_of(learner)
     table: Any = learner.oracle
-    leaders: Any = learner.leader.total.leaders(Draw(noise, first, scale), count)
+    leaders: Any = learner.leader.total.leaders(draw_of(learner, first), count)
     return np.bincount([leader.index for leader in leaders], minlength=table.n_policies)
 
 
-def _seen(turns: list[Turn]) -> tuple[FloatArray, FloatArray]:
-    """What is allowed and what is needed, where there is enough to tell."""
-    allowed = np.concatenate([turn.allowed for turn in turns])
-    needed = np.concatenate([turn.exponent for turn in turns])
-    return allowed[np.isfinite(needed)], needed[np.isfinite(needed)]
-
-
 @claim("additive-stability", "Lemma (transductive stability)", _CONFIDENCE)
-def additive(effort: Effort) -> Finding:
+def additive(effort: Effort) -> Iterator[Check]:
     """Whatever the losses, a policy that a round costs v more than another leads at least exp(-εκv)
     as often after it, κ = m or K; so stability is at most εκ E[v²].
 
-    Any losses. Tight for a set and all that differ from it by one element, nearly for swaps.
+    Any losses. Tight for a set and all that differ from it by one element, nearly for swaps. κ is m
+    where no action contains another, else K; the printed lemma has 4K.
     """
     lemma, n = Lemma(), effort.pick(150_000, 600_000)
     near = np.array([[[1, 1, 0]], [[0, 1, 0]], [[1, 0, 0]], [[1, 1, 1]]], dtype=bool)
     flips = lemma.turn(near, [0.4, 0.4, -0.4], n, effort.seed)
     swap = np.array([0.5, 0.5, -0.5, -0.5])
     swaps = lemma.turn([[[0, 1]], [[1, 2]], [[0, 3]]], swap, n, effort.seed, [(0, swap)])
-    return lemma.find(
-        effort,
-        {"a set and its neighbours, κ = K = 3": flips},
-        "κ is m where no action contains another, else K; the printed lemma has 4K",
-        _refutes("κ = 1 for sets that contain one another", flips),
-        _refutes("κ = 1 for pairs of elements", swaps),
-    )
+    yield from lemma.tried(effort, {"a set and its neighbours, κ = K = 3": flips})
+    yield _refutes("κ = 1 for sets that contain one another", flips)
+    yield _refutes("κ = 1 for pairs of elements", swaps)
 
 
 @claim("multiplicative-stability", "Lemma (multiplicative stability)", _CONFIDENCE)
-def multiplicative(effort: Effort) -> Finding:
+def multiplicative(effort: Effort) -> Iterator[Check]:
     """With linear losses that are never negative a policy that a round costs v leads at least
     exp(-εv) as often after it, so stability is at most ε E[v²].
+
+    The last display of the printed proof has its inequality reversed (erratum 4).
     """
     lemma, n = Lemma(nonnegative=True), effort.pick(150_000, 600_000)
     alone = lemma.turn(np.array([[[False]], [[True]]]), [1.0], n, effort.seed)
@@ -234,17 +217,14 @@ def multiplicative(effort: Effort) -> Finding:
     paid = float((whole.before - whole.after) @ whole.least) / whole.draws
     squares = _EPSILON * float(whole.before @ whole.least**2) / whole.draws
     what = "stability, against ε E(f - min f)²: too small a limit for sets"
-    return lemma.find(
-        effort,
-        {"one element or none": alone, "three elements or all but one": whole},
-        "the last display of the printed proof has its inequality reversed (erratum 4)",
-        _refutes("κ = 1 with the loss less the smallest one", whole),
-        Check(what, paid - whole.chance, squares, False),
-    )
+    tight = {"one element or none": alone, "three elements or all but one": whole}
+    yield from lemma.tried(effort, tight)
+    yield _refutes("κ = 1 with the loss less the smallest one", whole)
+    yield Check(what, paid - whole.chance, squares, False)
 
 
 @claim("separator-stability", "Lemma (stability for small separator)", _CONFIDENCE)
-def separator(effort: Effort) -> Finding:
+def separator(effort: Effort) -> Iterator[Check]:
     """With noise on d separating contexts only the same holds with d times the exponent, and with
     less than d times it does not.
 
@@ -256,13 +236,9 @@ def separator(effort: Effort) -> Finding:
     exact = lemma.turn(maps[:, :, None], [0.4], n, effort.seed)
     behind = [(x, [0.0, 0.5]) for x in range(d)]
     near = lemma.turn(maps.astype(int), [0.0, 1.0], n, effort.seed, behind)
-    return lemma.find(
-        effort,
-        {"all maps from 3 contexts to an element or none": exact},
-        "a policy must win on every context of the separator at once, so noise pays d times",
-        _refutes("κ without the factor d", exact),
-        _refutes("κ without the factor d, single actions", near),
-    )
+    yield from lemma.tried(effort, {"all maps from 3 contexts to an element or none": exact})
+    yield _refutes("κ without the factor d", exact)
+    yield _refutes("κ without the factor d, single actions", near)
 
 
 def _refutes(what: str, turn: Turn) -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,43 +23,35 @@ from hannan.core.oracle import Draw
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.learners import ContextFTPL, PlayoutFTPL
+from hannan.learners import PlayoutFTPL
 from hannan.oracles import FinitePolicies, Switching
-from hannan.verify._games import Means, Repeats, regrets, scatter, seeded, seeds
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.adversaries import Repeats
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.trial import Trial
 
 _K = 1  # switches of the sequences that regret is measured against
 
 
-class Problem:
-    """A class, contexts that are known in advance, and losses on them."""
+def _problem(
+    what: str, base: FinitePolicies, contexts: list[int], environment: Environment
+) -> tuple[Trial, dict[str, Any]]:
+    """Return the trial of a class on contexts that are known in advance, and its sizes."""
+    T, oracle = len(contexts), Switching(base, _K, sequence=contexts)
+    base_size = base.log_size(sorted(set(contexts)))
+    G = laplace_complexity(oracle, oracle.contexts, seed=0)
+    known: dict[str, Any] = {"n_actions": base.n_actions, "complexity": G}
+    sizes = {"d": T, "log_size": switching_log_size(T, _K, base_size), **known}
 
-    def __init__(
-        self, name: str, base: FinitePolicies, contexts: list[int], world: Environment
-    ) -> None:
-        self.name = name
-        self.base = base
-        self.world = world
-        self.T = len(contexts)
-        self.oracle = Switching(base, _K, sequence=contexts)
-        self.base_size = base.log_size(sorted(set(contexts)))
-        G = laplace_complexity(self.oracle, self.oracle.contexts, seed=0)
-        self.known: dict[str, Any] = {"n_actions": base.n_actions, "complexity": G}
-        size = switching_log_size(self.T, _K, self.base_size)
-        self.sizes = {"d": self.T, "log_size": size, **self.known}
+    def bound(form: str, epsilon: float | None = None) -> Bound:
+        if epsilon is not None:
+            return complete_information(T, form=form, epsilon=epsilon, **sizes)
+        return switching(T, switches=_K, log_size=base_size, form=form, **known)
 
-    def bound(self, form: str) -> Bound:
-        """The corollary."""
-        return switching(self.T, switches=_K, log_size=self.base_size, form=form, **self.known)
-
-    def regrets(self, numbers: list[int], kind: Any = ContextFTPL, **how: Any) -> FloatArray:
-        """Regret against the best sequence of policies, for each seed."""
-        make = seeded(kind, **{"oracle": self.oracle, "horizon": self.T, **how})
-        return regrets(make, self.world, self.T, numbers, switches=_K)
+    return Trial(what, oracle, environment, T, bound, switches=_K), sizes
 
 
-def problems(T: int, rng: np.random.Generator) -> list[Problem]:
-    """Worlds that change half-way, and one that reacts to what is played."""
+def problems(T: int, rng: np.random.Generator) -> list[tuple[Trial, dict[str, Any]]]:
+    """Return trials in environments that change half-way, and in one that reacts."""
     two = FinitePolicies([[0], [1]])
     early = (np.arange(T) < T // 2)[:, None]
     steady = np.where(early, [0.0, 1.0], [1.0, 0.0])
@@ -71,10 +64,10 @@ def problems(T: int, rng: np.random.Generator) -> list[Problem]:
     random = (rng.random((T, 2)) < chance).astype(float)
     nowhere = [0] * T
     return [
-        Problem("steady halves", two, nowhere, FromArrays(nowhere, steady)),
-        Problem("tied, then steady", two, nowhere, FromArrays(nowhere, turns)),
-        Problem("random losses", three, x.tolist(), FromArrays(x.tolist(), random)),
-        Problem("adaptive adversary", two, nowhere, Repeats(two)),
+        _problem("steady halves", two, nowhere, FromArrays(nowhere, steady)),
+        _problem("tied, then steady", two, nowhere, FromArrays(nowhere, turns)),
+        _problem("random losses", three, x.tolist(), FromArrays(x.tolist(), random)),
+        _problem("adaptive adversary", two, nowhere, Repeats(two)),
     ]
 
 
@@ -83,42 +76,29 @@ def problems(T: int, rng: np.random.Generator) -> list[Problem]:
     "Corollary 4 (switching regret)",
     "means many standard errors below their bounds",
 )
-def regret_to_sequences(effort: Effort) -> Finding:
+def regret_to_sequences(effort: Effort) -> Iterator[Check]:
     """On a known sequence of contexts regret to the best sequence of policies with k switches is at
     most that of Theorem 2 with d = T and N^(k+1) T^k policies (printed: N^k); noise on the future
     alone makes it √(2πT log Ñ).
 
-    The corollary as corrected, its sharp and its playout form, and a learner that sits still.
+    The corollary as corrected, its sharp and its playout form, and a learner that sits still. The
+    printed bound exceeds the number of rounds, the sharp and the playout one do not.
     """
-    numbers = seeds(effort, "switching", 4, 16)
-    checks = Means()
-    drawn: list[Check] = []
-    for problem in problems(effort.pick(300, 900), effort.rng("switching", "losses")):
-        name, T, sizes = problem.name, problem.T, problem.sizes
-        printed, sharp, playout = (problem.bound(f) for f in ("printed", "sharp", "playout"))
-        theorem = problem.regrets(numbers, epsilon=printed.epsilon)
-        same = complete_information(T, form="sharp", epsilon=printed.epsilon, **sizes)
-        best = problem.regrets(numbers, epsilon=sharp.epsilon)
-        own = problem.regrets(numbers)
-        future = problem.regrets(numbers, PlayoutFTPL)
-        checks.below(f"{name}: regret, printed bound", theorem, printed.value)
-        checks.below(f"{name}: regret, sharp bound at the same ε", theorem, same.value)
-        checks.below(f"{name}: regret at the best sharp ε", best, sharp.value)
-        checks.below(f"{name}: regret, self-tuned", own, self_tuned(T, **sizes).value)
-        checks.below(f"{name}: regret, noise on the future only", future, playout.value)
-        drawn += checks[-5:]
-        checks += [
-            Check(f"{name}: sharp bound below the printed one", sharp.value, printed.value),
-            Check(f"{name}: playout bound below the sharp one", playout.value, sharp.value),
-        ]
-        if problem.world.oblivious:
-            plain = problem.regrets(numbers, oracle=problem.base)
-            times = float(plain.mean() / own.mean())
-            what = f"{name}: regret without sequences, as a multiple of that with"
-            checks.append(Check(what, times, 2.0, at_most=False))
-    plot = scatter(drawn, "bound", "regret to the best sequence", log=True)
-    note = "the printed bound exceeds the number of rounds, the sharp and the playout one do not"
-    return Finding(checks, plot, note)
+    seeds = effort.seeds("switching", 4, 16)
+    for trial, sizes in problems(effort.pick(300, 900), effort.rng("switching", "losses")):
+        what, T = trial.what, trial.horizon
+        yield from trial.theorem(seeds)
+        own = trial.regret(seeds)
+        yield Check(f"{what}: regret, self-tuned", own, self_tuned(T, **sizes).value)
+        sharp, playout = (trial.bound(form=form).value for form in ("sharp", "playout"))
+        future = trial.regret(seeds, learner=PlayoutFTPL, horizon=T)
+        yield Check(f"{what}: regret, noise on the future only", future, playout)
+        yield Check(f"{what}: playout bound below the sharp one", playout, sharp)
+        if trial.environment.oblivious:
+            switching_oracle: Any = trial.oracle
+            times = trial.regret(seeds, oracle=switching_oracle.base) / own
+            name = f"{what}: regret without sequences, as a multiple of that with"
+            yield Check(name, times, 2.0, at_most=False)
 
 
 def sequences(T: int, N: int, k: int, grid: int = 1) -> NDArray[np.int64]:
@@ -131,9 +111,11 @@ def sequences(T: int, N: int, k: int, grid: int = 1) -> NDArray[np.int64]:
 
 
 @claim("switching-sequences", "Corollary 4, the number of sequences", "exact")
-def counted(effort: Effort) -> Finding:
+def counted(effort: Effort) -> Iterator[Check]:
     """There are Σ C(T-1, i) N (N-1)^i sequences of T policies with at most k switches, no more than
     T^k N^(k+1); the printed T^k N^k counts k intervals and is too small.
+
+    Two rounds and three policies have 9 sequences with at most one switch; the printed count is 6.
     """
     cases = list(product(range(1, effort.pick(7, 9)), (2, 3), range(1, 4)))
     formula, oracles = [], []
@@ -144,25 +126,11 @@ def counted(effort: Effort) -> Finding:
     count = np.array([len(sequences(*case)) for case in cases], float)
     printed = np.array([float(T * N) ** k for T, N, k in cases])
     corrected = printed * [N for _, N, _ in cases]
-    order = np.argsort(count)
-    checks = [
-        Check("largest relative error of the formula", _apart(formula, count), 1e-9),
-        Check("largest relative error of the oracle's size", _apart(oracles, count), 1e-9),
-        Check("largest share of T^k N^(k+1)", float((count / corrected).max()), 1.0),
-        Check("largest share of the printed T^k N^k", float((count / printed).max()), 1.1, False),
-    ]
-    series = [
-        Series("formula", count[order], np.array(formula)[order], "points"),
-        Series("T^k N^(k+1)", count, corrected, "points"),
-        Series("T^k N^k, as printed", count, printed, "points"),
-        Series("listed", count[order], count[order], "dashed"),
-    ]
-    plot = Plot("sequences, listed", "count", series, log_x=True, log_y=True)
-    note = (
-        "k switches make k + 1 intervals: two rounds and three policies have 9 sequences with "
-        "at most one switch, and the printed count is 6"
-    )
-    return Finding(checks, plot, note)
+    yield Check("largest relative error of the formula", _apart(formula, count), 1e-9)
+    yield Check("largest relative error of the oracle's size", _apart(oracles, count), 1e-9)
+    yield Check("largest share of T^k N^(k+1)", float((count / corrected).max()), 1.0)
+    share = float((count / printed).max())
+    yield Check("largest share of the printed T^k N^k", share, 1.1, at_most=False)
 
 
 def _apart(found: list[float], exact: FloatArray) -> float:
@@ -170,7 +138,7 @@ def _apart(found: list[float], exact: FloatArray) -> float:
 
 
 @claim("switching-oracle", "Lemma (oracle for sequences)", "holds on every instance")
-def found_by_the_oracle(effort: Effort) -> Finding:
+def found_by_the_oracle(effort: Effort) -> Iterator[Check]:
     """A dynamic programme finds the best sequence; with switches on a grid of step b only, it is
     worse by k⌊b/2⌋ times the range of a round's losses at most.
     """
@@ -200,18 +168,13 @@ def found_by_the_oracle(effort: Effort) -> Finding:
     pair = FinitePolicies([[0], [1]])
     price, _ = Instance(pair, [0] * len(best), 1.0 - np.eye(2)[best], k).solved(grid=b)
     what = "price with every switch half a cell away: k⌊b/2⌋R"
-    checks = [
-        Check("largest error of a minimum, listed policies", off[0], 1e-3),
-        Check("largest error of a minimum, intervals", off[1], 1e-3),
-        Check("largest difference between a leader's loss and the minimum", max(lost), 1e-3),
-        Check("largest error of a minimum on a grid", max(beyond), 1e-9),
-        Check("largest price of a grid beyond k⌊b/2⌋R", max(gaps), 0.0),
-        Check(what, price, float(k * (b // 2)), False),
-    ]
-    series = [Series(method, exact, values, "points") for method, values in found.items()]
-    series.append(Series("equal", np.sort(exact), np.sort(exact), "dashed"))
-    plot = Plot("smallest loss, all sequences listed", "minimum found", series)
-    return Finding(checks, plot, "noise is held in single precision, hence 0.001")
+    # Noise is held in single precision, hence 0.001.
+    yield Check("largest error of a minimum, listed policies", off[0], 1e-3)
+    yield Check("largest error of a minimum, intervals", off[1], 1e-3)
+    yield Check("largest difference between a leader's loss and the minimum", max(lost), 1e-3)
+    yield Check("largest error of a minimum on a grid", max(beyond), 1e-9)
+    yield Check("largest price of a grid beyond k⌊b/2⌋R", max(gaps), 0.0)
+    yield Check(what, price, float(k * (b // 2)), at_most=False)
 
 
 class Instance(NamedTuple):

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from hannan import bounds
 from hannan.core import Oracle
-from hannan.core.oracle import WITHOUT_NOISE, Draw
+from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
 from hannan.experiments import play
 from hannan.learners import FTPL, ContextFTPL
 from hannan.oracles import AllPolicies, FinitePolicies
-from hannan.verify._games import noise_of, standard_error, turns
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.adversaries import turns
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.laplace_error import draw_of
+from hannan.verify.trial import Trial, standard_error
 
 _SIGMAS = 5.0  # a normal variable is that far out with probability 3e-7
 
@@ -28,17 +32,17 @@ class Terms(NamedTuple):
     """Loss of the leader of each round, [T, draws]."""
     foreseeing: FloatArray
     """Loss of the leader that knew the round, under the same noise."""
-    best: FloatArray
-    """Loss of the best policy of the first t rounds, [T]."""
+    best: float
+    """Loss of the best policy."""
     lowest: FloatArray
     """Noise of the policy it favours most, [draws]."""
     highest: FloatArray
     """Noise of the policy it favours least."""
 
     @property
-    def stability(self) -> FloatArray:
-        """The first term of the theorem, after each round."""
-        return np.cumsum((self.played - self.foreseeing).mean(axis=1))
+    def stability(self) -> float:
+        """The first term of the theorem."""
+        return float((self.played - self.foreseeing).mean(axis=1).sum())
 
     @property
     def error(self) -> float:
@@ -46,19 +50,13 @@ class Terms(NamedTuple):
         return float((self.highest - self.lowest).mean())
 
     @property
-    def regret(self) -> FloatArray:
-        """Expected regret after each round."""
-        return np.cumsum(self.played.mean(axis=1)) - self.best
-
-    def plot(self, limits: dict[str, FloatArray]) -> Plot:
-        """Regret beside what limits it, as they grow."""
-        t = np.arange(1, len(self.best) + 1)
-        dashes = [Series(label, t, values, "dashed") for label, values in limits.items()]
-        return Plot("round", "regret", [Series("regret", t, self.regret), *dashes])
+    def regret(self) -> float:
+        """Expected regret."""
+        return float(self.played.mean(axis=1).sum()) - self.best
 
 
 @claim("theorem-1", "Theorem 1", "false alarm below 1e-5")
-def decomposition(effort: Effort) -> Finding:
+def decomposition(effort: Effort) -> Iterator[Check]:
     """The perturbed leader's regret is at most stability, what it costs not to know the round, plus
     error, the spread of the noise over policies.
 
@@ -73,32 +71,25 @@ def decomposition(effort: Effort) -> Finding:
     sizes = bounds.sizes_of(oracle)
     learner = ContextFTPL(oracle, epsilon=epsilon, seed=int(rng.integers(2**31)))
     terms = _terms(learner, world, effort.pick(1000, 4000))
-    printed = bounds.stability_plus_error(epsilon, T, **sizes)
-    sharp = bounds.stability_plus_error(epsilon, T, form="sharp", **sizes)
+    bound = partial(bounds.stability_plus_error, epsilon, T, **sizes)
+    printed, sharp = bound(), bound(form="sharp")
+    trial = Trial("turns", oracle, world, T, bound, options={"epsilon": epsilon})
     n = effort.pick(40, 150)
-    fresh = np.array([play(learner.fresh(i), world).regret() for i in range(n)])
-    once = learner.clone(noise="once")
-    kept = np.array([play(once.fresh(n + i), world).regret() for i in range(n)])
-    mean = float(fresh.mean())
-    spread = math.sqrt((fresh.var(ddof=1) + kept.var(ddof=1)) / n)
+    fresh, kept = trial.regrets(range(n)), trial.regrets(range(n, 2 * n), noise="once")
+    mean, spread = float(fresh.mean()), math.sqrt((fresh.var(ddof=1) + kept.var(ddof=1)) / n)
     stability, limit = terms.stability, terms.stability + terms.error
-    checks = [
-        Check("mean regret of learners, fresh noise", mean, limit[-1]),
-        Check("the same with half the error, G/ε", mean, limit[-1] - terms.error / 2),
-        Check("noise once less noise fresh", abs(float(kept.mean()) - mean), _SIGMAS * spread),
-        Check("stability, against Theorem 2", stability[-1], sharp.terms["stability"]),
-        Check("error, against the printed lemma", terms.error, printed.terms["error"]),
-        Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"]),
-        Check("sharp bound against the printed one", sharp.value, printed.value),
-        _other_law(effort, oracle, world),
-    ]
-    plot = terms.plot({"stability + error": limit, "stability": stability})
-    note = f"{n} learners each way, {terms.played.shape[1]} draws for the terms"
-    return Finding(checks, plot, note)
+    yield Check("mean regret of learners, fresh noise", mean, limit)
+    yield Check("the same with half the error, G/ε", mean, limit - terms.error / 2)
+    yield Check("noise once less noise fresh", abs(float(kept.mean()) - mean), _SIGMAS * spread)
+    yield Check("stability, against Theorem 2", stability, sharp.terms["stability"])
+    yield Check("error, against the printed lemma", terms.error, printed.terms["error"])
+    yield Check("half the error, against the sharp one", terms.error / 2, sharp.terms["error"])
+    yield Check("sharp bound against the printed one", sharp.value, printed.value)
+    yield _other_law(effort, oracle, world)
 
 
 @claim("one-sided-error", "Theorem 1, sharp form", "five standard errors: false alarm below 1e-6")
-def one_sided_error(effort: Effort) -> Finding:
+def one_sided_error(effort: Effort) -> Iterator[Check]:
     """Only E[max noise] = G/ε is paid, not the printed E[max] - E[min] = 2G/ε: the best policy does
     not depend on the noise.
 
@@ -116,32 +107,30 @@ def one_sided_error(effort: Effort) -> Finding:
     bound = bounds.stability_plus_error(epsilon, T, loss_bound=pace, form="sharp", **sizes)
     error = bound.terms["error"]
     # What the foreseeing leader loses more than the best policy, for each draw.
-    excess = terms.foreseeing.sum(axis=0) - terms.best[-1]
+    excess = terms.foreseeing.sum(axis=0) - terms.best
     mean, chance = float(excess.mean()), _SIGMAS * standard_error(excess)
     regret, limit = terms.regret, terms.stability + error
-    checks = [
-        Check("foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance),
-        Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False),
-        Check("regret, against stability + G/ε", regret[-1], limit[-1], True, chance),
-        Check("regret, against stability + 2G/ε as printed", regret[-1], limit[-1] + error),
-        Check("stability, against Theorem 2", terms.stability[-1], bound.terms["stability"]),
-    ]
-    plot = terms.plot({"stability + G/ε": limit, "stability + 2G/ε, as printed": limit + error})
-    return Finding(checks, plot, f"every action but one loses {pace:g} a round")
+    yield Check("foreseeing leader's loss beyond the best, against G/ε", mean, error, True, chance)
+    yield Check("the same: G/ε is paid, so it cannot be lowered", mean, 0.8 * error, False)
+    yield Check("regret, against stability + G/ε", regret, limit, True, chance)
+    yield Check("regret, against stability + 2G/ε as printed", regret, limit + error)
+    yield Check("stability, against Theorem 2", terms.stability, bound.terms["stability"])
 
 
 def _terms(learner: ContextFTPL, world: FromArrays, draws: int) -> Terms:
     """Both leaders of every round under the learner's own noise, the same for all rounds."""
-    noise, scale = noise_of(learner)
+    draw = draw_of(learner)
     total = learner.oracle.objective()
-    low, high = (total.minima(Draw(noise, 0, s), draws) for s in (scale, -scale))
-    played, foreseeing, best = [], [], []
+    low, high = (
+        total.minima(draw._replace(scale=sign * draw.scale), draws) for sign in (1.0, -1.0)
+    )
+    played, foreseeing = [], []
     for context, loss in zip(world.contexts or (), np.asarray(world.losses), strict=True):
-        played.append(total.chosen(context, Draw(noise, 0, scale), draws) @ loss)
+        played.append(total.chosen(context, draw, draws) @ loss)
         total.add(context, loss)
-        foreseeing.append(total.chosen(context, Draw(noise, 0, scale), draws) @ loss)
-        best.append(total.minima()[0])
-    return Terms(np.array(played), np.array(foreseeing), np.array(best), low, -high)
+        foreseeing.append(total.chosen(context, draw, draws) @ loss)
+    best = float(total.minima()[0])
+    return Terms(np.array(played), np.array(foreseeing), best, low, -high)
 
 
 def _other_law(effort: Effort, oracle: Oracle, world: FromArrays) -> Check:

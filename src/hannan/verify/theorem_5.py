@@ -2,21 +2,124 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from hannan.bounds import predictable, self_tuned
+from hannan.core import Oracle, Predictor
+from hannan.core.policy import Action
+from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.learners import ContextFTPL
+from hannan.learners import ContextFTPL, SelfTuned
+from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.prediction import TRUST
-from hannan.oracles import FinitePolicies
-from hannan.verify._games import Means, Recorded, instability, let_play, scatter, seeds
-from hannan.verify._guesses import TWO, Problem, Script, problems
+from hannan.oracles import FinitePolicies, Subsets
+from hannan.predictors import Last, Mean
+from hannan.verify.adversaries import turns
 from hannan.verify.be_the_leader import foreseeing, lemma
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
+from hannan.verify.claim import Check, Effort, claim
+from hannan.verify.trial import Trial, sizes
 
 _LEVEL = 1e-6
+_TWO = FinitePolicies([[0], [1]])
+
+
+class Script(Predictor):
+    """Guesses that were written down beforehand, one for each round."""
+
+    def __init__(self, rows: FloatArray) -> None:
+        self.rows = rows
+        self._round = 0
+
+    def predict(self, context: Any) -> FloatArray:
+        """Return the row of this round."""
+        return np.array(self.rows[self._round])
+
+    def learn(self, context: Any, action: Action, loss: Any) -> None:
+        """Go on to the next row."""
+        self._round += 1
+
+
+def losses_of_actions(oracle: Oracle, losses: FloatArray) -> FloatArray:
+    """Return the loss of each action in each round, from those of its elements."""
+    chosen = [
+        list(elements) for elements in combinations(range(losses.shape[1]), oracle.max_chosen)
+    ]
+    return np.array([losses[:, elements].sum(axis=1) for elements in chosen]).T
+
+
+def guesses(environment: FromArrays, predictor: Predictor) -> FloatArray:
+    """Return the guess of each round, as a predictor that sees all losses makes it."""
+    losses = np.asarray(environment.losses)
+    predictor = predictor.clone()
+    if hasattr(predictor, "prepare"):
+        predictor.prepare(losses.shape[1])
+    rows = []
+    for context, row in zip(environment.contexts or [None] * len(losses), losses, strict=True):
+        rows.append(np.clip(predictor.predict(context), 0.0, 1.0))
+        predictor.learn(context, np.arange(len(row)), row)
+    return np.array(rows)
+
+
+def squared_errors(
+    oracle: Oracle, environment: FromArrays, predictor: Predictor
+) -> tuple[float, float]:
+    """Return the sums over rounds of the squared norm and of the squared range of f - Q."""
+    off = np.asarray(environment.losses) - guesses(environment, predictor)
+    gaps = losses_of_actions(oracle, off)
+    return float((np.abs(gaps).max(axis=1) ** 2).sum()), float((np.ptp(gaps, axis=1) ** 2).sum())
+
+
+def problem(
+    what: str,
+    oracle: Oracle,
+    environment: FromArrays,
+    predictor: Predictor,
+    separator: Sequence[int] | None = None,
+) -> Trial:
+    """Return the trial of a learner that always trusts a predictor."""
+    norms, ranges = squared_errors(oracle, environment, predictor)
+    known = sizes(oracle, separator=separator)
+    bound = partial(predictable, norms, squared_ranges=ranges, **known)
+    options = {"separator": separator, "predictor": predictor, "trust": "always"}
+    return Trial(what, oracle, environment, environment.horizon, bound, options=options)
+
+
+def problems(T: int, rng: np.random.Generator) -> list[Trial]:
+    """Return trials with losses like the last ones, like their mean, or unlike any guess."""
+    t = np.arange(T)
+    x = t % 3
+    # Constant policies, each of them hit on one context: without a guess the leader is hit.
+    three = FinitePolicies(np.repeat(np.arange(3)[:, None], 3, axis=1))
+    drift = 0.5 + 0.5 * np.cos(2 * np.pi * (2.0 * t[:, None] / T + rng.random((3, 3))[x]))
+    slow = FromArrays(x.tolist(), 0.8 * np.eye(3)[x] + 0.2 * drift)
+    path = 0.5 + 0.5 * np.cos(2 * np.pi * (4.0 * t[:, None] / T + rng.random(4)))
+    means = rng.random((3, 3))
+    independent = np.clip(means[x] + 0.5 * (rng.random((T, 3)) - 0.5), 0.0, 1.0)
+    both = FinitePolicies([[0, 0, 1, 1, 0], [1, 1, 0, 1, 0], [0, 1, 1, 0, 0]])
+    y = rng.integers(5, size=T)
+    elsewhere = FromArrays(y.tolist(), rng.random((5, 2))[y] * rng.random((T, 2)))
+    taken = turns(T, T // 8)
+    wrong = Script(1.0 - np.asarray(taken.losses))
+    return [
+        problem("slowly varying losses", three, slow, Last()),
+        problem("slowly varying losses, sets", Subsets(4, 2), FromArrays(None, path), Last()),
+        problem("independent losses", three, FromArrays(x.tolist(), independent), Mean()),
+        problem("independent losses, separator", both, elsewhere, Mean(), [0, 1, 2]),
+        problem("wrong guesses", _TWO, taken, wrong),
+    ]
+
+
+def self_tuned_limit(trial: Trial, squared_ranges: float) -> float:
+    """Return Theorem 5 for a learner that tunes itself."""
+    signed: dict[str, Any] = {"nonnegative": False, "loss_range": (-1.0, 1.0)}
+    known = sizes(trial.oracle, separator=trial.options["separator"])
+    return self_tuned(trial.horizon, squares=squared_ranges, **signed, **known).value
 
 
 @claim(
@@ -24,55 +127,55 @@ _LEVEL = 1e-6
     "Theorem 5",
     "means many standard errors below their bounds; right guesses: Bernstein's at 1e-6",
 )
-def follows_errors(effort: Effort) -> Finding:
+def follows_errors(effort: Effort) -> Iterator[Check]:
     """With predictors regret is at most 4εK Σ‖f - Q‖² + (10/ε)√(dm) log N (d times the first term
     with a separator); sharp: εκ Σ range(f - Q)² + G/ε, with no K for single actions.
     """
-    numbers = seeds(effort, "theorem-5", 8, 40)
-    tried = problems(effort.pick(200, 1200), effort.rng("theorem-5", "losses"))
-    checks = Means()
-    for problem in tried:
-        name, errors = problem.name, problem.errors("always")
-        printed, sharp = (problem.bound(errors, form) for form in ("printed", "sharp"))
-        found = problem.regrets(printed.epsilon, "always", numbers)
-        at = problem.bound(errors, "sharp", printed.epsilon)
-        best = problem.regrets(sharp.epsilon, "always", numbers)
-        own = problem.regrets("adaptive", "always", numbers)
-        limit = problem.self_tuned(errors.used)
-        checks.below(f"{name}: regret, printed bound", found, printed.value)
-        checks.below(f"{name}: regret, sharp bound at the same ε", found, at.value)
-        what = f"{name}: sharp bound below the printed one"
-        checks.append(Check(what, sharp.value, printed.value))
-        checks.below(f"{name}: regret at the best sharp ε", best, sharp.value)
-        checks.below(f"{name}: regret, self-tuned", own, limit)
-    plot = scatter([c for c in checks if ": regret" in c.what], "bound", "regret", log=True)
-    checks += _right_guesses(tried, seeds(effort, "right guesses", 30, 200))
-    return Finding(checks, plot, "regrets below 0.1 are drawn at 0.1")
+    seeds = effort.seeds("theorem-5", 8, 40)
+    trials = problems(effort.pick(200, 1200), effort.rng("theorem-5", "losses"))
+    for trial in trials:
+        yield from trial.theorem(seeds)
+        environment: Any = trial.environment
+        _, ranges = squared_errors(trial.oracle, environment, trial.options["predictor"])
+        limit = self_tuned_limit(trial, ranges)
+        yield Check(f"{trial.what}: regret, self-tuned", trial.regret(seeds), limit)
+    yield from _right_guesses(trials, effort.seeds("right guesses", 30, 200))
 
 
-def _right_guesses(tried: list[Problem], numbers: list[int]) -> list[Check]:
+def _right_guesses(trials: list[Trial], seeds: list[int]) -> Iterator[Check]:
     """With right guesses only noise costs anything, and self-tuning then uses none.
 
     If one of two actions always costs 1, noise of size s costs nearly s G: the learner errs in
     round t with the probability that noise outweighs t rounds. The allowance is Bernstein's.
     """
     losses = np.tile([0.0, 1.0], (200, 1))
-    steady = Problem("", TWO, FromArrays(None, losses), Script(losses))
-    noisy = steady.regrets(0.05, "always", numbers)
-    limit = steady.bound(steady.errors("always"), "sharp", 0.05).value
-    share = -np.log(_LEVEL) / len(numbers)
+    steady = problem("", _TWO, FromArrays(None, losses), Script(losses))
+    limit = steady.bound(form="sharp", epsilon=0.05).value
+    share = -np.log(_LEVEL) / len(seeds)
     chance = float(np.sqrt(2.0 * limit * share) + share / 3.0)
-    right = [replace(each, predictor=Script(np.asarray(each.world.losses))) for each in tried]
-    own = [
-        each.regrets("adaptive", trust, numbers[:2]).max()
-        for each in (steady, *right)
-        for trust in TRUST
-    ]
     what = "right guesses, ε = 1/20: regret at most G/ε"
-    return [
-        Check(what, float(noisy.mean()), limit, allowance=chance),
-        Check("right guesses: largest regret, self-tuned", float(max(own)), 0.0),
-    ]
+    yield Check(what, steady.regret(seeds, epsilon=0.05), limit, allowance=chance)
+    worst = 0.0
+    for trial in (steady, *trials):
+        environment: Any = trial.environment
+        right = replace(
+            trial, options={**trial.options, "predictor": Script(np.asarray(environment.losses))}
+        )
+        worst = max(worst, *(right.regrets(seeds[:2], trust=trust).max() for trust in TRUST))
+    yield Check("right guesses: largest regret, self-tuned", float(worst), 0.0)
+
+
+class Recorded(SelfTuned):
+    """Self-tuning, with a record of the instability cost."""
+
+    def __init__(self, eagerness: float | None = None) -> None:
+        super().__init__(eagerness)
+        self.costs: list[float] = []
+
+    def after(self, leader: PerturbedLeader, instability: float) -> None:
+        """Note the cost of a round, and tune."""
+        self.costs.append(instability)
+        super().after(leader, instability)
 
 
 @claim(
@@ -80,7 +183,7 @@ def _right_guesses(tried: list[Problem], numbers: list[int]) -> list[Check]:
     "Lemma (follow vs be the leader with predictors)",
     "holds on every path",
 )
-def on_every_path(effort: Effort) -> Finding:
+def on_every_path(effort: Effort) -> Iterator[Check]:
     r"""What a guess leaves unforeseen is all that is paid for, besides the noise on the best policy
     and on the first one.
 
@@ -89,58 +192,22 @@ def on_every_path(effort: Effort) -> Finding:
     loss. Each surprise :math:`(f-Q)(a) - (f-Q)(b)` is paid and never earned.
     """
     rng = effort.rng("optimistic leader")
-    gaps, least = [], [0.0]
+    excess, least = [], [0.0]
     for _ in range(effort.pick(60, 1500)):
         N, d, K, T = (int(n) for n in rng.integers([2, 1, 2, 1], [12, 5, 5, 30]))
-        table = rng.integers(K, size=(N, d))
-        oracle = FinitePolicies(table, n_actions=K)
+        oracle = FinitePolicies(rng.integers(K, size=(N, d)), n_actions=K)
         x = rng.integers(d, size=T).tolist()
         f, Q = rng.integers(-3, 4, size=(2, T, K)).astype(float)
         scale = float(rng.choice([0.0, 0.3, 3.0, 30.0]))
         key = int(rng.integers(2**63))
-        gaps.append(foreseeing(oracle, key, scale, zip(x, f, Q, strict=True)))
+        excess.append(foreseeing(oracle, key, scale, zip(x, f, Q, strict=True)))
         options: Any = {"trust": "always", "loss_range": (-3.0, 3.0)}
         learner = ContextFTPL(oracle, epsilon=Recorded(), predictor=Script(Q), **options)
         for context, losses in zip(x, f, strict=True):
-            let_play(learner, context, losses)
-        least.append(float(instability(learner).min()))
+            learner.act(context)
+            learner.update(losses)
+        step: Any = learner.step
+        least += step.costs
+    yield lemma(excess)
     what = "smallest cost of a surprise, self-tuned learners"
-    return lemma(gaps, Check(what, min(least), 0.0, False))
-
-
-@claim(
-    "earned-trust",
-    "Predictors that may be bad (beyond Theorem 5)",
-    "holds on every path; a mean far below its bound",
-)
-def trust_is_earned(effort: Effort) -> Finding:
-    """Guesses used only while they have done better than none cost at most twice the smaller of the
-    two sums of squared ranges, and one step.
-    """
-    rng = effort.rng("earned trust")
-    used, better, steps = [], [], []
-    for i in range(effort.pick(40, 400)):
-        T = int(rng.integers(1, 200))
-        f, Q = rng.random((2, T, 2)) * rng.random((2, T, 1)) ** rng.choice([0.0, 1.0, 4.0])
-        if i % 4 == 0:  # the guess is wrong whenever it is trusted and right when it is not
-            f, Q = np.tile([[0.0, 0.0], [1.0, 0.0]], (T, 1))[:T], np.tile([1.0, 0.0], (T, 1))
-        errors = Problem("", TWO, FromArrays(None, f), Script(Q)).errors("earned")
-        used.append(errors.used)
-        better.append(min(errors.offered, errors.none))
-        steps.append(errors.step)
-    limits = 2.0 * np.array(better) + steps
-    (wrong,) = (p for p in problems(effort.pick(200, 1200), rng) if p.name == "wrong guesses")
-    errors = wrong.errors("earned")
-    allowed = 2.0 * errors.none + errors.step
-    own = wrong.regrets("adaptive", "earned", seeds(effort, "earned trust", 8, 60))
-    excess = float(max(used - limits))
-    checks = Means()
-    checks.append(Check("largest excess over twice the better sum and a step", excess, 0.0))
-    checks.append(Check("wrong guesses: squared ranges used", errors.used, allowed))
-    checks.below("wrong guesses: regret, self-tuned", own, wrong.self_tuned(allowed))
-    series = [
-        Series("games", limits, used, "points"),
-        Series("the limit", np.sort(limits), np.sort(limits), "dashed"),
-    ]
-    x = "twice the smaller sum of squared ranges, with the guesses or without, and a step"
-    return Finding(checks, Plot(x, "squared ranges used", series))
+    yield Check(what, min(least), 0.0, at_most=False)

@@ -13,13 +13,12 @@ from hannan.core.oracle import WITHOUT_NOISE
 from hannan.core.validation import FloatArray
 from hannan.learners import ContextSemiBanditFTPL
 from hannan.oracles import ListedRules
-from hannan.verify.claim import Check, Effort, Finding, Plot, Series, claim
 
 RULES, FEATURES = 50, 4
 
 
 def rule_game(seed: int, rounds: int, **options: Any) -> tuple[float, float]:
-    """Regret against the best rule where the leading one is punished in every round; the bound.
+    """Return the regret to the best rule where the leading one is punished, and the bound.
 
     Contexts never come twice, and from two to four new actions are offered in each round.
     """
@@ -44,7 +43,7 @@ def rule_game(seed: int, rounds: int, **options: Any) -> tuple[float, float]:
 
 
 def _rules(weights: FloatArray) -> list[Callable[[Any, FloatArray], int]]:
-    """Rules that take the action of the lowest score, w times context times action.
+    """Return rules that take the action of the lowest score, w times context times action.
 
     A round asks all of them about the same rows, so the first one asked computes it for all.
     """
@@ -59,32 +58,3 @@ def _rules(weights: FloatArray) -> list[Callable[[Any, FloatArray], int]]:
         return choices[number]
 
     return [partial(choice, number) for number in range(len(weights))]
-
-
-@claim("listed-rules", "Theorem 3, a separator with κ = 1", "the mean of 20 games against a bound")
-def listed_rules(effort: Effort) -> Finding:
-    """With one Laplace number for each of 50 listed rules, regret stays below the bound of
-    self-tuning against an adversary that punishes the leading rule, although contexts never come
-    twice and every round offers other actions.
-
-
-    """
-    rounds, games = effort.pick(2000, 5000), effort.pick(20, 20)
-    seeds = [effort.seed * 1000 + i for i in range(games)]
-    found = [rule_game(seed, rounds) for seed in seeds]
-    regrets, bound = np.array([regret for regret, _ in found]), found[0][1]
-    plot = Plot(
-        "game",
-        "regret",
-        [
-            Series("regret", np.arange(games), regrets, "points"),
-            Series("bound", [0, games - 1], [bound, bound], "dashed"),
-        ],
-    )
-    return Finding(
-        [
-            Check(f"mean regret of {games} games", float(regrets.mean()), bound),
-            Check("the largest regret", float(regrets.max()), bound),
-        ],
-        plot,
-    )

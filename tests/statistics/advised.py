@@ -1,4 +1,4 @@
-"""Worlds with a voice that knows them, and games in which a predictor says what it says."""
+"""Environments with an adviser that knows them, and games of learners that are advised."""
 
 from __future__ import annotations
 

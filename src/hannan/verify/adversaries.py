@@ -1,0 +1,152 @@
+"""Environments made to hurt."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hannan.core import Environment, Oracle, Round
+from hannan.core.validation import FloatArray
+from hannan.environments import FromArrays
+from hannan.oracles import FinitePolicies
+
+
+def turns(
+    horizon: int,
+    last: int,
+    contexts: Sequence[Any] = (0,),
+    K: int = 2,
+    *,
+    first: int = 0,
+    together: bool = False,
+) -> FromArrays:
+    """Let all actions take turns at costing 1, `first` first, until action 0 is best for good.
+
+    Taking turns is what hurts most if there is too little noise, the end if there is too much:
+    for two actions on one context, noise of any size s costs s G at the end. Contexts come round
+    and round, and turns are taken on each of them, or `together` (for classes in which contexts
+    have to do with each other; K and the number of contexts should then be coprime).
+    """
+    order = [contexts[t % len(contexts)] for t in range(horizon)]
+    times = np.arange(horizon) // (1 if together else len(contexts))
+    losses = np.eye(K)[(times + first) % K]
+    losses[horizon - last :] = 1.0
+    losses[horizon - last :, 0] = 0.0
+    return FromArrays(order, losses)
+
+
+def steady(oracle: Oracle, contexts: Sequence[Any], horizon: int, good: float) -> FromArrays:
+    """Let one policy's elements always cost `good`, all others 1.
+
+    An estimate that does not make up for how rarely an element is seen shares play among all of
+    them, in proportion to one over their losses.
+    """
+    best = oracle.objective().leader()
+    losses = np.ones((horizon, int(oracle.n_actions or 0)))
+    order = [contexts[t % len(contexts)] for t in range(horizon)]
+    for t, context in enumerate(order):
+        losses[t, best(context)] = good
+    return FromArrays(order, losses)
+
+
+class Listed(Environment):
+    """Given losses, vectors or functions, without contexts: an oblivious adversary."""
+
+    def __init__(self, losses: Sequence[Any], n_actions: int) -> None:
+        self.losses = losses
+        self.n_actions = n_actions
+
+    @property
+    def horizon(self) -> int:
+        """Their number."""
+        return len(self.losses)
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """The first ones."""
+        for loss in self.losses[:horizon]:
+            yield Round(None, loss)
+
+
+class Repeats(Environment):
+    """An adversary that expects what it has seen before.
+
+    For each context and totals (those of all policies, less the smallest) it notes what was
+    played, and when they come back charges for the action played most often; the first time, for
+    the last action on that context. Noise drawn once makes the learner a function of the totals,
+    and then it pays in nearly every round.
+
+    The `arrivals` are the contexts, again and again in this order; the expected action costs
+    `high` and the others `low`.
+    """
+
+    oblivious = False
+    oracle: FinitePolicies
+
+    def __init__(
+        self,
+        oracle: FinitePolicies,
+        arrivals: Sequence[int] = (0,),
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> None:
+        self.oracle = oracle
+        self.arrivals = arrivals
+        self.low = low
+        self.high = high
+        self.n_actions = oracle.n_actions
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """What was seen before costs most."""
+        K = self.n_actions
+        plays = self.oracle.table
+        totals = np.zeros(len(plays))
+        seen: dict[tuple[int, bytes], FloatArray] = defaultdict(lambda: np.zeros(K))
+        last = dict.fromkeys(self.arrivals, 0)
+        for t in range(horizon):
+            x = self.arrivals[t % len(self.arrivals)]
+            record = seen[x, (totals - totals.min()).tobytes()]
+            expected = int(record.argmax()) if record.any() else last[x]
+            losses = np.full(K, self.low)
+            losses[expected] = self.high
+            this = Round(x, losses)
+            yield this
+            assert isinstance(this.action, int)
+            record[this.action] += 1.0
+            last[x] = this.action
+            totals += losses[plays[:, x]]
+
+
+class Habits(Environment):
+    """An adversary that charges 1 for what has been played most, of late, on the same context.
+
+    The `arrivals` are the contexts, drawn evenly. Another element costs 1 too with probability
+    `others`, and in the next round on its context a round still counts `memory`.
+    """
+
+    oblivious = False
+    oracle: Oracle
+
+    def __init__(
+        self, oracle: Oracle, arrivals: Sequence[Any], others: float = 0.3, memory: float = 0.9
+    ) -> None:
+        self.oracle = oracle
+        self.arrivals = arrivals
+        self.others = others
+        self.memory = memory
+        self.n_actions = int(oracle.n_actions or 0)
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Round]:
+        """Habits cost."""
+        K, m = self.n_actions, self.oracle.max_chosen
+        played = np.zeros((len(self.arrivals), K))
+        for _ in range(horizon):
+            i = int(rng.integers(len(self.arrivals)))
+            losses = (rng.random(K) < self.others).astype(np.float64)
+            losses[np.argsort(-played[i], kind="stable")[:m]] = 1.0
+            this = Round(self.arrivals[i], losses)
+            yield this
+            played[i] *= self.memory
+            played[i, this.action] += 1.0

@@ -1,0 +1,130 @@
+"""A trial: learners of one kind play in one environment, and their regret is held to a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hannan.bounds import Bound, Sizes, laplace_complexity, sizes_of
+from hannan.core import Environment, Learner, Oracle
+from hannan.core.validation import FloatArray
+from hannan.experiments import Trace, play
+from hannan.learners import ContextFTPL, ContextSemiBanditFTPL
+from hannan.verify.claim import Check
+
+SIGMAS = 5.5
+"""Standard errors allowed to chance: a normal variate strays further with probability 4e-8."""
+FIXED_SEEDS = "means over games with fixed seeds, many standard errors below their bounds"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An oracle, an environment, a kind of learner and a bound, tried over seeds."""
+
+    what: str
+    oracle: Oracle
+    environment: Environment
+    horizon: int
+    bound: Callable[..., Bound]
+    """Takes `form` and the tuning: `epsilon` and, with partial feedback, `max_resamples`."""
+    learner: Callable[..., Learner] = ContextFTPL
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments of the learner."""
+    switches: int | None = None
+    """Compare with sequences of policies that switch so many times."""
+    pseudo: bool = False
+    """Compare all games, in an environment of one seed, with the policy that is best on average."""
+
+    def games(self, seeds: Sequence[int], **changes: Any) -> list[tuple[Any, Trace]]:
+        """Play one game for each seed; `changes` replace options, the learner or the oracle."""
+        options = {"learner": self.learner, "oracle": self.oracle, **self.options, **changes}
+        kind = options.pop("learner")
+        learners = [kind(**options, seed=seed) for seed in seeds]
+        environment_seeds = [seeds[0]] * len(seeds) if self.pseudo else seeds
+        return [
+            (learner, play(learner, self.environment, self.horizon, seed))
+            for learner, seed in zip(learners, environment_seeds, strict=True)
+        ]
+
+    def regrets(self, seeds: Sequence[int], **changes: Any) -> FloatArray:
+        """Return the regret of each game, against the best policy for its own losses."""
+        played = self.games(seeds, **changes)
+        return np.array([trace.regret(self.switches) for _, trace in played])
+
+    def regret(self, seeds: Sequence[int], **changes: Any) -> float:
+        """Return the mean regret of the games."""
+        if not self.pseudo:
+            return float(self.regrets(seeds, **changes).mean())
+        return pseudo_regret([trace for _, trace in self.games(seeds, **changes)], self.oracle)
+
+    def theorem(self, seeds: Sequence[int], same: bool = True) -> Iterator[Check]:
+        """Hold learners with the printed and with the sharp tuning to their bounds.
+
+        A learner that is told the horizon finds the printed tuning by itself. With `same` the sharp
+        bound must hold at the printed tuning, too.
+        """
+        what, printed, sharp = self.what, self.bound(form="printed"), self.bound(form="sharp")
+        named = {"epsilon": "theorem"} if "horizon" in self.options else {}
+        paper = self.regret(seeds, **tuning(printed) | named)
+        yield Check(f"{what}: regret at the printed ε, printed bound", paper, printed.value)
+        if same:
+            limit = self.bound(form="sharp", **tuning(printed)).value
+            yield Check(f"{what}: the same, sharp bound at that ε", paper, limit)
+        best = self.regret(seeds, **tuning(sharp))
+        yield Check(f"{what}: regret at the sharp ε, sharp bound", best, sharp.value)
+        yield Check(f"{what}: sharp bound, printed bound", sharp.value, printed.value)
+
+
+def tuning(bound: Bound) -> dict[str, Any]:
+    """Return ε, and L where there is one, as arguments of a learner or of a bound."""
+    if bound.max_resamples is None:
+        return {"epsilon": bound.epsilon}
+    return {"epsilon": bound.epsilon, "max_resamples": bound.max_resamples}
+
+
+def sizes(
+    oracle: Oracle,
+    contexts: Sequence[Any] | None = None,
+    separator: Sequence[Any] | None = None,
+    pairs: int | None = None,
+) -> Sizes:
+    """Return the sizes that a bound needs, the complexity G included."""
+    X = contexts if separator is None else separator
+    setting = "transductive" if separator is None else "separator"
+    G = laplace_complexity(oracle, X, pairs=pairs)
+    return sizes_of(oracle, X, setting=setting, complexity=G)
+
+
+def pseudo_regret(traces: Sequence[Trace], oracle: Oracle) -> float:
+    """Return the mean loss less that of the policy that is best on average over all games."""
+    suffered = sum(float(trace.losses.sum()) for trace in traces)
+    best = best_total(oracle, [(trace.contexts, trace.outcomes) for trace in traces])
+    return (suffered - best) / len(traces)
+
+
+def best_total(oracle: Oracle, games: Sequence[tuple[Sequence[Any], FloatArray]]) -> float:
+    """Return the smallest total loss of a single policy over several games."""
+    sums: dict[Hashable, tuple[Any, FloatArray]] = {}
+    for contexts, outcomes in games:
+        for arrival, losses in zip(contexts, outcomes, strict=True):
+            context = oracle.check_context(arrival)
+            _, total = sums.setdefault(oracle.key(context), (context, np.zeros(len(losses))))
+            total += losses
+    objective = oracle.objective()
+    for context, losses in sums.values():
+        objective.add(context, losses)
+    return float(objective.minima()[0])
+
+
+def standard_error(values: FloatArray) -> float:
+    """Return the standard error of their mean."""
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def totals_of(learner: ContextSemiBanditFTPL) -> FloatArray:
+    """Return the totals that a learner of all maps from one context has for each action."""
+    objective: Any = learner.leader.total
+    return np.array(objective.totals[0])
