@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hannan.core.validation import FloatArray
-from hannan.kernels import running
+from hannan.kernels import standardise as kernel
 
 
 class RunningUnit:
@@ -44,7 +44,7 @@ class RunningStandard:
         if self._count == 0:
             self._mean, self._squares = np.zeros(table.shape[1]), np.zeros(table.shape[1])
         scaled = np.empty_like(table)
-        running.standardise(table, self._count, self._mean, self._squares, scaled)
+        kernel.standardise(table, self._count, self._mean, self._squares, scaled)
         self._count += len(table)
         return scaled.reshape(rows.shape)
 

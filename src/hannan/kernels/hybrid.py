@@ -7,11 +7,14 @@ the same with observations that fade, part 2 one on the cosines and single featu
 losses less their mean, `level[0]`: so the penalty pulls towards that, rather than to a loss of
 zero, which for clicks that are rare would be far off.
 
+Python hands `Shared` over as a plain tuple, for which a call takes less than for a NamedTuple.
+
 Part i has weights w and R = s (λI + Σ γ^age v v')^-1, s = factor[i], as a lower triangle by rows.
 `tally` is as in `kernels.blend`. Nothing here sums in an order that depends on the machine.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +26,21 @@ STEADY, FADING, COSINES = 0, 1, 2
 _LIMIT = 5.0  # standardised features are clipped here
 _BEHIND = 3.0  # log-likelihood by which the steady part is behind the fading one when it gives up
 _LARGE = 1e6  # from this factor on it is multiplied out
+
+
+class Shared(NamedTuple):
+    """The regressions: sizes of the parts of v, what was learned, and how it fades."""
+
+    single: int
+    cosines: int
+    weights: np.ndarray
+    inverse: np.ndarray
+    factor: np.ndarray
+    level: np.ndarray
+    tally: np.ndarray
+    turn: np.ndarray
+    ridge: float
+    fade: float
 
 
 @njit
@@ -134,39 +152,42 @@ def width(v, i, begin, end, inverse, factor, product):
 
 
 @njit
-def look(V, offsets, spreads, single, weights, inverse, factor, level, tally, m, means, widths):
+def look(V, offsets, spreads, numbers, means, widths):
     """Means of all rows, and widths unless that array is empty: those of the heaviest part.
 
     `offsets` and `spreads` are what is known of each item itself: what it costs beyond its
     features, and v'Rv of that.
     """
-    begin, end = bounds(m, single, V.shape[1] - m)
+    fit = Shared(*numbers)
+    begin, end = bounds(fit.cosines, fit.single, V.shape[1] - fit.cosines)
     share = np.empty(PARTS)
-    shares(tally, m > 0, share)
+    shares(fit.tally, fit.cosines > 0, share)
     heaviest = 0
     for i in range(PARTS):
         if share[i] > share[heaviest]:
             heaviest = i
     product = np.empty(V.shape[1])
     for k in range(V.shape[0]):
-        means[k] = level[0] + offsets[k]
+        means[k] = fit.level[0] + offsets[k]
         for i in range(PARTS):
             if share[i] > 0.0:
-                means[k] += share[i] * guess(V[k], i, begin, end, weights)
+                means[k] += share[i] * guess(V[k], i, begin, end, fit.weights)
     for k in range(widths.size):
-        square = width(V[k], heaviest, begin, end, inverse, factor, product)
+        square = width(V[k], heaviest, begin, end, fit.inverse, fit.factor, product)
         widths[k] = math.sqrt(square + spreads[k])
 
 
 @njit
-def learn(
-    v, loss, offset, keep, fade, ridge, single, weights, inverse, factor, level, tally, turn, m
-):
+def learn(v, loss, offset, keep, numbers):
     """Count the errors of all parts, faded by `keep`, and learn a loss; what it exceeded the parts'
     mixture by, without the offset of the item."""
-    begin, end = bounds(m, single, v.size - m)
+    fit = Shared(*numbers)
+    weights, inverse, factor, level, tally = (
+        fit.weights, fit.inverse, fit.factor, fit.level, fit.tally
+    )  # fmt: skip
+    begin, end = bounds(fit.cosines, fit.single, v.size - fit.cosines)
     share = np.empty(PARTS)
-    shares(tally, m > 0, share)
+    shares(tally, fit.cosines > 0, share)
     mixed = level[0]
     guesses = np.zeros(PARTS)
     for i in range(PARTS):
@@ -183,7 +204,7 @@ def learn(
         n = end[i] - begin[i]
         if n == 0:
             continue
-        gamma = fade if i == FADING else 1.0
+        gamma = fit.fade if i == FADING else 1.0
         own = triangle(i, begin, end, inverse)
         bottom = gamma + width(v, i, begin, end, inverse, factor, product)
         gain = (loss - level[0] - offset - guesses[i]) / bottom
@@ -192,8 +213,9 @@ def learn(
         shrink(own, n, product, bottom * factor[i])
         if i == FADING:
             factor[i] /= gamma
-            renew(own, n, (1.0 - gamma) * ridge * n, turn[0] % n, weights[i], factor, product)
-            turn[0] += 1
+            amount = (1.0 - gamma) * fit.ridge * n
+            renew(own, n, amount, fit.turn[0] % n, weights[i], factor, product)
+            fit.turn[0] += 1
     level[1] += 1.0
     level[0] += (loss - level[0]) / level[1]
     behind = (tally[STEADY] - tally[FADING]) / (2.0 * deviation(tally) ** 2)

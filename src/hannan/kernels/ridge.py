@@ -44,21 +44,6 @@ def lower(inverse, moment, x, alpha, least, most, out):
 
 
 @njit
-def advise(inverse, moment, x, alpha, some, estimates):
-    """Which of `some` has the least mean less alpha widths; `estimates`: the means in [0, 1]."""
-    widths = np.empty(estimates.size)
-    look(inverse, moment, x, estimates, widths)
-    best, least = some[0], np.inf
-    for k in some:
-        low = estimates[k] - alpha * widths[k]
-        if low < least:
-            best, least = k, low
-    for k in range(estimates.size):
-        estimates[k] = min(max(estimates[k], 0.0), 1.0)
-    return best
-
-
-@njit
 def learn(inverse, moment, x, elements, losses):
     """Add the observation (x, losses[i]) to regression elements[i] (Sherman-Morrison).
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hannan.core.validation import FloatArray
-from hannan.kernels import near_relaxation as kernel
+from hannan.kernels import ilp_search as kernel
 
 Mask = NDArray[np.bool_]
 

@@ -15,7 +15,7 @@ from hannan.core import InfeasibleError, InputTypeError, ParameterError
 from hannan.core.arrays import as_floats
 from hannan.core.state import State
 from hannan.core.validation import FloatArray, check_not_negative, check_positive
-from hannan.kernels.near_relaxation import in_units, shut
+from hannan.kernels.ilp_search import in_units, shut
 from hannan.oracles._combinatorial import Elements, SetObjective, SetOracle, SetPolicy
 from hannan.oracles._relaxation import INTEGRAL, Relaxation
 

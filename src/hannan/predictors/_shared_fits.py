@@ -97,6 +97,23 @@ class SharedFits(Parametrised):
         self._turn = np.zeros(1, np.int64)
         self._items = ItemTerms(self.capacity)
         self._cache = None
+        self._restored()
+
+    def _restored(self) -> None:
+        """Gather what all kernels take."""
+        fit = kernel.Shared(
+            single=self._single,
+            cosines=len(self._phases),
+            weights=self._weights,
+            inverse=self._inverse,
+            factor=self._factor,
+            level=self._level,
+            tally=self._tally,
+            turn=self._turn,
+            ridge=self.ridge,
+            fade=self._fade,
+        )
+        self._numbers = tuple(fit)
 
     @property
     def _plan_size(self) -> int:
@@ -132,10 +149,7 @@ class SharedFits(Parametrised):
         n = len(V)
         known = self._items.look(menu.ids, n, self.deviation)
         found = np.empty(n), np.empty(n if widths else 0)
-        kernel.look(
-            V, *known, self._single, self._weights, self._inverse, self._factor, self._level,
-            self._tally, len(self._phases), *found,
-        )  # fmt: skip
+        kernel.look(V, *known, self._numbers, *found)
         return found
 
     def learn(self, menu: Menu, action: int, loss: float) -> bool:
@@ -153,10 +167,7 @@ class SharedFits(Parametrised):
         offset = 0.0
         if name is not None:
             offset = float(self._items.look((name,), 1, self.deviation)[0][0])
-        residual = kernel.learn(
-            v, loss, offset, FORGETTING, self._fade, self.ridge, self._single, self._weights,
-            self._inverse, self._factor, self._level, self._tally, self._turn, len(self._phases),
-        )  # fmt: skip
+        residual = kernel.learn(v, loss, offset, FORGETTING, self._numbers)
         if name is not None:
             self._items.learn(name, residual)
 

@@ -16,9 +16,9 @@ from hannan.core.predictor import Predictor
 from hannan.core.rounds import IntArray
 from hannan.core.state import MOST, Array, Count, DictOf, Key, State
 from hannan.core.validation import FloatArray, refuse
-from hannan.kernels import means
+from hannan.kernels import table_means
 
-FORGETTING = means.FORGETTING
+FORGETTING = table_means.FORGETTING
 
 
 class TablePredictor(Predictor):

@@ -8,7 +8,7 @@ from hannan.core.policy import Action
 from hannan.core.rounds import IntArray
 from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray
-from hannan.kernels import means as kernel
+from hannan.kernels import table_means as kernel
 from hannan.predictors._table import TablePredictor, as_loss, check_alpha, lowest
 
 

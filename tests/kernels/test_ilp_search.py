@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hannan.kernels import near_relaxation as kernel
+from hannan.kernels import ilp_search as kernel
 
 
 @pytest.mark.parametrize("seed", range(60))
