@@ -229,7 +229,10 @@ class Learner(Parametrised, ABC):
                 f"update takes losses, loss=: of rewards from 0 to R give {how} where the learner "
                 f"is made.{door}"
             )
-        self.close(self._ledger.find(decision, self._context_key), loss)
+        opened = None if decision is not None else self._ledger.current
+        if opened is None:
+            opened = self._ledger.find(decision, self._context_key)
+        self.close(opened, loss)
 
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a decision's loss."""
@@ -340,7 +343,8 @@ class Learner(Parametrised, ABC):
         some = None if available is None else self._some(available)
         opened = self.Round(self.check_context(context))
         opened.late = late or bool(self._ledger.waiting)
-        self._ready(opened, some)
+        self._restrict(opened, some)
+        self._prepare(opened)
         return opened
 
     def _choose(self, context: Any, some: IntArray | None, late: bool) -> Any:
@@ -350,19 +354,20 @@ class Learner(Parametrised, ABC):
             opened.number = ledger.made
         if late or ledger.waiting:
             opened.late, opened.arrived_before = True, ledger.closed
-        self._ready(opened, some)
+        if some is not None:
+            self._restrict(opened, some)
+        self._prepare(opened)
         self._act(opened)
         if late:
             opened.odds = self._odds(opened)
         return opened
 
-    def _ready(self, opened: Any, some: IntArray | None) -> None:
-        """Fix what is available in a round, and prepare it."""
+    def _restrict(self, opened: Any, some: IntArray | None) -> None:
+        """Fix what is played for each choice, where not all actions are available."""
         if some is not None:
             assert self.action_count is not None
             span = getattr(self, "loss_range", None)
             self._availability.restrict(opened, some, self.action_count, self._total(), span)
-        self._prepare(opened)
 
     def _break(self) -> None:
         """Mark this learner as broken: committing was interrupted, so its state is unknown."""

@@ -28,15 +28,10 @@ class Retry(Stored):
     def __init__(self) -> None:
         self.steps: list[tuple[str, tuple[Any, ...], Any]] = []
 
-    def attempt(self, owner: object, steps: list[tuple[str, tuple[Any, ...], Any]]) -> None:
-        """Do these steps; those from the first that fails on are left for `finish`."""
-        self.steps = steps
-        try:
-            self.finish(owner)
-        except Exception:
-            data = copy.deepcopy([last for _, _, last in self.steps])
-            left = zip(self.steps, data, strict=True)
-            self.steps = [(name, args, last) for (name, args, _), last in left]
+    def keep(self, *steps: tuple[str, tuple[Any, ...], Any]) -> None:
+        """Leave steps that failed for `finish`, with their own copy of the caller's data."""
+        data = copy.deepcopy([last for _, _, last in steps])
+        self.steps = [(*step[:2], last) for step, last in zip(steps, data, strict=True)]
 
     def finish(self, owner: object) -> None:
         """Do what is left, each step once; a step that fails again raises, and stays."""

@@ -288,7 +288,7 @@ class ContextSemiBanditFTPL(Learner):
             if not self._ledger.supersedes_open_round(opened):
                 self._schedule(opened)
             scale = step.before(leader, opened.variance)
-        K = self.actions_on(opened.context)
+        K = self._K or len(opened.context)
         opened.draw, opened.limit = leader.draw(scale), self._limit(n, K)
         if self.exploration:
             self._floor.raise_to(opened)
@@ -313,7 +313,7 @@ class ContextSemiBanditFTPL(Learner):
         opened.draws = 1
         chosen: Action | None = None
         if opened.share or opened.explores:
-            K = self.actions_on(opened.context)
+            K = self._K or len(opened.context)
             chosen = opened.without_base(self._leader.uniform(opened.draw.number), K)
         if chosen is None:
             past = self._leader.total
@@ -356,7 +356,9 @@ class ContextSemiBanditFTPL(Learner):
     def _update(self, opened: Round, loss: Any) -> None:
         """ℓ̂_t(a_t) = J_t ℓ_t, 0 for all others; then ε_{t+1}."""
         leader, hint, step = self._leader, self._hint, self._step
-        losses = check_seen(opened.action, loss, self._range)
+        losses, (low, high) = loss, self._range
+        if type(loss) is not float or type(opened.action) is not int or not low <= loss <= high:
+            losses = check_seen(opened.action, loss, self._range)
         opened.draws = 0
         if opened.weights is None:
             opened.exact = None  # an earlier call may have failed after it was set
@@ -421,7 +423,9 @@ class ContextSemiBanditFTPL(Learner):
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
         weights, measured = opened.weights, None
-        if weights is None and surprised and baseline is None and opened.plays is None:
+        alone = opened.advice is None and not opened.explores  # the leader alone has chosen
+        plain = surprised and baseline is None and opened.plays is None
+        if weights is None and plain and alone:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
                 return found[0], found[0] * surprise, Measured(found[1])
@@ -497,9 +501,12 @@ class ContextSemiBanditFTPL(Learner):
         if surprise is not None and scale == 0.0:
             account.stability += _sum(surprise)
         elif surprise is not None:
-            c = self._resampling.moment(opened.exact) / self._floor.kept
+            moment = 1.0 if opened.exact else self._resampling.moment(False)
+            c = moment / self._floor.kept
             worst = self._leader.kappa * self.oracle.max_chosen
-            account.stability += c * worst * _sum(weights * surprise * surprise) / scale
+            squares = weights * surprise * surprise
+            squares = squares if type(squares) is float else _sum(squares)
+            account.stability += c * worst * squares / scale
             if self._step.schedules and c > opened.moment:  # drawn on some contexts only
                 B, K = self._offset.top, self.actions_on(opened.context)
                 account.scheduled += (c - opened.moment) * worst * B**2 * K / scale

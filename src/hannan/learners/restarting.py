@@ -128,12 +128,12 @@ class Restarting(Learner):
         self.restarts: list[int] = []
         self._availability = PassedOn()
         self.player: Learner = learner.clone()  # the learner at work since the last restart
+        self.oracle_calls = self.player.oracle_calls
         self._monitor = self._new_monitor(self.player)
         # Of a round that the learner has learned: what the predictor and the detector have not.
         self._retry = Retry()
         self._closed: list[Any] = []
         self._closed_bounds: list[float | None] = []
-        self._past_calls = 0
         self._late = 0
         self._late_loss = 0.0
 
@@ -178,18 +178,6 @@ class Restarting(Learner):
         expect(self, round=inner is None if over else numbered)
 
     @property
-    def oracle_calls(self) -> int:  # type: ignore[override]
-        """Those of all learners that have played."""
-        return self._past_calls + self.player.oracle_calls
-
-    @oracle_calls.setter
-    def oracle_calls(self, count: int) -> None:
-        """Calls are counted by who makes them."""
-
-    def _state(self) -> dict[str, Any]:
-        return super()._state() | {"oracle_calls": self.oracle_calls}
-
-    @property
     def loss_range(self) -> tuple[float, float] | None:
         """That of the learner at work."""
         return getattr(self.learner, "loss_range", None)
@@ -197,37 +185,59 @@ class Restarting(Learner):
     # The round --------------------------------------------------------------------------------
 
     def _prepare(self, opened: Round) -> None:
-        self._retry.finish(self)
+        if self._retry.steps:
+            self._retry.finish(self)
         opened.segment = len(self.restarts)
 
     def _act(self, opened: Round) -> None:
         """Play as the learner at work does; its own round waits for the same loss as this one."""
-        inner = self.player._choose(opened.context, opened.available, opened.number is not None)
+        some = None if opened.plays is None else opened.available
+        inner = self.player._choose(opened.context, some, opened.number is not None)
         opened.inner, opened.values = inner, inner.values
         opened.action = inner.action
 
     def _played(self, opened: Round) -> None:
-        self.player.commit(opened.inner)
+        player = self.player
+        before = player.oracle_calls
+        player.commit(opened.inner)
+        opened.calls = player.oracle_calls - before
 
     def _update(self, opened: Round, loss: Any) -> None:
         """Let the learner at work learn, and show the detector how wrong its prediction was."""
-        self._retry.finish(self)
+        if self._retry.steps:
+            self._retry.finish(self)
         if opened.segment < len(self.restarts):  # of no use to the learner that plays now
             shown = loss if opened.plays is None else complete(loss, opened.plays)
             self._late_loss += self.player.loss_suffered(opened.action, shown)
             self._late += 1
             return
-        monitor, action, available = self._monitor, opened.action, opened.available
-        expected = opened.inner.values
-        if monitor.asks or available is not None:
+        monitor, action, inner = self._monitor, opened.action, opened.inner
+        expected = inner.values
+        if monitor.asks or opened.plays is not None:
             expected = monitor.expect(opened.context, action, expected)
-        self.player.close(opened.inner, loss)
+        player, before = self.player, self.player.oracle_calls
+        player.close(inner, loss)
+        opened.calls = player.oracle_calls - before
         if len(self.restarts) < self._most:
-            # The round is complete: what fails from here on is tried again before the next one.
-            steps: list[Any] = [("_look_for_drift", (self.rounds + 1,), (action, loss, expected))]
+            self._watch(opened, loss, expected)
+
+    def _watch(self, opened: Round, loss: Any, expected: Any) -> None:
+        """Show a round that is complete to the monitor; what fails is tried before the next one."""
+        monitor, action, rounds = self._monitor, opened.action, self.rounds + 1
+        lesson = opened.context, action, loss, opened.available if monitor.teaches else None
+        left: list[Any] = [
+            ("_teach", (), lesson),
+            ("_look_for_drift", (rounds,), (action, loss, expected)),
+        ]
+        try:
             if monitor.teaches:
-                steps.insert(0, ("_teach", (), (opened.context, action, loss, available)))
-            self._retry.attempt(self, steps)
+                monitor.learn(*lesson)
+            del left[0]
+            if monitor.drift(action, loss, expected):
+                left = [("_restart", (), rounds)]
+                self._restart(rounds)
+        except Exception:
+            self._retry.keep(*left)
 
     def _abandoned(self, opened: Round) -> None:
         if opened.number is not None and opened.inner is not None:
@@ -250,7 +260,7 @@ class Restarting(Learner):
         bound = player.regret_bound()
         self._closed += [player.certificate()] if hasattr(player, "certificate") else []
         self._closed_bounds.append(bound)
-        self._past_calls += player.oracle_calls
+        self.oracle_calls += successor.oracle_calls
         self.player, self._monitor = successor, monitor
         self.restarts.append(rounds)
         open_rounds: Any = self._ledger.opened
@@ -346,6 +356,7 @@ class Restarting(Learner):
     def extended(self, n_actions: int, **changes: Any) -> Self:
         twin = super().extended(n_actions, **changes)
         inside = twin.player._ledger
+        twin.oracle_calls = self.oracle_calls - self.player.oracle_calls + twin.player.oracle_calls
         open_rounds: Any = twin._ledger.opened
         for opened in open_rounds:
             if opened.inner is not None:
@@ -388,7 +399,7 @@ class Restarting(Learner):
 
 
 _CARRIED = (
-    "restarts", "_retry", "_closed", "_closed_bounds", "_past_calls", "_late", "_late_loss",
+    "restarts", "_retry", "_closed", "_closed_bounds", "_late", "_late_loss",
 )  # fmt: skip
 
 

@@ -265,8 +265,13 @@ class StronglyAdaptive(Learner):
         # A late loss is of no use to copies whose intervals are over.
         pairs = [pair for pair in pairs if any(pair[0] is copy for copy in self._awake)]
         # The round is complete: a copy that fails learns it before the next one instead.
-        steps = [("_teach", (copy.learner, inner), losses) for copy, inner in pairs]
-        self._retry.attempt(self, steps)
+        left = [("_teach", (copy.learner, inner), losses) for copy, inner in pairs]
+        try:
+            while left:
+                self._teach(*left[0][1], losses)
+                del left[0]
+        except Exception:
+            self._retry.keep(*left)
         self._count_calls()
 
     def _teach(self, learner: Learner, inner: OpenRound, losses: Any) -> None:

@@ -39,19 +39,14 @@ class FeatureOracle(Oracle):
         """The row as float64; every feature must be a finite number."""
         if type(context) is not np.ndarray:
             self._check_kind(context)
-        row = check_row(context)
-        self._check_row(row)
-        return row
+        return check_row(context)
 
     def check_contexts(self, contexts: Any) -> list[Any]:
         """The distinct rows of a two-dimensional array or a frame."""
         table = as_numbers(contexts, 2)
         if not extremes(table.ravel())[0] <= LARGEST:
             raise _not_usable(table, contexts, 2)
-        rows = list({row.tobytes(): row for row in table}.values())
-        for row in rows:
-            self._check_row(row)
-        return rows
+        return [self.check_context(row) for row in {row.tobytes(): row for row in table}.values()]
 
     def _check_kind(self, context: Any) -> None:
         """Refuse what is no row at all."""
@@ -67,9 +62,6 @@ class FeatureOracle(Oracle):
                 "act() one, a list of numbers. For plain arms, without contexts, use "
                 "hn.bandit(n_actions, n_contexts=1) or AllPolicies(1, n_actions)."
             )
-
-    def _check_row(self, row: FloatArray) -> None:
-        """Refuse a row of finite numbers that this class cannot use."""
 
     def key(self, context: FloatArray) -> bytes:
         return context.tobytes()

@@ -41,9 +41,11 @@ class BinnedOracle(FeatureOracle):
     def decode(self, code: NDArray[np.int64], grid: Grid) -> Policy:
         """The policy behind the numbers that kernels return."""
 
-    def _check_row(self, row: FloatArray) -> None:
+    def check_context(self, context: Any) -> FloatArray:
+        row = super().check_context(context)
         if self.grid is not None:
             check_length(row, self.grid.n_features)
+        return row
 
     def noise(
         self, contexts: Sequence[Any], key: np.uint64, stream: int, memory: int

@@ -105,9 +105,11 @@ class InterceptClassifiers(FeatureOracle):
             raise refuse(self, "intercepts", f"{self.n} numbers", list(intercepts))
         return InterceptPolicy(self, np.array(digits, np.intp))
 
-    def _check_row(self, row: FloatArray) -> None:
+    def check_context(self, context: Any) -> FloatArray:
+        row = super().check_context(context)
         if row.shape[0] != self.n:
             raise ContextError(f"A context of {self!r} has {self.n} features; got {row.shape[0]}.")
+        return row
 
     def objective(self) -> Objective:
         if self.exact:
