@@ -422,10 +422,10 @@ class ContextSemiBanditFTPL(Learner):
 
         With `add` nothing can fail after this, and ℓ̂_t may be added on the way.
         """
-        weights, measured = opened.weights, None
+        weights = opened.weights
         alone = opened.advice is None and not opened.explores  # the leader alone has chosen
-        plain = surprised and baseline is None and opened.plays is None
-        if weights is None and plain and alone:
+        plain = baseline is None and opened.plays is None
+        if weights is None and surprised and plain and alone:
             found = weigh_and_measure(self._leader, self._resampling, self._step, opened, surprise)
             if found is not None:
                 return found[0], found[0] * surprise, Measured(found[1])
@@ -433,24 +433,19 @@ class ContextSemiBanditFTPL(Learner):
             weights = weigh(self._leader, self._resampling, opened, surprise)
         if not (surprised or (opened.late and self._offset.varies)):
             return weights, baseline, NOTHING
-        if measured is None and baseline is None and self._compares(opened):
+        prompt = not opened.late or opened.arrived_before == self._ledger.closed
+        known = opened.exact is True and plain and prompt and opened.draw.scale > 0.0
+        if known and self._step.measures and type(opened.action) is int:
             draw = self._leader.draw(self._step.scale, opened.draws)
             amount: float = weights * surprise
             return weights, amount, measure_known(self._leader, opened, draw, amount)
         residual = np.zeros(self.actions_on(opened.context))
         if surprised:
             residual[alike] = weights * surprise
-        if measured is None:
-            measured = self._measure(opened, baseline, residual, add=add)
+        measured = self._measure(opened, baseline, residual, add=add)
         if baseline is None or measured.added:  # then nobody needs their sum
             return weights, residual, measured
         return weights, baseline + residual, measured
-
-    def _compares(self, opened: Round) -> bool:
-        """Whether instability is measured by the law that this round's single action had."""
-        known = opened.exact is True and opened.plays is None and opened.draw.scale > 0.0
-        prompt = not opened.late or opened.arrived_before == self._ledger.closed
-        return known and prompt and self._step.measures and type(opened.action) is int
 
     def _beyond_the_baseline(self, opened: Round, losses: Any) -> tuple[Any, Any, Any]:
         """What the chosen elements cost beyond it; the baseline; and the actions played alike."""

@@ -369,9 +369,10 @@ class Hint(NoHint):
             some = np.arange(K) if available is None else available
             opened.advice = int(some[guess[some].argmin()])
         alone = opened.alone = self._ungoverned or not opened.late
+        left = self._kept if self._n_actions else 1.0 - opened.explores  # as in `_left`
         given = (
             self._low, self._measured, self._terms, self._top, G, n,
-            self.W, self._reserve, self._open, self._answered, alone, self._left(opened),
+            self.W, self._reserve, self._open, self._answered, alone, left,
         )  # fmt: skip
         share = math.nan
         if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.shape == (K,):
@@ -393,11 +394,10 @@ class Hint(NoHint):
         Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
         cost varies less but may be larger, which is too much to reserve for many open rounds.
         """
-        share, top = opened.share, self._top
+        share, most = opened.share, self._top
         if opened.alone:
-            most = share / (1.0 - share)
-            top *= share + (most if most > 1.0 else 1.0)
-        return top / self._left(opened)
+            most *= share + max(share / (1.0 - share), 1.0)
+        return most / (self._kept if self._n_actions else 1.0 - opened.explores)
 
     def _left(self, opened: Any) -> float:
         """The least that exploration leaves to hint and base: of all rounds, or of this one."""
