@@ -26,8 +26,8 @@ from hannan.cli.replay_answer import Answer
 from hannan.cli.replay_data import DIALECT, LIMITS, Stream, read_stream, spooled
 from hannan.cli.replay_takeaways import snippet, train_decider, write_decisions
 from hannan.core import HannanError, ParameterError
-from hannan.experiments.beside import FOLDS
 from hannan.experiments.catalogue import entries, find
+from hannan.experiments.fitted_rules import FOLDS
 from hannan.experiments.plan import Plan, make_plan
 
 _RIDGE = {"type": "Ridge"}

@@ -18,9 +18,9 @@ from hannan.cli.replay_data import Stream
 from hannan.core import Feedback, ParameterError
 from hannan.environments import FromFile, FromLog
 from hannan.environments._features import column_of
-from hannan.experiments.beside import Fitted, sample_of
 from hannan.experiments.catalogue import RECOMMENDED
 from hannan.experiments.cell import Cell
+from hannan.experiments.fitted_rules import Fitted, sample_of
 from hannan.experiments.game import Game, world_rng
 from hannan.learners import __all__ as LEARNERS
 

@@ -55,41 +55,22 @@ def plain(value: Any) -> Any:
 
 
 def _plain(value: Any, where: Any) -> Any:
-    if type(value) is datetime:  # of a zone only the offset counts
-        usual = value.tzinfo is None and not value.fold
-        return value if usual else datetime.fromisoformat(value.isoformat())
+    if isinstance(value, date | np.datetime64):
+        return _moment(value)
     if type(value) in _PLAIN or type(value) in _TAGS:
         return value
-    if isinstance(value, np.ndarray) and value.ndim:
-        return [plain(each) for each in value.tolist()]
-    names = getattr(value, "_fields", None)
-    if isinstance(value, tuple) and names is not None:  # one with names
-        value = dict(zip(names, value, strict=True))
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
-    elif hasattr(value, "to_dict") and not isinstance(value, Mapping):  # a row of a frame
-        value = value.to_dict()
+    value = _with_names(value)
     if isinstance(value, Mapping):
         return plain(dict(value))
+    if isinstance(value, np.ndarray) and value.ndim:
+        value = value.tolist()
     if type(value) is list:
         return [plain(each) for each in value]
     if isinstance(value, tuple):
         return tuple(plain(each) for each in value)
-    if isinstance(value, np.datetime64):
-        return value.astype("datetime64[us]").item()
-    if isinstance(value, datetime) and value != value:
-        return None  # a date that is none
-    for kind in (datetime, date):
-        if isinstance(value, kind):
-            return kind.fromisoformat(kind.isoformat(value))
-    found = as_scalar(value)
-    if type(found) in _PLAIN or type(found) in _TAGS:
-        return found
-    for base in (bool, int, float, str):
-        if isinstance(found, base):
-            return base(found)
-    if type(found).__name__ in ("NAType", "NaTType"):
-        return None
+    single = _single(value)
+    if type(single) in _PLAIN or type(single) in _TAGS:
+        return single
     if isinstance(value, Sequence):
         return [plain(each) for each in value]
     place = "The context" if where is None else f"The feature {where!r:.60}"
@@ -97,6 +78,43 @@ def _plain(value: Any, where: Any) -> Any:
         f"{place} is of type {type(value).__module__}.{type(value).__qualname__}; features are "
         "numbers, words, booleans, dates, and lists or mappings of them."
     )
+
+
+def _moment(value: Any) -> date | None:
+    """Return a date or a time of the standard library; None for a date that is none."""
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").item()  # type: ignore[no-any-return]
+    if type(value) is date:
+        return value
+    if type(value) is datetime and value.tzinfo is None and not value.fold:
+        return value
+    if value != value:
+        return None
+    kind = datetime if isinstance(value, datetime) else date
+    return kind.fromisoformat(kind.isoformat(value))  # of a zone only the offset counts
+
+
+def _with_names(value: Any) -> Any:
+    """Return a row with names, of a tuple, a dataclass or a frame, as a mapping."""
+    names = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and names is not None:
+        return dict(zip(names, value, strict=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if hasattr(value, "to_dict") and not isinstance(value, Mapping):
+        return value.to_dict()
+    return value
+
+
+def _single(value: Any) -> Any:
+    """Return a single value as a plain one, if it is one."""
+    found = as_scalar(value)
+    if type(found) in _PLAIN or type(found) in _TAGS:
+        return found
+    for base in (bool, int, float, str):
+        if isinstance(found, base):
+            return base(found)
+    return None if type(found).__name__ in ("NAType", "NaTType") else found
 
 
 def line(call: list[Any], before: int) -> tuple[bytes, int]:

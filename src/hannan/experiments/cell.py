@@ -20,8 +20,8 @@ from hannan.core import Environment, Learner, Oracle, ParameterError, Policy, Ro
 from hannan.core.policy import loss_of
 from hannan.core.validation import FloatArray
 from hannan.environments import FromLog
-from hannan.experiments.beside import put_beside
 from hannan.experiments.catalogue import Workshop
+from hannan.experiments.fitted_rules import put_beside
 from hannan.experiments.game import Game, world_rng
 from hannan.experiments.recorder import Hindsight, Marks, Recorder
 from hannan.experiments.search import Candidate, Sample, candidates

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from hannan.experiments.beside import records_of
+from hannan.experiments.fitted_rules import records_of
 from hannan.experiments.hints import Hints
 
 Record = dict[str, Any]

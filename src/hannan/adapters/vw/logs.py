@@ -78,23 +78,8 @@ def log_from_vw(
     if action_columns is not None and not described:
         raise ParameterError('action_columns= goes with actions="described".')
     names = Decisions("position" if described else actions)
-    found: list[Logged] = []
-    offers: list[tuple[tuple[Features, ...], tuple[str, ...]]] = []
-    for this_round in rounds:
-        if described:
-            _as_adf(who, this_round)
-        row = names.logged(this_round)
-        if row is not None:
-            found.append(row)
-            if isinstance(this_round, CbAdfRound):
-                offers.append((this_round.actions, this_round.tags))
-    if not found:
-        raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
-    if len({row.weight for row in found}) > 1:
-        raise ParameterError(
-            f"{who} got records of different pdrop, and a Log counts all rounds alike. Take those "
-            "of one pdrop, or thin the others to it."
-        )
+    used = (_as_adf(who, each) for each in rounds) if described else rounds
+    found, offers = _logged(who, names, used)
     contexts: Any = rows(who, [row.features for row in found], columns)
     available: Any = None
     K = _count(who, found, len(names.known), n_actions)
@@ -111,6 +96,27 @@ def log_from_vw(
         available,
         _distribution(found, K),
     )
+
+
+def _logged(
+    who: str, names: Decisions, rounds: Iterable[Round]
+) -> tuple[list[Logged], list[tuple[tuple[Features, ...], tuple[str, ...]]]]:
+    """Return the decisions that a log can hold, and the features and tags of what they offered."""
+    found, offers = [], []
+    for this_round in rounds:
+        row = names.logged(this_round)
+        if row is not None:
+            found.append(row)
+            if isinstance(this_round, CbAdfRound):
+                offers.append((this_round.actions, this_round.tags))
+    if not found:
+        raise ParameterError(f"{who} got no round with a cost, so that there is nothing to log.")
+    if len({row.weight for row in found}) > 1:
+        raise ParameterError(
+            f"{who} got records of different pdrop, and a Log counts all rounds alike. Take those "
+            "of one pdrop, or thin the others to it."
+        )
+    return found, offers
 
 
 def _as_adf(who: str, this_round: Any) -> CbAdfRound:

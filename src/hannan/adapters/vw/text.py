@@ -186,32 +186,32 @@ def _parsed(line: str, at: Lines) -> _Line:
 def _features(text: str, at: Lines) -> Iterator[tuple[str, str, float | str]]:
     parts = text.split("|")
     for place, part in enumerate(parts, 1):
-        tokens = part.replace("\t", " ").split(" ")
-        space, weight, unnamed = "", 1.0, 0
-        if tokens[0]:
-            space, colon, factor = tokens[0].partition(":")
-            if not space:
-                raise at.refuse(tokens[0], "a namespace as |name or |name:weight")
-            weight = _number(factor, at) if colon else 1.0
-        for token in tokens[1:]:
-            if not token:
-                continue
-            name, colon, value = token.partition(":")
-            if not colon:
-                yield space, name, weight
-            elif NUMBER.fullmatch(value, endpos=_LONGEST):
-                if not name:
-                    name = str(unnamed)
-                    unnamed += 1
-                yield space, name, _finite(weight * _number(value, at), token, at)
-            elif not value or not name or NUMERIC.match(value):
-                raise at.refuse(token, "a feature as name, name:number or name:word")
-            else:
-                yield space, name, value
+        first, *tokens = part.replace("\t", " ").split(" ")
+        space, colon, factor = first.partition(":")
+        if first and not space:
+            raise at.refuse(first, "a namespace as |name or |name:weight")
+        weight, unnamed = _number(factor, at) if colon else 1.0, 0
+        for token in filter(None, tokens):
+            name, value = _feature(token, weight, at)
+            if not name:
+                name, unnamed = str(unnamed), unnamed + 1
+            yield space, name, value
         # VW reads on to the next blank, and so takes the bar and a namespace into the word.
-        word = tokens[-1].partition(":")[2] if len(tokens) > 1 else ""
+        word = tokens[-1].partition(":")[2] if tokens else ""
         if place < len(parts) and word and not NUMERIC.match(word):
             raise at.refuse(f"{tokens[-1]}|", "a blank between a word and the bar")
+
+
+def _feature(token: str, weight: float, at: Lines) -> tuple[str, float | str]:
+    """A name, "" where there is none, and a number or a word."""
+    name, colon, value = token.partition(":")
+    if not colon:
+        return name, weight
+    if NUMBER.fullmatch(value, endpos=_LONGEST):
+        return name, _finite(weight * _number(value, at), token, at)
+    if not value or not name or NUMERIC.match(value):
+        raise at.refuse(token, "a feature as name, name:number or name:word")
+    return name, value
 
 
 def _number(text: str, at: Lines, number: int | None = None) -> float:

@@ -110,7 +110,7 @@ def put_beside(
     Examples
     --------
     >>> import hannan as hn
-    >>> from hannan.experiments.beside import put_beside
+    >>> from hannan.experiments.fitted_rules import put_beside
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(500, 2))
     >>> world = hn.environments.FromFrame(
@@ -192,14 +192,8 @@ def _measure(
     seed: int,
     rules: list[Fitted],
 ) -> tuple[list[Tally], list[Tally], int]:
-    K = int(environment.n_actions or 0)
-    names = [str(name) for name in getattr(environment, "actions", range(K))]
+    fitted, within, constants, current = _tallies(environment, rules)
     listed = getattr(environment, "classes", None) or []
-    shape = len(listed), K
-    fitted = [Tally(rule.name, "rule", *shape) for rule in rules]
-    constants = [Tally(f"always {names[k]}", "constant", *shape) for k in range(K)]
-    current = Tally("current", "current", *shape)
-    within = [Tally(rule.name, "rule", 0, 0) for rule in rules]
     marks, done, known = Marks(points, horizon), 0, False
     rounds = environment.rounds(horizon, world_rng(seed))
     right: Iterator[int] | None = None
@@ -213,14 +207,8 @@ def _measure(
         while done < first + len(block):
             piece = slice(done - first, marks.after(done) - first)
             table = _Block(block[piece], right)
-            for i, (outside, inside) in enumerate(chosen):
-                table.tally(fitted[i], outside[piece])
-                table.tally(within[i], inside[piece])
-            for k, each in enumerate(constants):
-                table.tally(each, np.full(len(table.block), k, dtype=np.intp))
-            if table.current is not None:
-                known = True
-                table.tally_current(current)
+            pairs = [(outside[piece], inside[piece]) for outside, inside in chosen]
+            known |= table.tally_all(fitted, within, constants, current, pairs)
             done += len(table.block)
             if marks.due(done):
                 for each in (*fitted, *within, *constants, current):
@@ -230,6 +218,21 @@ def _measure(
     played = [each for each in constants if each.weight]
     best = sorted(played, key=lambda each: each.loss / each.weight)[:1]
     return [*fitted, *best, *([current] if known else [])], within, done
+
+
+def _tallies(
+    environment: Environment, rules: list[Fitted]
+) -> tuple[list[Tally], list[Tally], list[Tally], Tally]:
+    """Of the rules outside and inside their samples, of constant actions, and of what was done."""
+    K = int(environment.n_actions or 0)
+    names = [str(name) for name in getattr(environment, "actions", range(K))]
+    shape = len(getattr(environment, "classes", None) or []), K
+    return (
+        [Tally(rule.name, "rule", *shape) for rule in rules],
+        [Tally(rule.name, "rule", 0, 0) for rule in rules],
+        [Tally(f"always {names[k]}", "constant", *shape) for k in range(K)],
+        Tally("current", "current", *shape),
+    )
 
 
 class _Block:
@@ -247,6 +250,25 @@ class _Block:
         self.right = None
         if right is not None:
             self.right = np.array(list(islice(right, len(block))), dtype=np.intp)
+
+    def tally_all(
+        self,
+        fitted: list[Tally],
+        within: list[Tally],
+        constants: list[Tally],
+        current: Tally,
+        chosen: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+    ) -> bool:
+        """Add these rounds to all tallies; return whether it is known what was done."""
+        for i, (outside, inside) in enumerate(chosen):
+            self.tally(fitted[i], outside)
+            self.tally(within[i], inside)
+        for k, each in enumerate(constants):
+            self.tally(each, np.full(len(self.block), k, dtype=np.intp))
+        if self.current is None:
+            return False
+        self.tally_current(current)
+        return True
 
     def tally(self, to: Tally, actions: NDArray[np.intp]) -> None:
         """Add what these actions would have cost; on a log, where they are the logged ones."""
