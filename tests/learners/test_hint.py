@@ -606,3 +606,43 @@ def test_estimates_that_are_none_are_refused(guess):
     learner = hn.ContextSemiBanditFTPL(oracle, predictor=Fixed(guess), seed=0)
     with pytest.raises(hn.LossError, match="finite numbers"):
         learner.act()
+
+
+class Half(hn.Trust):
+    """A rule of one's own: hints have half of the rounds, whatever they cost."""
+
+    def wanted(self, record, n):
+        return 0.5
+
+
+class Reckless(hn.Trust):
+    """Hints have all rounds, as far as anybody allows it."""
+
+    def wanted(self, record, n):
+        return 1.0
+
+
+@pytest.mark.parametrize("kind", [hn.ContextSemiBanditFTPL, hn.TsallisINF, hn.Exp3IX])
+def test_a_rule_is_one_object(kind):
+    learner = kind(hn.oracles.AllPolicies(1, 3), predictor=hn.predictors.Mean(), trust=Half())
+    for _ in range(20):
+        learner.act()
+        learner.update(0.5)
+    assert learner.act() in range(3)
+    assert learner.current.share == 0.5
+    assert pytest.approx(42.0) == learner.hint.W
+
+
+@pytest.mark.parametrize("kind", [hn.ContextSemiBanditFTPL, hn.TsallisINF, hn.Exp3IX])
+def test_no_rule_exceeds_budget_and_share(kind):
+    oracle, T = hn.oracles.AllPolicies(1, 2), 600
+    trust = Reckless(1.0, share=0.8)
+    learner = kind(oracle, predictor=Fixed([0.0, 1.0]), trust=trust, seed=0)
+    G = oracle.complexity(oracle.contexts)
+    for t in range(T):
+        action = learner.act()
+        learner.update(float(action == 0))
+        assert math.sqrt(G * (t + 1)) + 1e-9 >= learner.hint.S
+        assert 5.0 * (t + 1) + 1e-6 >= learner.hint.W
+    assert learner.hint.refused > T / 2
+    assert learner.regret_bound() > 0.0

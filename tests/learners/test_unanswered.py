@@ -160,7 +160,7 @@ def test_rounds_without_an_answer_give_back_what_was_reserved_for_their_hints(na
             learner.act(0)
     hint = getattr(learner, "player", learner).hint
     assert hint.refused <= 2  # a round is dropped by the next one, which is decided before
-    assert hint._reserve == pytest.approx(0.0, abs=1e-9)
+    assert hint.reserve == pytest.approx(0.0, abs=1e-9)
 
 
 def test_missing_feedback_does_not_stop_good_hints():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -115,9 +114,7 @@ def _budget(player: Any, hint: Hint) -> float:
     """c √(G t), in the units of losses."""
     leader = getattr(player, "leader", None)
     G = player.oracle.complexity(player.oracle.contexts) if leader is None else leader.G
-    assert hint.trust.budget is not None
-    top = player.loss_range[1]
-    return float(hint.trust.budget * top * math.sqrt(G * max(player.rounds, 1)))
+    return hint.trust.limit(G, max(player.rounds, 1), hint.top)
 
 
 def _short(value: float) -> str:

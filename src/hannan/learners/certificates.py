@@ -18,7 +18,7 @@ from hannan.core.rounds import Ledger
 from hannan.core.state import Flag, Number, State
 from hannan.core.stored import Stored
 from hannan.learners.floor import Floor
-from hannan.learners.hint import Hint, NoHint
+from hannan.learners.hint import Hint
 from hannan.learners.perturbed_leader import PerturbedLeader
 from hannan.learners.prediction import NoPrediction
 from hannan.learners.step_size import Anytime, SelfTuned, StepSize
@@ -425,7 +425,7 @@ def _theorem_5(leader: PerturbedLeader, prediction: NoPrediction) -> float | Non
 
 
 def semi_bandit_certificate(
-    game: Evidence, hint: NoHint, start: float, exploration: float
+    game: Evidence, hint: Hint, start: float, exploration: float
 ) -> SemiBanditCertificate:
     """The certificate of a game in which only chosen elements' losses are shown.
 
@@ -458,7 +458,7 @@ def semi_bandit_certificate(
     )
 
 
-def selected(ledger: Ledger, hint: NoHint) -> bool:
+def selected(ledger: Ledger, hint: Hint) -> bool:
     """Whether a round has no loss in which estimates of a predictor count.
 
     Those of `act`: what its hints cost is measured against the estimates, and some are subtracted
@@ -467,7 +467,7 @@ def selected(ledger: Ledger, hint: NoHint) -> bool:
     return hint.predictor is not None and (ledger.dropped > 0 or ledger.current is not None)
 
 
-def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> float | None:
+def semi_bandit_bound(game: Evidence, hint: Hint, plan: SemiBanditPlan) -> float | None:
     """A bound on pseudo-regret so far."""
     step, account = game.step, game.account
     if not game.has_theorem or not hint.has_theorem or selected(game.ledger, hint):
@@ -477,7 +477,7 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
     if isinstance(step, SelfTuned):
         late = game.ledger.total_delay, game.ledger.unanswered
         return semi_bandit_worst_case(game, hint, plan, game.rounds, 0, *late)
-    if isinstance(hint, Hint) or game.ledger.never_answered:
+    if hint.predictor is not None or game.ledger.never_answered:
         return None
     if game.ledger.delayed and not (isinstance(step, Anytime) and plan.proved_late):
         return None
@@ -501,7 +501,7 @@ def semi_bandit_bound(game: Evidence, hint: NoHint, plan: SemiBanditPlan) -> flo
 
 def semi_bandit_worst_case(
     game: Evidence,
-    hint: NoHint,
+    hint: Hint,
     plan: SemiBanditPlan,
     rounds: int,
     restarts: int,
@@ -524,7 +524,7 @@ def semi_bandit_worst_case(
         "overtaken": game.account.overtaken or restarts > 0,
         "reacting": True,
     }
-    if not isinstance(hint, Hint):
+    if hint.predictor is None:
         terms = self_tuned(
             rounds,
             **sizes,

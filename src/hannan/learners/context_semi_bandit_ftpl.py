@@ -32,7 +32,7 @@ from hannan.learners import certificates
 from hannan.learners.certificates import Account, Evidence, SemiBanditCertificate, SemiBanditPlan
 from hannan.learners.context_set import ContextSet, Pool
 from hannan.learners.floor import Floor
-from hannan.learners.hint import Hint, NoHint, Trust, check_suits, check_trust
+from hannan.learners.hint import Hint, Trust, check_suits, check_trust
 from hannan.learners.instability import (
     NOTHING,
     Measured,
@@ -268,15 +268,13 @@ class ContextSemiBanditFTPL(Learner):
             self._check_law()
         self._account = Account()
         self._decided = 0
-        self._hint = NoHint()
+        check_suits(predictor, oracle)
+        self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
         self._start = 0.0  # what D begins with, so that the first hints meet some noise
-        if predictor is not None:
-            check_suits(predictor, oracle)
-            self._hint = Hint(predictor, believed, self._K, self._range, self._floor.kept)
-            if self._hint.mixes and self._step.measures:
-                self._start = self._offset.top
-                self._step.after(self._leader, self._start)
-                self.oracle_calls += self._leader.collect()
+        if self._hint.mixes and self._step.measures:
+            self._start = self._offset.top
+            self._step.after(self._leader, self._start)
+            self.oracle_calls += self._leader.collect()
 
     # Algorithm 3 ----------------------------------------------------------------------------
 
@@ -300,7 +298,7 @@ class ContextSemiBanditFTPL(Learner):
         # Which late rounds are answered may depend on what was played. Then a baseline would
         # bias what is known of the others, so it is only for classes without a theorem.
         covers = not (opened.late and self.oracle.exact)
-        if isinstance(hint, Hint) and covers and hint.may_cover(scale, leader.kappa):
+        if covers and hint.may_cover(scale, leader.kappa):
             assert opened.values is not None
             # As if all were taken; without a formula for the law none is.
             past = restricted(leader.total.tilted(opened.context, opened.values), opened)
@@ -567,7 +565,7 @@ class ContextSemiBanditFTPL(Learner):
         return self._step
 
     @property
-    def hint(self) -> NoHint:
+    def hint(self) -> Hint:
         """What hints and baselines have cost."""
         return self._hint
 

@@ -19,12 +19,13 @@ from hannan.core import Oracle, ParameterError, Predictor
 from hannan.core.kept import expect, is_action, is_array, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess, extended_predictor
 from hannan.core.rounds import IntArray, OpenRound
-from hannan.core.state import Array, Count, Number, Part, State
+from hannan.core.state import Count, Number, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
 from hannan.kernels import hints as kernel
 
 _FLOAT64 = np.dtype(np.float64)
+_LARGEST_RATIO = 100.0  # of one measurement of the hint's advantage, which only steers its share
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,9 @@ class Trust(Stored):
     four have been answered for each that is open. A hint is refused when its measured cost S
     could exceed :math:`c \sqrt{G t}`. No rule can break the guarantee; these numbers decide how
     soon a good predictor leads.
+
+    Another rule is a subclass with another `wanted`: what it returns is limited by the budget and
+    by `share`, so that guarantee, bound and certificate stay valid.
 
     Parameters
     ----------
@@ -63,6 +67,15 @@ class Trust(Stored):
     >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=guess, trust=hn.Trust(1.0), seed=0)
     >>> learner.act(0) in range(3)
     True
+
+    A rule that follows hints in half of the rounds:
+
+    >>> class Half(hn.Trust):
+    ...     def wanted(self, record, n):
+    ...         return 0.5
+    >>> learner = hn.ContextSemiBanditFTPL(oracle, predictor=guess, trust=Half(), seed=0)
+    >>> round(learner.decide(0).propensity, 3)
+    0.667
     """
 
     budget: float | None = 3.0
@@ -94,16 +107,103 @@ class Trust(Stored):
         """Whether the guarantee holds for exact classes."""
         return self.baseline != "guess"
 
-    def filled(self, preset: Trust) -> Trust:
+    def filled(self, preset: Trust) -> Self:
         """With the numbers of a preset where none were given."""
         left = {name: getattr(preset, name) for name in _FILLED if getattr(self, name) is None}
         return replace(self, **left)
 
+    def wanted(self, record: HintRecord, n: int) -> float:
+        """Return the share of hints in round n that they have earned so far, from 0 to 1."""
+        prior: Any = self.prior
+        floor: Any = self.floor
+        z = prior - record.cost / math.sqrt(record.squares + 1.0)
+        earned = 1.0 / (1.0 + math.exp(-2.0 * min(max(z, -250.0), 15.0)))  # less than 1
+        if record.waiting:
+            # Until it learns more a predictor recommends the same: rounds that are open together
+            # would all explore alike. The base has a random draw for each of them.
+            earned *= min(record.answered / (_ANSWERED * record.waiting), 1.0)
+        saved = -record.cost if record.cost < 0.0 else 0.0
+        most = 1.0 - floor / math.sqrt(1.0 + saved)
+        return earned if earned < most else most
+
+    def limit(self, G: float, n: int, top: float = 1.0) -> float:
+        """Return the most that hints may cost in n rounds with losses up to `top`."""
+        assert self.budget is not None
+        return self.budget * top * math.sqrt(G * n)
+
+    def probability(
+        self, record: HintRecord, n: int, G: float, alone: bool, kept: float
+    ) -> float | None:
+        """Return what is wanted for round n as far as the theorem allows; None if refused.
+
+        `alone`: whether the loss of the round comes before the next decision. `kept` is the least
+        that exploration leaves to hint and base.
+        """
+        share: Any = self.share
+        limit = self.limit(G, n, record.top)
+        if share == 1.0:  # no theorem: nothing has to be reserved
+            return self.wanted(record, n) if limit >= record.S else None
+        left = kept * (limit - record.S - record.reserve) / record.top
+        # At most what `_largest_step` will be, for a share of one half where it depends on that.
+        if left < (1.5 if alone else 1.0):
+            return None
+        room = n / (1.0 - share) - record.W  # so that W <= n / (1 - share)
+        if alone and left < room:  # so that S stays within the budget whatever happens
+            room = min(room, max(left, 2.0))
+        most = 1.0 - 1.0 / room if room > 1.0 else 0.0
+        wanted = self.wanted(record, n)
+        return most if wanted > most else max(wanted, 0.0)
+
 
 _FILLED = ("prior", "floor", "share")
-_EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
+_ANSWERED = 4.0  # rounds for each open one, from which on hints get all that they have earned
+EXACT = Trust(3.0, prior=0.0, floor=0.5, share=0.95)
 # No theorem limits the share of hints where the oracle is inexact, and none protects it.
-_INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
+INEXACT = Trust(3.0, prior=2.0, floor=0.1, share=1.0)
+TABLE = Trust(3.0, prior=2.0, floor=0.25, share=0.9)  # where the action distribution is known
+
+
+class HintRecord(Stored):
+    r"""What feedback has shown of the hints of a game so far.
+
+    Attributes
+    ----------
+    top
+        The largest loss, counted from the lowest.
+    S
+        What hints have cost more than the base would have: unbiased, or too large on average where
+        the law of the base is estimated by draws.
+    cost, squares
+        What hints would have cost more if always followed, in units of the largest loss, and the
+        sum of squares of its parts.
+    W
+        :math:`\sum 1/\beta`, β = 1 - p the share of the base: how much larger hints make the
+        variance of loss estimates.
+    reserve
+        What the hints of rounds without feedback may cost.
+    waiting, answered
+        Numbers of rounds without and with feedback.
+    """
+
+    stored = State(
+        S=Number(),
+        cost=Number(),
+        squares=Number(low=1.0),
+        W=Number(low=0.0),
+        reserve=Number(),
+        waiting=Count(),
+        answered=Count(),
+    )
+
+    def __init__(self, top: float) -> None:
+        self.top = top
+        self.S = 0.0
+        self.cost = 0.0
+        self.squares = 1.0
+        self.W = 0.0
+        self.reserve = 0.0
+        self.waiting = 0
+        self.answered = 0
 
 
 def check_suits(predictor: Any, oracle: Oracle) -> None:
@@ -117,9 +217,12 @@ def check_suits(predictor: Any, oracle: Oracle) -> None:
         )
 
 
-def check_trust(owner: object, trust: Any, predictor: Any, oracle: Oracle) -> Trust:
+def check_trust(
+    owner: object, trust: Any, predictor: Any, oracle: Oracle, preset: Trust | None = None
+) -> Trust:
     """The trust that a word names, or one given, completed by the preset for this oracle."""
-    preset = _EXACT if oracle.exact else _INEXACT
+    if preset is None:
+        preset = EXACT if oracle.exact else INEXACT
     words = {"earned": preset, "baseline": Trust(None, baseline="guess").filled(preset)}
     if isinstance(trust, str) and trust in words:
         found = words[trust]
@@ -221,124 +324,65 @@ class AdvisedRound(OpenRound):
         return n_actions if self.plays is None else len(self.there)
 
 
-class NoHint(Stored):
-    """No predictor: the leader alone decides, and losses are weighted as they are."""
-
-    stored = State()
-
-    def extended(self, n_actions: int, kept: float) -> Self:
-        """With more actions, to which exploration leaves so much."""
-        return self
-
-    predictor: Any = None
-    has_theorem = True  # whether no baseline can be too high unseen
-    signed = False  # whether estimates may be negative
-    mixes = False  # whether hints are played
-    S = 0.0
-    W = 0.0
-    notes: tuple[str, ...] = ()
-
-    def advise(self, opened: Any, G: float, n: int) -> None:
-        """Nothing to say about round n."""
-
-    def check(self, opened: AdvisedRound, weighed: bool) -> None:
-        """Refuse a round, from a file, that lacks what is asked of one that has its weights."""
-
-    def surprise(self, opened: Any, losses: Any) -> Any:
-        """What the chosen elements cost beyond the baseline."""
-        return losses if opened.baseline is None else losses - opened.baseline[opened.action]
-
-    def played(self, opened: Any) -> None:
-        """A round has been played."""
-
-    def release(self, opened: Any) -> None:
-        """Nothing was reserved for a round."""
-
-    def learn(self, opened: Any, losses: Any) -> None:
-        """Nothing to learn."""
-
-    def charge(self, opened: Any, loss: Any, weight: Any) -> None:
-        """Nothing was spent."""
-
-
-class Hint(NoHint):
-    r"""A predictor whose share of the rounds is earned.
+class Hint(HintRecord):
+    """A predictor whose share of the rounds is earned; without a predictor the base decides.
 
     Attributes
     ----------
-    S
-        What hints have cost more than the base would have: unbiased, or too large on average where
-        the law of the base is estimated by draws.
-    W
-        :math:`\sum 1/\beta`, β = 1 - p the share of the base: how much larger hints make the
-        variance of loss estimates.
+    trust
+        The rule behind that share.
     hinted
         Rounds in which the hint had a share.
     refused
         Rounds in which it had none because the budget was spent.
+    has_theorem
+        Whether no baseline can be too high unseen.
+    signed
+        Whether estimates may be negative.
+    mixes
+        Whether hints are played.
     """
 
-    stored = State(
-        predictor=Part(),
-        W=Number(low=0.0),
-        hinted=Count(),
-        refused=Count(),
-        _reserve=Number(),
-        _open=Count(),
-        _answered=Count(),
-        _measured=Array().where(lambda self, measured: measured[kernel.SQUARES] >= 1.0),
-    )
+    stored = State(predictor=Part() | None, hinted=Count(), refused=Count())
 
     def __init__(
         self,
-        predictor: Predictor,
+        predictor: Predictor | None,
         trust: Trust,
         n_actions: int,
         loss_range: LossRange,
         kept: float = 1.0,
     ) -> None:
-        self.predictor: Any = adopt(predictor)
+        self._low = min(loss_range[0], 0.0)  # what costs nothing
+        super().__init__(loss_range[1] - self._low)
+        there = predictor is not None
+        self.predictor: Any = adopt(predictor) if there else None
         if n_actions and hasattr(self.predictor, "prepare"):
             self.predictor.prepare(n_actions)
         self.trust = trust
-        self.has_theorem = trust.has_theorem
-        self.signed = trust.baseline == "covered"
-        self._guesses = trust.baseline == "guess"
+        self.has_theorem = trust.has_theorem or not there
+        self.signed = there and trust.baseline == "covered"
+        self.mixes = there and trust.budget is not None
+        self._guesses = there and trust.baseline == "guess"
         self._lent = not getattr(predictor, "gives_away", False)
-        self.mixes = trust.budget is not None
-        terms = trust.budget or 0.0, trust.prior, trust.floor, trust.share
-        self._terms = tuple(float(each or 0.0) for each in terms)
-        self._ungoverned = trust.share == 1.0  # no theorem limits what a hint may do
-        self.W = 0.0
         self.hinted = 0
         self.refused = 0
-        self._reserve = 0.0  # what the hints of rounds without feedback yet may cost
-        self._open = 0  # rounds without feedback yet
-        self._answered = 0
-        self._measured = np.array([0.0, 0.0, 1.0])  # see the kernel
         self._n_actions = n_actions
-        self._low = min(loss_range[0], 0.0)  # what costs nothing
-        self._top = loss_range[1] - self._low
         self._kept = kept  # the least that exploration leaves to hint and base
 
     def extended(self, n_actions: int, kept: float) -> Self:
         """With more actions, of which the predictor knows nothing."""
         twin = copy.copy(self)
         twin._kept = kept
-        twin.predictor = extended_predictor(self.predictor, n_actions)
-        twin._measured, twin._n_actions = self._measured.copy(), n_actions
+        if self.predictor is not None:
+            twin.predictor = extended_predictor(self.predictor, n_actions)
+        twin._n_actions = n_actions
         return twin
-
-    @property
-    def S(self) -> float:  # type: ignore[override]
-        """What hints have cost more than the base would have."""
-        return float(self._measured[kernel.S])
 
     @property
     def advantage(self) -> tuple[float, float]:
         """By how much less than the base the hint has cost, and the standard error of that."""
-        _, cost, squares = self._measured.tolist()
-        return -self._top * cost, self._top * math.sqrt(squares)
+        return -self.top * self.cost, self.top * math.sqrt(self.squares)
 
     def advise(self, opened: Any, G: float, n: int) -> None:
         """Hint, its share and the estimates of round n: functions of the context and the past."""
@@ -368,22 +412,16 @@ class Hint(NoHint):
             guess = self._checked(predictor.predict(context), K)
             some = np.arange(K) if available is None else available
             opened.advice = int(some[guess[some].argmin()])
-        alone = opened.alone = self._ungoverned or not opened.late
-        left = self._kept if self._n_actions else 1.0 - opened.explores  # as in `_left`
-        given = (
-            self._low, self._measured, self._terms, self._top, G, n,
-            self.W, self._reserve, self._open, self._answered, alone, left,
-        )  # fmt: skip
-        share = math.nan
-        if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.shape == (K,):
-            share = kernel.share(values, *given)
-            if self._lent:
-                values = values.copy()  # the predictor may use its own array again
-        if share != share:
-            values = self._checked(values, K)
-            share = kernel.share(values, *given)
-        opened.values = values
-        if share < 0.0:
+        known = type(values) is np.ndarray and values.dtype == _FLOAT64 and values.shape == (K,)
+        if not known or not kernel.within(values, self._low, self._low + self.top):
+            opened.values = self._checked(values, K)
+        else:
+            opened.values = values.copy() if self._lent else values  # it may use its own again
+        # Where no theorem limits what a hint may do, all count as if they were alone.
+        alone = opened.alone = self.trust.share == 1.0 or not opened.late
+        kept = self._kept if self._n_actions else 1.0 - opened.explores
+        share = self.trust.probability(self, n, G, alone, kept)
+        if share is None:
             opened.refused = True
         else:
             opened.share = share
@@ -394,21 +432,16 @@ class Hint(NoHint):
         Measured by its loss alone, a hint costs at most that loss. Measured against estimates its
         cost varies less but may be larger, which is too much to reserve for many open rounds.
         """
-        share, most = opened.share, self._top
+        share, most = opened.share, self.top
         if opened.alone:
             most *= share + max(share / (1.0 - share), 1.0)
         return most / (self._kept if self._n_actions else 1.0 - opened.explores)
 
-    def _left(self, opened: Any) -> float:
-        """The least that exploration leaves to hint and base: of all rounds, or of this one."""
-        kept: float = self._kept if self._n_actions else 1.0 - opened.explores
-        return kept
-
     def may_cover(self, scale: float, kappa: float) -> bool:
         """Whether any action can be likely enough for a baseline under noise of this scale."""
-        if self.trust.baseline != "covered" or scale == 0.0:
+        if not self.signed or scale == 0.0:
             return False
-        eps = kappa * self._top / scale
+        eps = kappa * self.top / scale
         return eps < 0.5 and 2.0 * eps * math.exp(eps) < 1.0
 
     def cover(self, opened: Any, law: FloatArray, scale: float, kappa: float, n: int) -> None:
@@ -417,13 +450,14 @@ class Hint(NoHint):
         Then the weighted residual of an estimate that was too high is at most half of the noise,
         and what it hides of a good action adds up to 2 √T.
         """
-        eps = kappa * self._top / scale
+        eps = kappa * self.top / scale
         likely = (1.0 - opened.share) * law
         likely[opened.advice] += opened.share
         seen = law.copy()
         seen[opened.advice] = likely[opened.advice]
         shift = math.exp(eps)
-        covered = (self._left(opened) * likely >= 2.0 * eps * shift) & (
+        kept = self._kept if self._n_actions else 1.0 - opened.explores
+        covered = (kept * likely >= 2.0 * eps * shift) & (
             seen >= shift * math.log(n + 1.0) / (2.0 * opened.limit)
         )
         self._take(opened, np.where(covered, opened.values, self._low))
@@ -450,36 +484,53 @@ class Hint(NoHint):
         if share > 0.0:
             self.hinted += 1
             opened.reserved = self._largest_step(opened)
-            self._reserve += opened.reserved
-        self._open += 1
+            self.reserve += opened.reserved
+        self.waiting += 1
 
     def release(self, opened: Any) -> None:
         """Give back what was reserved for a round: its cost is known, or will never be."""
         if self.mixes:
-            self._reserve -= opened.reserved
-            self._open -= 1
+            self.reserve -= opened.reserved
+            self.waiting -= 1
 
     def learn(self, opened: Any, losses: Any) -> None:
         """Pass on what was seen."""
-        self.predictor.learn(opened.context, opened.action, losses)
+        if self.predictor is not None:
+            self.predictor.learn(opened.context, opened.action, losses)
 
     def charge(self, opened: Any, loss: Any, weight: Any) -> None:
-        """What the hint of a round has cost, from the law of the base at the time of decision."""
+        """Add what the hint of a round has cost, by the law of the base when it was decided.
+
+        Where that law is estimated the base's ratio is too small on average, so that the cost is
+        overstated: safe, but only if losses are not compared with estimates of them.
+        """
         if not self.mixes:
             return
-        if not opened.explored:  # given that, hint and base have decided alone
-            values = opened.values if self._low == 0.0 else opened.values - self._low
-            known = opened.exact is True and opened.alone
-            kernel.charge(
-                self._measured, opened.law, values, opened.advice, opened.action, opened.share,
-                float(loss) - self._low, float(weight), self._top, known, 1.0 - opened.explores,
-            )  # fmt: skip
-        self._reserve -= opened.reserved
-        self._open -= 1
-        self._answered += 1
+        share = opened.share
+        self.reserve -= opened.reserved
+        self.waiting -= 1
+        self.answered += 1
+        if opened.explored:  # given that it did not, hint and base have decided alone
+            return
+        values = opened.values if self._low == 0.0 else opened.values - self._low
+        expected, ratio, value = kernel.price(
+            opened.law, values, opened.advice, opened.action, share
+        )
+        cost = float(loss) - self._low
+        if share > 0.0:
+            # Exploration leaves only a part of such rounds, so that each counts for more.
+            kept, against = 1.0 - opened.explores, (1.0 - ratio) * cost
+            if opened.exact is True and opened.alone:
+                against = share * expected + (1.0 - ratio) * (cost - value)
+            self.S += against / kept
+        hit = float(weight) if opened.action == opened.advice else 0.0
+        factor = min(max(hit - ratio, -_LARGEST_RATIO), _LARGEST_RATIO)
+        gap = (expected + factor * (cost - value)) / self.top
+        self.cost += gap
+        self.squares += gap * gap
 
     @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def notes(self) -> tuple[str, ...]:
         """How hints fared, in words."""
         if not self.mixes or not self.hinted + self.refused:
             return ()
@@ -497,5 +548,5 @@ class Hint(NoHint):
         return said, f"hints were refused in {times}, where they could have exceeded their budget"
 
     def _checked(self, guess: Any, n_actions: int) -> FloatArray:
-        span = self._low, self._low + self._top
+        span = self._low, self._low + self.top
         return check_guess(self.predictor, guess, n_actions, span)

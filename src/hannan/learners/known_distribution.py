@@ -29,13 +29,12 @@ from hannan.learners.certificates import (
     selected,
 )
 from hannan.learners.floor import Floor
-from hannan.learners.hint import AdvisedRound, Hint, NoHint, Trust
+from hannan.learners.hint import TABLE, AdvisedRound, Hint, Trust, check_trust
 from hannan.perturbation import seed_key
 
 _LARGEST = 1e12  # total of any action, in units of the largest loss
 _STREAM = 5  # smaller ones belong to noise
 _NONE = np.empty(0, np.intp)
-_EARNED = Trust(3.0, prior=2.0, floor=0.25, share=0.9)
 
 
 class KnownDistribution(Learner):
@@ -125,20 +124,14 @@ class KnownDistribution(Learner):
                 f"{name} needs losses in a range (low, high) with 0 <= low; got "
                 f"loss_range={loss_range}."
             )
-        believed = _EARNED if trust == "earned" else trust
-        if (
-            not isinstance(believed, Trust)
-            or believed.budget is None
-            or believed.baseline == "guess"
-        ):
+        believed = check_trust(self, trust, predictor, oracle, TABLE)
+        if believed.budget is None or believed.baseline == "guess":
             raise ParameterError(
                 f"{name} needs trust='earned', or a Trust with hints; got {trust!r}."
             )
-        self.hint = NoHint()
-        self._floor = Floor(self, exploration, self.oracle.n_actions, 1)
-        if predictor is not None:
-            trust, kept = believed.filled(_EARNED), self._floor.kept
-            self.hint = Hint(predictor, trust, self.oracle.n_actions, (0.0, high), kept)
+        K = self.oracle.n_actions
+        self._floor = Floor(self, exploration, K, 1)
+        self.hint = Hint(predictor, believed, K, (0.0, high), self._floor.kept)
         self._G: float = self.oracle.complexity(oracle.contexts)
         self._key = seed_key(seed)
         self._past: Any = oracle.objective()
@@ -303,14 +296,13 @@ class KnownDistribution(Learner):
         kept, B = self._floor.kept, self._range[1]
         size = self._past.totals.size * rounds * (restarts + 1) / kept
         explored = (1.0 - kept) * rounds
-        if not isinstance(self.hint, Hint):
+        if self.hint.predictor is None:
             return B * (self._constant * math.sqrt(size) + explored)
         trust = self.hint.trust
-        assert trust.budget is not None
         assert trust.share is not None
         if trust.share == 1.0:
             return None
-        hints = trust.budget * math.sqrt(self._G * rounds * (restarts + 1))
+        hints = trust.limit(self._G * rounds, restarts + 1)
         base = self._constant * math.sqrt(size / (1.0 - trust.share))
         return B * (base + hints + explored)
 
