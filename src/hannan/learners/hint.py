@@ -356,7 +356,8 @@ class Hint(HintRecord):
         self._low = min(loss_range[0], 0.0)  # what costs nothing
         super().__init__(loss_range[1] - self._low)
         there = predictor is not None
-        self.predictor: Any = adopt(predictor) if there else None
+        working: Any = None if predictor is None else adopt(predictor)
+        self.predictor = working
         if n_actions and hasattr(self.predictor, "prepare"):
             self.predictor.prepare(n_actions)
         self.trust = trust
