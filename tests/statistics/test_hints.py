@@ -14,7 +14,6 @@ import pytest
 from hannan.bounds import hinted
 from hannan.core.validation import FloatArray
 from hannan.environments import FromArrays
-from hannan.kernels.hints import S
 from hannan.learners import ContextFTPL, ContextSemiBanditFTPL, Trust, certificates
 from hannan.learners import resampling as weighing
 from hannan.learners import weighing as part_of_algorithm_3
@@ -310,7 +309,7 @@ def forget_what_the_base_would_have_done(patch):
     def without_ratio(hint, opened, loss, weight):
         before = hint.S
         charge(hint, opened, loss, weight)
-        hint._measured[S] = before + (loss if opened.action == opened.advice else 0.0)
+        hint.S = before + (loss if opened.action == opened.advice else 0.0)
 
     patch.setattr(Hint, "charge", without_ratio)
 
