@@ -129,7 +129,7 @@ def test_weights_capped_from_the_wrong_side_are_wrong(monkeypatch):
         waiting = self._open[key]
         held = waiting.shares
         ratios = held.played * (weight or waiting.weight) + held.copied
-        higher = Shares(0.0 * ratios, np.where(ratios > 1.0, np.maximum(ratios, 2.5), ratios))
+        higher = Shares(0.0 * ratios, np.where(ratios > 1.0, np.maximum(ratios, 4.0), ratios))
         vars(higher)["kinds"] = held.kinds
         waiting.shares = higher
         settle(self, key, loss, weight)
