@@ -168,8 +168,8 @@ def test_an_open_round_has_only_what_its_class_knows():
     for name in ("luck", "play", "available", "__class__", "_params_to_store"):
         changed = copy.deepcopy(head)
         found = changed["learner"]["learned"]["_ledger"]["learned"]["current"]
-        found["given"][name] = 7
-        with pytest.raises(hn.DamagedFileError, match=f"has no '{name}'"):
+        found["learned"][name] = 7
+        with pytest.raises(hn.DamagedFileError, match=f"{name} should not be"):
             read(resealed(changed, body))
     assert ledger["current"]["class"].endswith("ContextSemiBanditFTPL.Round")
 

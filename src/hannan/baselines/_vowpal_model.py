@@ -13,6 +13,7 @@ import numpy as np
 from hannan._packages import package
 from hannan.core import Menu, OpenRound
 from hannan.core.rounds import IntArray
+from hannan.core.state import Anything, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, refuse
 
@@ -50,6 +51,8 @@ class VowpalModel(Stored):
 
     _trusted_package = "vowpalwabbit"
     _shown: tuple[OpenRound, list[Any]] | None  # the round that was asked about last
+
+    stored = State(content=Anything())
 
     def __init__(
         self,
@@ -180,9 +183,6 @@ class VowpalModel(Stored):
 
     def _params_to_store(self) -> dict[str, Any]:
         return {"n_actions": self._n_actions, "arguments": self._arguments, "seed": self._seed}
-
-    def _state(self) -> dict[str, Any]:
-        return {"content": self.content}
 
 
 def _check_options(words: list[str]) -> None:

@@ -12,6 +12,7 @@ from hannan.baselines._policy_table import PolicyTable
 from hannan.core import Action, Learner, OpenRound
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
+from hannan.core.state import Array, Generator, State
 from hannan.core.validation import FloatArray, LossRange, check_seed
 from hannan.oracles import FinitePolicies
 
@@ -28,7 +29,8 @@ class WeightedPolicies(Learner):
     """
 
     oracle: FinitePolicies
-    _derived = frozenset({"oracle", "_policies"})
+
+    stored = State(_totals=Array(), _rng=Generator())
 
     def __init__(
         self, actions: ArrayLike | FinitePolicies, seed: int | None, loss_range: LossRange

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import OpenRound
 from hannan.core.arrays import as_floats
-from hannan.core.kept import expect, is_array
+from hannan.core.state import Array, State
 from hannan.core.validation import FloatArray, refuse
 from hannan.kernels.normalhedge import weights
 from hannan.oracles import FinitePolicies
@@ -57,28 +57,14 @@ class AdaNormalHedge(WeightedPolicies):
     [luo2015]
     """
 
-    _derived = frozenset({"_prior"})
+    stored = State(_mixture=Array(low=0.0), _magnitudes=Array(low=0.0))
 
     class Round(OpenRound):
         """The weights by which a policy was followed; regret is measured against them."""
 
         followed: FloatArray = np.empty(0)
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, followed=is_array(self.followed, None, low=0.0))
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        expect(
-            self,
-            _mixture=is_array(self._mixture, None, low=0.0),
-            _magnitudes=is_array(self._magnitudes, None, low=0.0),
-        )
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        expect(self, round=len(opened.followed) == len(self._mixture))
+        stored = State(followed=Array(lambda self: len(self._mixture), low=0.0))
 
     def __init__(
         self,

@@ -21,9 +21,9 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect
 from hannan.core.learner import learner_rng
 from hannan.core.oracle import as_policies
+from hannan.core.state import Count, Flag, Generator, Part, State
 from hannan.core.validation import FloatArray, check_not_negative, check_seed
 
 
@@ -77,15 +77,19 @@ class EpochGreedy(Learner):
     feedback = Feedback.SEMI
     oracle: Oracle
 
+    stored = State(
+        explored=Count(),
+        _exploring=Count(),
+        _estimates=Part(),
+        _led=Flag(),
+        _left=Count(),
+        _rng=Generator(),
+    )
+
     class Round(OpenRound):
         explores: bool = False
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, explores=type(self.explores) is bool)
-
-    _derived = frozenset({"_leader", "_spread", "_scale"})
-    _fixed = frozenset({"_K"})
+        stored = State(explores=Flag())
 
     def __init__(
         self,

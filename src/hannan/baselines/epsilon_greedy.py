@@ -11,10 +11,10 @@ import numpy as np
 from hannan.baselines._contexts import row_or_name
 from hannan.baselines._loss_scale import LossScale
 from hannan.core import Action, Feedback, Learner, OpenRound, Predictor
-from hannan.core.kept import expect, is_action, same
 from hannan.core.learner import learner_rng
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.rounds import IntArray
+from hannan.core.rounds import Choice, IntArray
+from hannan.core.state import Generator, Part, State, same
 from hannan.core.validation import FloatArray, check_integer, check_probability, check_seed
 from hannan.predictors import Mean, Ridge
 
@@ -71,16 +71,15 @@ class EpsilonGreedy(Learner):
 
     feedback = Feedback.SEMI
     _scores_actions = True
-    _derived = frozenset({"_scale"})
+
+    stored = State(_for_rows=Part(), _for_names=Part(), _rng=Generator())
 
     class Round(OpenRound):
         """What looked cheapest."""
 
         greedy: int = -1
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, greedy=is_action(self.greedy, n_actions, sets))
+        stored = State(greedy=Choice())
 
     def __init__(
         self,

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from hannan.baselines._loss_scale import check_loss
 from hannan.baselines._policy_table import PolicyTable, check_rate
 from hannan.core import Action, Feedback, Learner, OpenRound, ParameterError
-from hannan.core.kept import expect, is_number
 from hannan.core.learner import learner_rng
+from hannan.core.state import Array, Generator, Number, State
 from hannan.core.validation import FloatArray, check_seed
 from hannan.oracles import FinitePolicies
 
@@ -56,7 +56,8 @@ class Exp4(Learner):
 
     feedback = Feedback.SEMI
     oracle: FinitePolicies
-    _derived = frozenset({"oracle", "_policies"})
+
+    stored = State(_totals=Array(), _rng=Generator())
 
     class Round(OpenRound):
         """What was chosen had this probability, and what is played one over the weight."""
@@ -64,13 +65,7 @@ class Exp4(Learner):
         probability: float = 1.0
         weight: float = 1.0
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(
-                self,
-                probability=is_number(self.probability, 0.0, 1.0 + 1e-9),
-                weight=is_number(self.weight, low=0.0),
-            )
+        stored = State(probability=Number(0.0, 1.0 + 1e-9), weight=Number(low=0.0))
 
         @property
         def inverse(self) -> FloatArray:

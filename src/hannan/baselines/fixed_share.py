@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from hannan.baselines._policy_table import check_rate
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import OpenRound, ParameterError
-from hannan.core.kept import expect, is_array
+from hannan.core.state import Array, State
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -71,11 +71,7 @@ class FixedShare(WeightedPolicies):
     [herbster1998], [cesabianchi2012]
     """
 
-    _fixed = frozenset({"_tuned"})
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        expect(self, _mixture=is_array(self._mixture, None, low=0.0, high=1.0 + 1e-9))
+    stored = State(_mixture=Array(low=0.0, high=1.0 + 1e-9))
 
     def __init__(
         self,

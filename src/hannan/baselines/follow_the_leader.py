@@ -10,6 +10,7 @@ import numpy as np
 from hannan.core import Action, Learner, Objective, OpenRound, Oracle, Policy
 from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.policy import loss_of
+from hannan.core.state import Part, State
 from hannan.core.validation import FloatArray, check_loss_range, check_losses
 
 
@@ -46,6 +47,8 @@ class FollowTheLeader(Learner):
     """
 
     oracle: Oracle
+
+    stored = State(_history=Part())
 
     def __init__(
         self, oracle: Oracle, *, loss_range: tuple[float, float] | None = (0.0, 1.0)

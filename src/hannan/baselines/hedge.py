@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from hannan.baselines._policy_table import check_rate
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import OpenRound
+from hannan.core.state import Number, State
 from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 
@@ -57,6 +58,8 @@ class Hedge(WeightedPolicies):
     ----------
     [freund1997]
     """
+
+    stored = State(_drift=Number())
 
     def __init__(
         self,

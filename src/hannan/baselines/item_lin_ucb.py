@@ -11,7 +11,8 @@ import numpy as np
 from hannan.baselines._loss_scale import LossScale
 from hannan.core import Action, ContextError, Feedback, Learner, Menu, OpenRound
 from hannan.core.crossing import Crossing
-from hannan.core.kept import expect, is_action, is_array
+from hannan.core.rounds import Choice
+from hannan.core.state import Array, Count, DictOf, Key, Made, State, TupleOf, require
 from hannan.core.stored import Stored
 from hannan.core.validation import (
     FloatArray,
@@ -23,6 +24,40 @@ from hannan.core.validation import (
 from hannan.oracles._features import check_row
 
 _MODELS = ("hybrid", "disjoint", "shared")
+
+
+class _Design(Stored):
+    """A, b and B of a ridge regression."""
+
+    stored = State(design=Array(), moment=Array(), across=Array())
+    room_for = ("n n", "n shared")
+
+    def __init__(self, n: int, shared: int, ridge: float) -> None:
+        self.n, self.shared, self.ridge = n, shared, ridge
+        self.design: FloatArray = ridge * np.eye(n)
+        self.moment: FloatArray = np.zeros(n)
+        self.across: FloatArray = np.zeros((n, shared))
+        self._inverse: FloatArray | None = None
+
+    @property
+    def inverse(self) -> FloatArray:
+        """A⁻¹."""
+        if self._inverse is None:
+            self._inverse = np.asarray(np.linalg.inv(self.design), np.float64)
+        return self._inverse
+
+    def learn(self, row: FloatArray, reward: float) -> None:
+        """One more observation."""
+        self.design += np.outer(row, row)
+        self.moment += reward * row
+        self._inverse = None
+
+    def add(self, other: _Design, sign: float) -> None:
+        """A ± B'A_a⁻¹B and b ± B'A_a⁻¹b_a, of another one."""
+        explained = other.across.T @ other.inverse
+        self.design += sign * (explained @ other.across)
+        self.moment += sign * (explained @ other.moment)
+        self._inverse = None
 
 
 class ItemLinUCB(Learner):
@@ -72,17 +107,31 @@ class ItemLinUCB(Learner):
 
     feedback = Feedback.SEMI
     described = True  # type: ignore[assignment]
-    _derived = frozenset({"_scale", "_crossing"})
-    _varying = frozenset({"_items", "_shared"})
+
+    stored = State(
+        _sizes=TupleOf(Count(2**20, low=-1), Count(2**20, low=-1)).where(
+            lambda self, sizes: sizes == (-1, -1) or (sizes[0] >= 0 and sizes[1] > 0)
+        ),
+        _shared=Made(_Design, "_new_design", n=Count(), shared=Count()).where(
+            lambda self, design: (design.n, design.shared) == (self._n_features, 0)
+        )
+        | None,
+        _items=DictOf(
+            Key(),
+            Made(_Design, "_new_design", n=Count(), shared=Count()).where(
+                lambda self, design: (
+                    (design.n, design.shared) == (self._sizes[0] + 1, self._n_features)
+                )
+            ),
+        ),
+    )
 
     class Round(OpenRound):
         """The item of the highest bound."""
 
         highest: int = -1
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, highest=is_action(self.highest, n_actions, sets))
+        stored = State(highest=Choice())
 
     def __init__(
         self,
@@ -105,29 +154,15 @@ class ItemLinUCB(Learner):
         self._shared: _Design | None = None  # of all items
         self._items: dict[Hashable, _Design] = {}
 
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        p, q = self._sizes
-        known = p >= 0
-        size = self._crossing.size(p, q) if known else 0
-        shared, items = self._shared, self._items
-        expect(
-            self,
-            _sizes=not known or (p < 2**20 and 0 < q < 2**20),
-            _shared=shared is None if not known else self._made(shared, size, 0),
-            _items=type(items) is dict
-            and (known or not items)
-            and all(self._made(each, p + 1, size) for each in items.values()),
-        )
+    @property
+    def _n_features(self) -> int:
+        return self._crossing.size(*self._sizes) if self._sizes[0] >= 0 else -1
 
-    @staticmethod
-    def _made(design: Any, n: int, across: int) -> bool:
-        return (
-            type(design) is _Design
-            and is_array(design.design, n, n)
-            and is_array(design.moment, n)
-            and is_array(design.across, n, across)
-        )
+    def _new_design(self, n: int, shared: int) -> _Design:
+        return _Design(n, shared, self.ridge)
+
+    def _check_state(self) -> None:
+        require(self, sizes=(self._sizes[0] >= 0) == (self._shared is not None))
 
     def check_context(self, context: Any, ahead: int = 0) -> Menu:
         if not isinstance(context, Menu):
@@ -217,46 +252,6 @@ class ItemLinUCB(Learner):
             own.across += np.outer(x, z)
             shared.add(own, -1.0)
             shared.learn(z, reward)
-
-
-class _Design(Stored):
-    """A, b and B of a ridge regression."""
-
-    _derived = frozenset({"_inverse"})
-
-    def __init__(self, n: int, shared: int, ridge: float) -> None:
-        self.n, self.shared, self.ridge = n, shared, ridge
-        self.design: FloatArray = ridge * np.eye(n)
-        self.moment: FloatArray = np.zeros(n)
-        self.across: FloatArray = np.zeros((n, shared))
-        self._inverse: FloatArray | None = None
-
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"n": self.n, "shared": self.shared, "ridge": self.ridge}
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 8.0 * float(given["n"]) * (float(given["n"]) + float(given["shared"]))
-
-    @property
-    def inverse(self) -> FloatArray:
-        """A⁻¹."""
-        if self._inverse is None:
-            self._inverse = np.asarray(np.linalg.inv(self.design), np.float64)
-        return self._inverse
-
-    def learn(self, row: FloatArray, reward: float) -> None:
-        """One more observation."""
-        self.design += np.outer(row, row)
-        self.moment += reward * row
-        self._inverse = None
-
-    def add(self, other: _Design, sign: float) -> None:
-        """A ± B'A_a⁻¹B and b ± B'A_a⁻¹b_a, of another one."""
-        explained = other.across.T @ other.inverse
-        self.design += sign * (explained @ other.across)
-        self.moment += sign * (explained @ other.moment)
-        self._inverse = None
 
 
 def _features(menu: Menu) -> FloatArray:

@@ -20,9 +20,9 @@ from hannan.core import (
     Policy,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect, is_count
 from hannan.core.oracle import WITHOUT_NOISE, as_policies
 from hannan.core.policy import loss_of
+from hannan.core.state import Count, Part, State
 from hannan.core.validation import (
     FloatArray,
     check_bounded_range,
@@ -92,12 +92,8 @@ class KalaiVempala(Learner):
     """
 
     oracle: Oracle
-    _derived = frozenset({"_perturbed", "_arrivals", "_block", "_H", "_rows"})
-    _varying = frozenset({"_noise_key"})
 
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        expect(self, _noise_key=is_count(self._noise_key, 2**64))
+    stored = State(_history=Part(), _noise_key=Count(2**64), _draws=Count())
 
     def __init__(
         self,

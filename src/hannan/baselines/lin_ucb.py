@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from hannan.baselines._contexts import row_or_name
 from hannan.baselines._loss_scale import LossScale
 from hannan.core import Action, ContextError, Feedback, Learner, OpenRound
-from hannan.core.kept import expect, is_action, same
+from hannan.core.rounds import Choice
+from hannan.core.state import Part, State, same
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -75,16 +76,15 @@ class LinUCB(Learner):
 
     feedback = Feedback.SEMI
     _scores_actions = True
-    _derived = frozenset({"_rows", "_scale"})
+
+    stored = State(_for_rows=Part(), _for_names=Part())
 
     class Round(OpenRound):
         """The action of the lowest confidence bound."""
 
         lowest: int = -1
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, lowest=is_action(self.lowest, n_actions, sets))
+        stored = State(lowest=Choice())
 
     def __init__(
         self,

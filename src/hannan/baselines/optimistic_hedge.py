@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from hannan.baselines._policy_table import check_rate
 from hannan.baselines._weighted_policies import WeightedPolicies
 from hannan.core import OpenRound, Predictor
-from hannan.core.kept import expect, is_array
 from hannan.core.predictor import adopt, check_guess
+from hannan.core.state import Array, Number, Part, State
 from hannan.core.validation import FloatArray
 from hannan.oracles import FinitePolicies
 from hannan.predictors import Last
@@ -58,20 +58,18 @@ class OptimisticHedge(WeightedPolicies):
     [rakhlin2013]
     """
 
-    _derived = frozenset({"_elements"})
+    stored = State(_predictor=Part(), _errors=Number())
 
     class Round(OpenRound):
         """The losses that were guessed, Q_t."""
 
         guess: FloatArray = np.empty(0)
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, guess=is_array(self.guess, None))
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        expect(self, round=len(opened.guess) in (self.oracle.n_actions, len(self._totals)))
+        stored = State(
+            guess=Array(None).where(
+                lambda self, guess: len(guess) in (self.oracle.n_actions, len(self._totals))
+            )
+        )
 
     def __init__(
         self,

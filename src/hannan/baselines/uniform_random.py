@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Action, ContextError, Learner, Menu, OpenRound
-from hannan.core.kept import expect, is_count
 from hannan.core.learner import learner_rng
 from hannan.core.policy import loss_of
+from hannan.core.state import Count, Generator, State
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -55,14 +55,14 @@ class UniformRandom(Learner):
     learns = False
     _scores_actions = True
 
+    stored = State(_rng=Generator())
+
     class Round(OpenRound):
         """The number of actions that were available."""
 
         choices: int = 1
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, choices=is_count(self.choices) and self.choices > 0)
+        stored = State(choices=Count(low=1))
 
         @property
         def inverse(self) -> FloatArray:

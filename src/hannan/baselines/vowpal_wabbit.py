@@ -11,6 +11,7 @@ from hannan.baselines._loss_scale import LossScale
 from hannan.baselines._vowpal_model import VowpalModel
 from hannan.core import Action, ContextError, Feedback, Learner, Menu, OpenRound
 from hannan.core.learner import learner_rng
+from hannan.core.state import Array, Generator, Number, Part, State
 from hannan.core.validation import FloatArray, check_integer, check_seed
 
 
@@ -63,14 +64,17 @@ class VowpalWabbit(Learner):
 
     feedback = Feedback.SEMI
     _scores_actions = True
-    _derived = frozenset({"_scale"})
     _trusted_package = "vowpalwabbit"
+
+    stored = State(_model=Part(), _rng=Generator())
 
     class Round(OpenRound):
         """VW's law over the actions, and the probability of the one that was drawn."""
 
         shares: FloatArray = np.empty(0)
         probability: float = 1.0
+
+        stored = State(shares=Array(None, low=0.0), probability=Number(0.0, 1.0 + 1e-9))
 
         @property
         def inverse(self) -> FloatArray:

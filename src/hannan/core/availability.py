@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from hannan.core.arrays import as_array, grown
 from hannan.core.errors import InputTypeError, LossError
-from hannan.core.kept import expect, is_array
 from hannan.core.oracle import WITHOUT_NOISE, Objective, available_in
 from hannan.core.rounds import IntArray, OpenRound, context_key
+from hannan.core.state import Array, Count, DictOf, Key, Made, State
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, refuse
 from hannan.kernels import closed
@@ -136,8 +136,18 @@ class AvailableCosts(Stored):
     their inverses would take more than 64 MB only the diagonals are kept, as in `predictors.Blend`.
     """
 
-    _growing = frozenset({"_inverse", "_moment"})
-    _varying = frozenset({"_means"})
+    stored = State(
+        _moment=Array(None, None).where(
+            lambda self, moment: len(moment) == (self.n_actions if moment.shape[1] else 0)
+        ),
+        _inverse=Array(None, None, None).where(lambda self, inverse: self._could_be(inverse)),
+        _means=DictOf(
+            Key(),
+            Array(2, "n_actions").where(lambda self, row: row[1].min() >= 0.0 and row[1].any()),
+        ),
+        _seen=Array(),
+    )
+    room_for = ("n_actions",)
 
     def __init__(self, n_actions: int) -> None:
         self.n_actions = n_actions
@@ -146,26 +156,10 @@ class AvailableCosts(Stored):
         self._moment: FloatArray = np.empty((0, 0))  # [K, p]; beside diagonals the weights
         self._seen = np.zeros(n_actions, dtype=bool)
 
-    def _params_to_store(self) -> dict[str, Any]:
-        return {"n_actions": self.n_actions}
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return float(given["n_actions"])
-
-    def _check_stored(self) -> None:
+    def _could_be(self, inverse: FloatArray) -> bool:
+        """Whether inverses, or their diagonals, are of the features that `_moment` has."""
         K, p = self.n_actions, self._moment.shape[1]
-        diagonal = self._inverse.shape[1] != p
-        expect(
-            self,
-            _means=type(self._means) is dict
-            and all(
-                is_array(row, 2, K) and row[1].min() >= 0.0 and bool(row[1].any())
-                for row in self._means.values()
-            ),
-            _moment=is_array(self._moment, K if p else 0, p),
-            _inverse=is_array(self._inverse, *((K, 1 if diagonal else p, p) if p else (0, 0, 0))),
-        )
+        return inverse.shape in ((K, p, p), (K, 1, p)) if p else inverse.shape == (0, 0, 0)
 
     def extended(self, n_actions: int) -> AvailableCosts:
         """With more actions, which were never seen."""
@@ -248,26 +242,28 @@ class AvailableCosts(Stored):
 class Availability(Stored):
     """What is played for unavailable actions, and what those are charged."""
 
+    stored = State(
+        costs=Made(AvailableCosts, "_new_costs", n_actions=Count()).where(
+            lambda self, costs: self.action_count in (None, costs.n_actions)
+        )
+        | None,
+        restricted=Count(),
+        by_score=Count(),
+    )
+
     def __init__(self) -> None:
         self.costs: AvailableCosts | None = None  # from the first restricted round on
         self.restricted = 0  # rounds learned in which not all actions were available
         self.by_score = 0  # those of them in which the best-scored available action was played
 
-    _varying = frozenset({"costs"})
+    def _new_costs(self, n_actions: int) -> AvailableCosts:
+        return AvailableCosts(n_actions)
 
     def extended(self, n_actions: int) -> Self:
         """With more actions."""
         twin = copy.copy(self)
         twin.costs = None if self.costs is None else self.costs.extended(n_actions)
         return twin
-
-    def check(self, n_actions: int | None) -> None:
-        """Refuse, from a file, what was not learned from so many actions."""
-        costs = self.costs
-        expect(self, costs=costs is None or (n_actions or costs.n_actions) == costs.n_actions)
-
-    def _check_stored(self) -> None:
-        expect(self, costs=self.costs is None or type(self.costs) is AvailableCosts)
 
     def restrict(
         self, opened: OpenRound, some: IntArray, n_actions: int, past: Objective | None, span: Any

@@ -16,7 +16,6 @@ from hannan.core.arrays import as_rows, check_comparable
 from hannan.core.availability import Availability, check_available
 from hannan.core.environment import Feedback
 from hannan.core.errors import InputTypeError, ParameterError
-from hannan.core.kept import expect
 from hannan.core.menu import Menu, menu_of
 from hannan.core.oracle import Objective, Oracle
 from hannan.core.params import Parametrised
@@ -29,7 +28,9 @@ from hannan.core.rounds import (
     Odds,
     OpenRound,
     context_key,
+    n_actions_of,
 )
+from hannan.core.state import Array, Count, Part, State
 from hannan.core.storage import save
 from hannan.core.stored import Stored
 from hannan.core.validation import (
@@ -60,6 +61,12 @@ class Propensities(Stored):
     standard_errors: FloatArray
     draws: int  # behind the estimate; 0 where the probabilities are exact
 
+    stored = State(
+        probabilities=Array(n_actions_of, low=0.0, high=1.0 + 1e-9),
+        standard_errors=Array(n_actions_of, low=0.0),
+        draws=Count(),
+    )
+
     def given(self, action: int) -> FloatArray:
         """With the action drawn as one more draw: see `off_policy.Recorder`."""
         if not self.draws:
@@ -88,8 +95,14 @@ class Learner(Parametrised, ABC):
     restricts_sets: ClassVar[bool] = False  # True: `available` may leave out elements of sets
     Round: ClassVar[type[OpenRound]] = OpenRound
     oracle: Oracle | None = None
-    _derived = frozenset({"_range", "_width"})
-    _room = frozenset({"n_actions"})
+
+    stored = State(
+        rounds=Count(),
+        oracle_calls=Count(),
+        _availability=Part(last=True),
+        _ledger=Part(last=True),
+    )
+    room_for = ("n_actions",)
 
     def __init__(self) -> None:
         self.rounds = 0
@@ -550,18 +563,6 @@ class Learner(Parametrised, ABC):
         The file holds numbers and names, nothing that could be executed.
         """
         save(self, path)
-
-    def _check_stored(self) -> None:
-        self._availability.check(self.action_count)
-        for opened in self._ledger.opened:
-            self.check_round(opened)
-
-    def check_round(self, opened: Any) -> None:
-        """Refuse a round, from a file, that this learner could not have opened."""
-        expect(self, round=type(opened) is self.Round and self._holds(opened.context))
-        oracle = self.oracle
-        sets = oracle is not None and oracle.chooses_sets
-        opened.check(self.actions_on(opened.context), sets)
 
     def _holds(self, context: Any) -> bool:
         """Whether this is a context as rounds keep it."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hannan.core.kept import expect, is_array, is_count, is_number
 from hannan.core.oracle import Draw
+from hannan.core.state import Array, Context, Count, DequeOf, ListOf, Parts, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -58,8 +58,19 @@ class Panel(Stored):
     array([0, 0])
     """
 
-    _derived = frozenset({"oracle", "discounts", "_contexts"})
-    _varying = frozenset({"_recent", "_owed"})
+    stored = State(
+        _totals=Parts(),
+        _ages=ListOf(Count(), length=lambda self: len(self.discounts)).where(
+            lambda self, ages: all(
+                age * -math.log(discount) <= 2.0 * math.log(_HEAVIEST)
+                for age, discount in zip(ages, self.discounts, strict=True)
+            )
+        ),
+        _recent=DequeOf(TupleOf(Context(), Array("oracle.n_actions"))),
+        _owed=ListOf(
+            TupleOf(Count(lambda self: len(self._totals)), Context(), Array("oracle.n_actions"))
+        ),
+    )
 
     def __init__(
         self, oracle: Oracle, discounts: Sequence[float], contexts: Sequence[Any] = ()
@@ -71,28 +82,6 @@ class Panel(Stored):
         self._ages = [0 for _ in self.discounts]  # rounds since weights were measured anew
         self._recent: deque[tuple[Any, FloatArray]] = deque(maxlen=max(map(_kept, self.discounts)))
         self._owed: list[tuple[int, Any, FloatArray]] = []
-
-    def _check_stored(self) -> None:
-        totals, most = len(self._totals), max(map(_kept, self.discounts))
-        expect(
-            self,
-            _recent=type(self._recent) is deque
-            and self._recent.maxlen == most
-            and all(type(each) is tuple and self._holds(*each) for each in self._recent),
-            _owed=type(self._owed) is list
-            and all(
-                type(each) is tuple and is_count(each[0], totals) and self._holds(*each[1:])
-                for each in self._owed
-            ),
-            _ages=all(
-                is_number(age * -math.log(discount), high=2.0 * math.log(_HEAVIEST))
-                for age, discount in zip(self._ages, self.discounts, strict=True)
-            ),
-        )
-
-    def _holds(self, context: Any, losses: Any) -> bool:
-        """Whether this is a round as it was added."""
-        return self.oracle.holds(context) and is_array(losses, self.oracle.n_actions)
 
     def total(self, i: int) -> Objective:
         """Total i, for questions; its values are `unit(i)` times as large."""

@@ -17,9 +17,21 @@ from numpy.typing import NDArray
 
 from hannan.core.arrays import grown
 from hannan.core.errors import DamagedFileError, DecisionError, OrderError
-from hannan.core.kept import are, expect, is_action, is_array, is_count
 from hannan.core.oracle import available_in
 from hannan.core.policy import Action, same_action
+from hannan.core.state import (
+    MOST,
+    Anything,
+    Array,
+    Count,
+    DictOf,
+    Flag,
+    Kind,
+    Object,
+    OneOf,
+    Scope,
+    State,
+)
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 
@@ -125,6 +137,43 @@ class Decision:
         return odds.error if odds.exact or not odds.hidden else math.nan
 
 
+def n_actions_of(self: Any) -> int | None:
+    """K of the round that is being loaded."""
+    n_actions: int | None = self.actions_on(self.context)
+    return n_actions
+
+
+def chooses_sets(self: Any) -> bool:
+    """Whether the learner that is being loaded chooses sets of elements."""
+    return self.oracle is not None and bool(self.oracle.chooses_sets)
+
+
+def is_action(value: Any, n_actions: int | None, sets: bool) -> bool:
+    """Whether this can be played: an integer below K, or the rising elements of a set."""
+    below = MOST if n_actions is None else n_actions
+    if sets:
+        return Array(None, dtype=np.intp, low=0, below=below, rising=True).fits(value)
+    return Count(below).fits(value)
+
+
+class Choice(Kind):
+    """An action of the round that is being loaded; with `single` also where sets are chosen."""
+
+    def __init__(self, single: bool = False) -> None:
+        self.single = single
+
+    def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
+        return is_action(value, n_actions_of(scope), chooses_sets(scope) and not self.single)
+
+
+def are_substitutes(self: Any, plays: IntArray) -> bool:
+    """Whether each action is available, or replaced by one that is; elements of sets are -1."""
+    if chooses_sets(self):
+        return bool((plays == np.where(plays < 0, -1, np.arange(len(plays)))).all())
+    known = n_actions_of(self) is not None and plays.min() >= 0
+    return known and bool((plays[plays] == plays).all())
+
+
 class OpenRound(Stored):
     """A round that waits for its loss.
 
@@ -158,7 +207,24 @@ class OpenRound(Stored):
     values: FloatArray | None = None  # what a predictor expects of each action, if it was asked
     named: bool = False  # whether the caller knows described actions by their ids
     calls: int = 0  # oracle calls of the present call of the learner
-    _derived = frozenset({"calls", "some"})
+
+    stored = State(
+        context=Anything().where(lambda self, context: self._holds(context)),
+        plays=Array(n_actions_of, dtype=np.intp, low=-1, below=n_actions_of).where(are_substitutes)
+        | None,
+        action=Choice().where(
+            lambda self, action: self.plays is None or np.all(self.plays[action] == action)
+        ),
+        chosen=Choice() | OneOf(-1),
+        number=Count() | None,
+        late=Flag(),
+        arrived_before=Count(),
+        stored_odds=Anything().where(lambda self, odds: odds is not None or self.number is None),
+        values=Array(n_actions_of) | None,
+        named=Flag().where(
+            lambda self, named: not named or getattr(self.context, "ids", None) is not None
+        ),
+    )
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -201,6 +267,18 @@ class OpenRound(Stored):
         """The probability of each action, where it was found when the round was decided."""
         return None
 
+    @property
+    def stored_odds(self) -> list[Any] | None:
+        """The odds of its decision, as files hold them."""
+        return None if self.odds is None else self.odds.kept()
+
+    @stored_odds.setter
+    def stored_odds(self, listed: list[Any] | None) -> None:
+        self.odds = None if listed is None else Odds.of(listed)
+
+    def _params_to_store(self) -> dict[str, Any]:
+        return {"context": self.context}
+
     _by_action: ClassVar[tuple[str, ...]] = ("values",)  # arrays with a number for each action
 
     def extended(self, n_actions: int) -> Self:
@@ -215,57 +293,10 @@ class OpenRound(Stored):
             twin.plays, twin.some = grown(self.plays, n_actions, others[0]), None
         return twin
 
-    def check(self, n_actions: int | None, sets: bool) -> None:
-        """Refuse, from a file, a round that no learner with so many actions could have opened."""
-        K, plays = n_actions, self.plays
-        expect(
-            self,
-            plays=plays is None
-            or (
-                K is not None
-                and is_array(plays, K, dtype=np.intp, low=-1 if sets else 0, high=K - 1)
-                and bool((plays[plays[plays >= 0]] == plays[plays >= 0]).all())
-                and (not sets or bool((plays == np.where(plays < 0, -1, np.arange(K))).all()))
-            ),
-            action=is_action(self.action, K, sets),
-            chosen=self.chosen is OpenRound.chosen or is_action(self.chosen, K, sets),
-            number=self.number is None or is_count(self.number),
-            late=type(self.late) is bool,
-            arrived_before=is_count(self.arrived_before),
-            odds=type(self.odds) is Odds or (self.odds is None and self.number is None),
-            values=self.values is None or is_array(self.values, K),
-            named=type(self.named) is bool
-            and (not self.named or getattr(self.context, "ids", None) is not None),
-            calls=is_count(self.calls),
-        )
-        expect(self, action=plays is None or bool(np.all(plays[self.action] == self.action)))
-
-    def _params_to_store(self) -> dict[str, Any]:
-        left_out = self._derived_names()
-        kept = {name: value for name, value in sorted(vars(self).items()) if name not in left_out}
-        return kept if self.odds is None else kept | {"odds": self.odds.kept()}
-
-    def _state(self) -> dict[str, Any]:
-        return {}
-
-    @classmethod
-    def _rebuild(cls, **makings: Any) -> Self:
-        opened = cls(makings.pop("context"))
-        for name, value in makings.items():
-            default = getattr(cls, name, None)
-            fixed = callable(default) or isinstance(default, property)
-            if fixed or name.startswith("_") or not hasattr(cls, name):
-                raise DamagedFileError(f"A {cls.__qualname__} has no {name!r:.100}.")
-            setattr(opened, name, Odds.of(value) if name == "odds" else value)
-        return opened
-
 
 @dataclass(slots=True)
 class Ledger(Stored):
     """The rounds of a learner that wait for their losses."""
-
-    _derived = frozenset({"maker", "inherited"})
-    _varying = frozenset({"current", "waiting"})
 
     current: OpenRound | None = None  # the one that `act` opened
     waiting: dict[int, OpenRound] = field(default_factory=dict)  # those of decisions, by id
@@ -279,25 +310,29 @@ class Ledger(Stored):
     inherited: int = 0  # decisions from before the learner was loaded, whoever made them
     logged: int = 0  # decisions of others that were learned
     added: int = 0  # how often actions came after the first round
-    _later = frozenset({"logged", "added"})
+
+    stored = State(
+        made=Count(),
+        forgotten=Count(),
+        dropped=Count(),
+        delayed=Flag(),
+        closed=Count(),
+        total_delay=Count(),
+        logged=Count(),
+        added=Count(),
+        current=Object(OpenRound).where(
+            lambda self, opened: type(opened) is self.Round and opened.number is None
+        )
+        | None,
+        waiting=DictOf(
+            Count("made"), Object(OpenRound).where(lambda self, opened: type(opened) is self.Round)
+        ).where(lambda self, waiting: all(each.number == key for key, each in waiting.items())),
+    )
 
     @property
     def opened(self) -> list[OpenRound]:
         """All rounds that wait."""
         return [*self.waiting.values(), *([] if self.current is None else [self.current])]
-
-    def _check_stored(self) -> None:
-        known = type(self.waiting) is dict and all(is_count(key, self.made) for key in self.waiting)
-        expect(
-            self,
-            waiting=known and are(OpenRound, list(self.waiting.values())),
-            current=self.current is None or isinstance(self.current, OpenRound),
-        )
-        expect(
-            self,
-            waiting=all(opened.number == key for key, opened in self.waiting.items()),
-            current=self.current is None or self.current.number is None,
-        )
 
     @property
     def never_answered(self) -> int:

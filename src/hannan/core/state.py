@@ -65,6 +65,8 @@ class Kind:
     """Whether the owner makes the objects in it, so that files hold only their state."""
     arguments: Iterable[str] = ()
     """Attributes of such an object from which the owner makes it."""
+    last = False
+    """Whether it is loaded after the state of all subclasses."""
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         """Whether a value of this kind may replace `new`, which the constructor made."""
@@ -251,6 +253,9 @@ class Part(Kind):
 
     parts = True
 
+    def __init__(self, last: bool = False) -> None:
+        self.last = last
+
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         return value is new
 
@@ -317,30 +322,25 @@ class MadeByKey(Kind):
 
     parts = True
 
-    def __init__(self, key: Kind, make: str | Callable[[Any, Any], Any]) -> None:
+    def __init__(self, key: Kind, make: Callable[[Any, Any], Any]) -> None:
         self.key = key
         self.make = make
 
     def template(self, new: Any, scope: Scope) -> Any:
-        return _ByKey(self, scope)
+        return _Each(lambda key: self._made(key, scope))
+
+    def _made(self, key: Any, scope: Scope) -> Any:
+        return self.make(scope, key) if self.key.accepts(key, None, scope) else None
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         return type(value) is dict
 
 
-class _ByKey:
-    """Makes the part of a key when it is asked for."""
+class _Each:
+    """The part of a key, made when it is asked for."""
 
-    def __init__(self, kind: MadeByKey, scope: Scope) -> None:
-        self._kind = kind
-        self._scope = scope
-
-    def get(self, key: Any) -> Any:
-        if not self._kind.key.accepts(key, None, self._scope):
-            return None
-        if isinstance(self._kind.make, str):
-            return getattr(self._scope, self._kind.make)(key)
-        return self._kind.make(self._scope, key)
+    def __init__(self, get: Callable[[Any], Any]) -> None:
+        self.get = get
 
 
 class Namespace:
@@ -354,8 +354,10 @@ def room(kind: type[Stored], makings: Any) -> float:
     """Return about how many bytes an object with these parameters takes as attributes."""
     total = 0.0
     for product in kind.room_for:
-        sizes = [_path(makings, name) for name in product.split()]
-        total += math.prod(min(n, 2**63) for n in sizes if isinstance(n, int) and n > 0)
+        names, _, unless = product.partition(" unless ")
+        if not unless or _path(makings, unless) is None:
+            sizes = [_path(makings, name) for name in names.split()]
+            total += math.prod(min(n, 2**63) for n in sizes if isinstance(n, int) and n > 0)
     return 128.0 * total
 
 
@@ -452,6 +454,11 @@ class DictOf(Kind):
         self.value = value
         self.length = length
         self.most = most
+        self.parts = value.parts
+        self.arguments = value.arguments
+
+    def template(self, new: Any, scope: Scope) -> Any:
+        return _Each(lambda key: self.value.template(None, scope))
 
     def accepts(self, value: Any, new: Any, scope: Scope) -> bool:
         if type(value) is not dict or not _counted(self, value, scope):

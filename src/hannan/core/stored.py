@@ -34,7 +34,7 @@ class Stored:
     """What files hold beside the parameters, by name; a class adds to what its bases list."""
     room_for: ClassVar[tuple[str, ...]] = ()
     """Parameters that say how many things the constructor makes room for: their products, each
-    with blanks between the names, are added up."""
+    with blanks between the names, are added up. A product "a b unless c" counts where c is None."""
     _derived: ClassVar[frozenset[str]] = frozenset()
     _growing: ClassVar[frozenset[str]] = frozenset()
     _varying: ClassVar[frozenset[str]] = frozenset()
@@ -128,14 +128,11 @@ names_in: Callable[[type, str], frozenset[str]] = cache(_names_in)
 
 
 def _declared(kind: type) -> dict[str, Kind]:
-    """What a class and its bases store, those of the bases last."""
+    """What a class and its bases store: those of the bases first, but for what comes last."""
     found: dict[str, Kind] = {}
-    for base in kind.__mro__:
-        found = {
-            **found,
-            **{n: each for n, each in vars(base).get("stored", {}).items() if n not in found},
-        }
-    return found
+    for base in reversed(kind.__mro__):
+        found |= vars(base).get("stored", {})
+    return dict(sorted(found.items(), key=lambda item: item[1].last))
 
 
 declared: Callable[[type], dict[str, Kind]] = cache(_declared)

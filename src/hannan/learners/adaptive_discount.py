@@ -24,12 +24,12 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.kept import MOST, expect, is_action, is_array, is_count, is_number
 from hannan.core.oracle import Draw, fixed_actions
 from hannan.core.panel import Choices
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, advice_of
-from hannan.core.rounds import IntArray
+from hannan.core.rounds import Choice, IntArray, chooses_sets, n_actions_of
+from hannan.core.state import Array, Count, Flag, ListOf, NoiseKey, Number, Part, State
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -58,6 +58,14 @@ DISCOUNTS = (1.0, 0.999, 0.99, 0.9, 0.5, 0.1)
 
 _SHADOWS = 5  # the stream of noise that is never played
 _SHADOW_MEMORY = 2**16  # bytes; shadows are drawn in the order in which losses arrive
+
+
+# The action of each base.
+_CHOICES = ListOf(Choice(), length=lambda self: len(self.scales)).where(
+    lambda self, _: chooses_sets(self)
+) | Array(
+    lambda self: len(self.scales), dtype=np.intp, low=0, below=lambda self: n_actions_of(self)
+).where(lambda self, _: not chooses_sets(self))
 
 
 class AdaptiveDiscount(Learner):
@@ -125,7 +133,16 @@ class AdaptiveDiscount(Learner):
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
-    _derived = frozenset({"_rates", "_plain", "_shadow"})
+
+    stored = State(
+        _panel=Part(),
+        _leader=Part(),
+        _key=NoiseKey(),
+        _tuning=Part(),
+        predictor_=Part(),
+        _master=Part(),
+        _account=Part(),
+    )
 
     class Round(OpenRound):
         """A round of all bases and the master."""
@@ -141,26 +158,18 @@ class AdaptiveDiscount(Learner):
         shadow_followed: int = 0
         advice: int | None = None  # what the predictor recommends
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            count = len(self.scales)
-            expect(
-                self,
-                first=is_count(self.first),
-                learned=is_count(self.learned),
-                scales=is_array(self.scales, None, low=0.0),
-                master_scale=is_number(self.master_scale, low=0.0),
-                actions=_are_choices(self.actions, count, n_actions, sets),
-                followed=is_count(self.followed, count + (self.advice is not None)),
-                shadowed=type(self.shadowed) is bool,
-                shadows=not self.shadowed or _are_choices(self.shadows, count, n_actions, sets),
-                shadow_followed=is_count(self.shadow_followed, count + (self.advice is not None)),
-                advice=self.advice is None or is_action(self.advice, n_actions, sets=False),
-            )
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        expect(self, round=len(opened.scales) == len(self._rates))
+        stored = State(
+            first=Count(),
+            learned=Count(),
+            scales=Array(lambda self: len(self._rates), low=0.0),
+            master_scale=Number(low=0.0),
+            actions=_CHOICES,
+            advice=Choice(single=True) | None,
+            followed=Count(lambda self: len(self.scales) + (self.advice is not None)),
+            shadowed=Flag(),
+            shadows=_CHOICES | Array(0, dtype=np.intp).where(lambda self, _: not self.shadowed),
+            shadow_followed=Count(lambda self: len(self.scales) + (self.advice is not None)),
+        )
 
     def __init__(
         self,
@@ -587,15 +596,6 @@ class AdaptiveDiscount(Learner):
         if len(set(map(float, values))) < len(values):
             raise refuse(self, "discounts", accepted, given)
         return tuple(map(float, values))
-
-
-def _are_choices(actions: Any, count: int, n_actions: int | None, sets: bool) -> bool:
-    """Whether these are the actions of so many bases."""
-    if not sets:
-        most = MOST if n_actions is None else n_actions
-        return is_array(actions, count, dtype=np.intp, low=0, high=most - 1)
-    listed = type(actions) is list and len(actions) == count
-    return listed and all(is_action(each, n_actions, sets) for each in actions)
 
 
 def _costs(losses: FloatArray, actions: Choices) -> FloatArray:

@@ -13,7 +13,6 @@ from typing import Any
 from hannan.bounds import hinted, predictable, self_tuned, semi_bandit
 from hannan.core import Objective
 from hannan.core.availability import Availability
-from hannan.core.kept import is_number
 from hannan.core.rounds import Ledger
 from hannan.core.state import Flag, Number, State
 from hannan.core.stored import Stored
@@ -57,7 +56,7 @@ def is_certificate(value: Any) -> bool:
         return False
     said = [getattr(value, name) for name in value.__slots__ if name != "notes"]
     notes = type(value.notes) is tuple and all(type(note) is str for note in value.notes)
-    return notes and all(number is None or is_number(number) for number in said)
+    return notes and all(number is None or Number().fits(number) for number in said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +84,8 @@ class Certificate(Stored):
     theorem_5: float | None = None
     """Theorem 5 as printed, for these errors and the ε that suits them best in hindsight."""
     notes: tuple[str, ...] = ()
+
+    stored = State()
 
     def __float__(self) -> float:
         return _first(self.measured, self.a_priori, self.realised_regret)
@@ -128,6 +129,8 @@ class SemiBanditCertificate(Stored):
     truncation: float = 0.0
     """Σ K/(eL), what limiting the resampling may have cost."""
     notes: tuple[str, ...] = ()
+
+    stored = State()
 
     def __float__(self) -> float:
         return _first(self.stability_estimate, self.variance_estimate, self.a_priori)

@@ -10,9 +10,9 @@ import numpy as np
 from hannan.bounds import Complexity, complete_information
 from hannan.core import Action, Learner, Objective, Oracle, Policy, Predictor
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect, is_number
 from hannan.core.oracle import fixed_actions
 from hannan.core.policy import loss_of
+from hannan.core.state import Number, Part, State
 from hannan.core.validation import (
     FloatArray,
     check_choice,
@@ -34,7 +34,7 @@ from hannan.learners.perturbed_leader import (
     shares,
     starting_total,
 )
-from hannan.learners.prediction import TRUST, is_guess, prediction
+from hannan.learners.prediction import GUESS, TRUST, prediction
 from hannan.learners.restricted import restricted
 from hannan.learners.step_size import StepSize, step_size
 from hannan.perturbation import seed_key
@@ -126,8 +126,9 @@ class ContextFTPL(Learner):
 
     oracle: Oracle
     restricts_sets = True
-    _derived = frozenset({"_careful"})
     noise_memory: ClassVar[int] = 2**27  # bytes made ready; it never changes what is played
+
+    stored = State(step=Part(), leader=Part(), _prediction=Part(), _account=Part())
 
     class Round(NoisyRound):
         guess: Any = None  # Q_t
@@ -135,15 +136,12 @@ class ContextFTPL(Learner):
         variance: float = 0.0  # what the anytime schedule counts the round for
         ranges: float = 0.0  # of the rounds learned before it, added up
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(
-                self,
-                guess=is_guess(self.guess, n_actions),
-                offered=is_guess(self.offered, n_actions),
-                variance=is_number(self.variance, low=0.0),
-                ranges=is_number(self.ranges, low=0.0),
-            )
+        stored = State(
+            guess=GUESS,
+            offered=GUESS,
+            variance=Number(low=0.0),
+            ranges=Number(low=0.0),
+        )
 
     def __init__(
         self,

@@ -20,9 +20,9 @@ from hannan.core import (
     Predictor,
 )
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect, is_array, is_count, is_number, same
 from hannan.core.oracle import Draw, as_policies
-from hannan.core.rounds import Odds
+from hannan.core.rounds import Odds, chooses_sets
+from hannan.core.state import Array, Count, Number, Part, State, require
 from hannan.core.validation import (
     FloatArray,
     check_integer,
@@ -57,6 +57,11 @@ from hannan.learners.seen_losses import check_known_range, check_seen
 from hannan.learners.step_size import StepSize, step_size
 from hannan.learners.weighing import Seen, odds_of, overtaken, past_of, weigh
 from hannan.perturbation import seed_key
+
+# One weight for each chosen element; a number for a single action.
+_WEIGHTS = Number(low=0.0).where(lambda self, _: not chooses_sets(self)) | Array(
+    lambda self: np.size(self.action), low=0.0
+).where(lambda self, _: chooses_sets(self))
 
 
 class ContextSemiBanditFTPL(Learner):
@@ -161,8 +166,17 @@ class ContextSemiBanditFTPL(Learner):
     oracle: Oracle
     noise_memory: ClassVar[int] = 2**27
     """Bytes of noise made ready ahead of time. It never changes what is played."""
-    _derived = frozenset({"_theorem", "_K", "_offset"})
-    _varying = frozenset({"_resampling"})
+
+    stored = State(
+        _floor=Part(),
+        _resampling=Part(),
+        _step=Part(),
+        _leader=Part(),
+        _account=Part(),
+        _decided=Count(),
+        _hint=Part(),
+        _start=Number(),
+    )
 
     class Round(NoisyRound):
         """A round of Algorithm 3."""
@@ -173,18 +187,13 @@ class ContextSemiBanditFTPL(Learner):
         allowance: float = 0.0  # what instability may cost in it by that schedule
         moment: float = 0.0  # q E[W²]/E[W] of its weights, as expected by that schedule
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            weights, size = self.weights, np.size(self.action)
-            expect(
-                self,
-                limit=is_count(self.limit) and self.limit > 0,
-                weights=weights is None
-                or (is_array(weights, size, low=0.0) if sets else is_number(weights, low=0.0)),
-                variance=is_number(self.variance, low=0.0),
-                allowance=is_number(self.allowance),
-                moment=is_number(self.moment, low=0.0),
-            )
+        stored = State(
+            limit=Count(low=1),
+            weights=_WEIGHTS | None,
+            variance=Number(low=0.0),
+            allowance=Number(),
+            moment=Number(low=0.0),
+        )
 
         def overtaken(self, seen: Seen) -> None:
             """Another round has been learned: keep what was found out for this one before that."""
@@ -194,23 +203,6 @@ class ContextSemiBanditFTPL(Learner):
         def inverse(self) -> FloatArray:
             """The weights."""
             return np.array(self.weights, dtype=np.float64, ndmin=1)
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        # Learners from before there were pairs go on without them.
-        given, found = check_resampling(self, self.resampling), self._resampling
-        expect(self, _resampling=same(found, given, but=("pairs",)))
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        self._hint.check(opened, weighed=opened.weights is not None)
-        Q, low = opened.baseline, self._offset.low
-        expect(
-            opened,
-            baseline=low == 0.0
-            if Q is None
-            else (self._hint.predictor is not None or low < 0.0) and bool(Q.min() >= low),
-        )
 
     def __init__(
         self,
@@ -732,6 +724,18 @@ class ContextSemiBanditFTPL(Learner):
             setting=X.setting,
         )
         return self._theorem.epsilon
+
+    def _check_state(self) -> None:
+        low = self._offset.low
+        for opened in self._ledger.opened:
+            assert isinstance(opened, self.Round)
+            self._hint.check(opened, weighed=opened.weights is not None)
+            Q = opened.baseline
+            if Q is None:
+                require(opened, baseline=low == 0.0)
+            else:
+                known = self._hint.predictor is not None or low < 0.0
+                require(opened, baseline=known and Q.min() >= low)
 
     def _restored(self) -> None:
         self._step.restore(self._leader)

@@ -12,9 +12,20 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Learner, LossError, LossFunction, Objective, Oracle, ParameterError
-from hannan.core.kept import expect, is_array, is_number
 from hannan.core.policy import Policy
 from hannan.core.rounds import OpenRound
+from hannan.core.state import (
+    MOST,
+    Array,
+    Context,
+    Count,
+    DequeOf,
+    Object,
+    Part,
+    State,
+    TupleOf,
+    require,
+)
 from hannan.core.validation import FloatArray, check_loss_range, check_probability, refuse
 from hannan.learners.certificates import Certificate, late_notes
 from hannan.learners.context_ftpl import ContextFTPL
@@ -80,16 +91,27 @@ class Discounted(Learner):
 
     oracle: Oracle
 
-    _varying = frozenset({"_recent"})
-    _fixed = frozenset({"_rate"})
+    stored = State(
+        _inner=Part(),
+        _age=Count(),
+        _recent=DequeOf(TupleOf(Context(), Array("action_count"), Count(low=-MOST))).where(
+            lambda self, recent: all(abs(age) <= self._most + self._age for _, _, age in recent)
+        ),
+        _own_calls=Count(),
+    )
 
     class Round(OpenRound):
         inner: Any = None  # that of the learner inside
         age: int = 0  # rounds decided since weights were last measured from the present
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, age=type(self.age) is int)
+        stored = State(
+            inner=Object(OpenRound).where(lambda self, inner: type(inner) is self._inner.Round),
+            age=Count(below=lambda self: self._age + 1, low=-MOST),
+        )
+
+    def _check_state(self) -> None:
+        most = math.log(_HEAVIEST) + self._rate * len(self._ledger.opened)
+        require(self, age=self._age * self._rate <= most)
 
     def __init__(self, learner: ContextFTPL, discount: float = 0.999) -> None:
         super().__init__()
@@ -102,33 +124,6 @@ class Discounted(Learner):
         self._age = 0  # rounds decided since weights were last measured from the present
         self._inner = learner.inside_discounts()
         self._own_calls = 0  # for substitutes of unavailable actions
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        kept, K = self._recent, self.action_count
-        expect(
-            self,
-            _age=is_number(
-                self._age * self._rate,
-                high=math.log(_HEAVIEST) + self._rate * len(self._ledger.opened),
-            ),
-            _recent=type(kept) is deque
-            and kept.maxlen == self._most
-            and all(
-                type(each) is tuple
-                and len(each) == 3
-                and self.oracle.holds(each[0])
-                and is_array(each[1], K)
-                and type(each[2]) is int
-                and abs(each[2]) <= self._most + self._age
-                for each in kept
-            ),
-        )
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        expect(self, round=opened.age <= self._age)
-        self._inner.check_round(opened.inner)
 
     @property
     def _most(self) -> int:

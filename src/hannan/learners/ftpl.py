@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Action, InputTypeError, Learner, Objective, OpenRound, Oracle, Predictor
-from hannan.core.kept import expect
 from hannan.core.oracle import fixed_actions
 from hannan.core.policy import Policy, loss_of
+from hannan.core.state import Count, NoiseKey, Number, Part, State
 from hannan.core.validation import check_choice, check_loss_range, check_losses, check_seed
 from hannan.learners.certificates import Certificate, feedback_notes, realised
-from hannan.learners.prediction import TRUST, is_guess, prediction
+from hannan.learners.prediction import GUESS, TRUST, prediction
 from hannan.perturbation import seed_key
 
 FakeOutcomes = Callable[[np.random.Generator], Iterable[tuple[Any, Any]]]
@@ -69,17 +69,19 @@ class FTPL(Learner):
 
     oracle: Oracle
 
+    stored = State(
+        _prediction=Part(),
+        _key=NoiseKey(),
+        _draw=Count(),
+        _history=Part(),
+        _loss=Number(),
+    )
+
     class Round(OpenRound):
         guess: Any = None  # Q_t
         offered: Any = None  # what the predictor said, whether or not it is trusted
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(
-                self,
-                guess=is_guess(self.guess, n_actions),
-                offered=is_guess(self.offered, n_actions),
-            )
+        stored = State(guess=GUESS, offered=GUESS)
 
     def __init__(
         self,

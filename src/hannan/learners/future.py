@@ -10,8 +10,7 @@ import numpy as np
 
 from hannan.core import ContextError, Ledger, Objective, OpenRound, Oracle, ParameterError
 from hannan.core.arrays import Contexts, as_rows
-from hannan.core.kept import expect, is_count
-from hannan.core.state import Count, NoiseKey, Part, State
+from hannan.core.state import Count, NoiseKey, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.learners.context_set import Pool
 from hannan.perturbation import FuturePlayout
@@ -22,11 +21,7 @@ class PlayoutRound(OpenRound):
 
     place: tuple[int, int] = (0, 0)
 
-    def check(self, n_actions: int | None, sets: bool) -> None:
-        super().check(n_actions, sets)
-        place = self.place
-        pair = type(place) is tuple and len(place) == 2
-        expect(self, place=pair and all(map(is_count, place)))
+    stored = State(place=TupleOf(Count(), Count()))
 
 
 class Future(Stored):

@@ -16,10 +16,9 @@ from typing import Any, Self
 import numpy as np
 
 from hannan.core import Oracle, ParameterError, Predictor
-from hannan.core.kept import expect, is_action, is_array, is_number
 from hannan.core.predictor import adopt, check_advice, check_guess, extended_predictor
-from hannan.core.rounds import IntArray, OpenRound
-from hannan.core.state import Count, Number, Part, State
+from hannan.core.rounds import Choice, IntArray, OpenRound, n_actions_of
+from hannan.core.state import Array, Count, Flag, Number, Part, State, require
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, LossRange, check_positive, refuse
 from hannan.kernels import hints as kernel
@@ -253,19 +252,18 @@ class AdvisedRound(OpenRound):
     exact: bool | None = None  # whether it is known, once it has been asked for
     _by_action = ("values", "baseline", "law")
 
-    def check(self, n_actions: int | None, sets: bool) -> None:
-        super().check(n_actions, sets)
-        K, kinds = n_actions, (type(self.refused), type(self.alone), type(self.exact))
-        expect(
-            self,
-            explores=is_number(self.explores, 0.0, 1.0 - 1e-16) and type(self.explored) is bool,
-            advice=self.advice is None or is_action(self.advice, K, sets=False),
-            share=is_number(self.share, 0.0, 0.0 if self.advice is None else 1.0 - 1e-16),
-            exact=kinds in ((bool, bool, bool), (bool, bool, type(None))),
-            reserved=is_number(self.reserved, low=0.0),
-            baseline=self.baseline is None or is_array(self.baseline, K),
-            law=self.law is None or is_array(self.law, K, low=0.0, high=1.0 + 1e-9),
-        )
+    stored = State(
+        advice=Choice(single=True) | None,
+        share=Number(0.0, lambda self: 0.0 if self.advice is None else 1.0 - 1e-16),
+        explores=Number(0.0, 1.0 - 1e-16),
+        explored=Flag(),
+        refused=Flag(),
+        alone=Flag(),
+        reserved=Number(low=0.0),
+        baseline=Array(n_actions_of) | None,
+        law=Array(n_actions_of, low=0.0, high=1.0 + 1e-9) | None,
+        exact=Flag() | None,
+    )
 
     def mixed(self, law: FloatArray) -> FloatArray:
         """The law of what is played, from that of the base's choice."""
@@ -396,7 +394,7 @@ class Hint(HintRecord):
     def check(self, opened: AdvisedRound, weighed: bool) -> None:
         asked = opened.advice is not None and opened.values is not None
         known = opened.law is not None or not weighed
-        expect(opened, values=asked or not self.mixes, law=known or not self.mixes)
+        require(opened, values=asked or not self.mixes, law=known or not self.mixes)
 
     def _hint(self, opened: Any, G: float, n: int) -> None:
         context, predictor = opened.context, self.predictor

@@ -18,7 +18,8 @@ from hannan.core import (
     Policy,
     Predictor,
 )
-from hannan.core.kept import expect, is_array, is_number
+from hannan.core.rounds import n_actions_of
+from hannan.core.state import Array, Count, NoiseKey, Number, Part, State
 from hannan.core.validation import FloatArray, check_chosen_loss, check_loss_range, check_seed
 from hannan.kernels.drawing import choose, draw
 from hannan.learners.certificates import (
@@ -69,7 +70,20 @@ class KnownDistribution(Learner):
     feedback = Feedback.SEMI
     oracle: Any
     _scores_actions = True  # type: ignore[assignment]
-    _derived = frozenset({"_G"})
+
+    stored = State(
+        hint=Part(),
+        _floor=Part(),
+        _key=NoiseKey(),
+        _past=Part().where(  # among totals that are too large the entropy is lost in rounding
+            lambda self, past: np.abs(past.totals).max() <= _LARGEST * self._range[1]
+        ),
+        _W=Array(low=0.0),
+        _tops=Array(low=0.0),
+        _D=Number(),
+        _number=Count(),
+        _loss=Number(),
+    )
 
     class Round(AdvisedRound):
         """A round with the distribution it was drawn from."""
@@ -80,15 +94,12 @@ class KnownDistribution(Learner):
         cost: float = 1.0  # 1/β, by which the variance of estimates grows
         scale: float = 1.0  # 1/η
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(
-                self,
-                law=is_array(self.law, n_actions, low=0.0),
-                weight=is_number(self.weight, low=0.0),
-                cost=is_number(self.cost, low=0.0),
-                scale=is_number(self.scale, low=0.0) and self.scale > 0.0,
-            )
+        stored = State(
+            law=Array(n_actions_of, low=0.0),
+            weight=Number(low=0.0),
+            cost=Number(low=0.0),
+            scale=Number(low=0.0).where(lambda self, scale: scale > 0.0),
+        )
 
         @property
         def inverse(self) -> FloatArray:
@@ -170,6 +181,11 @@ class KnownDistribution(Learner):
         return opened.weight
 
     # The round ----------------------------------------------------------------------------------
+
+    def _check_state(self) -> None:
+        for opened in self._ledger.opened:
+            assert isinstance(opened, self.Round)
+            self.hint.check(opened, weighed=True)
 
     def _prepare(self, opened: Round) -> None:
         """Note hint, exploration and distribution: functions of the context and the past."""
@@ -340,18 +356,3 @@ class KnownDistribution(Learner):
         self._W, self._tops = other._W.copy(), other._tops.copy()
         self._D, self._loss = other._D, other._loss
         self._key, self._number = other._key, other._number
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        # Among totals that are too large the entropy would be lost in rounding.
-        moderate = np.abs(self._past.totals).max() <= _LARGEST * self._range[1]
-        expect(
-            self,
-            _W=is_array(self._W, None, low=0.0),
-            _tops=is_array(self._tops, len(self._W), low=0.0),
-            _past=bool(moderate),
-        )
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        self.hint.check(opened, weighed=True)

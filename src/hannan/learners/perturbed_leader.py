@@ -9,9 +9,9 @@ import numpy as np
 
 from hannan.bounds import Complexity, kappa, laplace_complexity, overtaking
 from hannan.core import Action, Noise, Objective, Oracle, ParameterError
-from hannan.core.kept import expect, is_action, is_count, is_number
 from hannan.core.oracle import WITHOUT_NOISE, Draw
-from hannan.core.state import Count, Flag, NoiseKey, Object, Part, State
+from hannan.core.rounds import Choice
+from hannan.core.state import Count, Flag, NoiseKey, Number, Object, OneOf, Part, State, TupleOf
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray
 from hannan.kernels.noise import uniforms
@@ -34,29 +34,23 @@ class NoisyRound(AdvisedRound):
     """The number of its shadow draw, where it has one: see `PerturbedLeader.shadow`."""
     shadow_choice: Action = -1
     """What the leader chose under that draw, in the state of the decision."""
-    _derived = frozenset({"draws"})
 
-    def _params_to_store(self) -> dict[str, Any]:
-        # Noise is a function of its key, so it is not kept; `PerturbedLeader` has it.
-        return super()._params_to_store() | {"draw": self.draw[1:]}
+    stored = State(
+        stored_draw=TupleOf(Count(), Number(low=0.0)),
+        shadow=Count() | None,
+        shadow_choice=(Choice() | OneOf(-1)).where(
+            lambda self, choice: self.shadow is None or type(choice) is not int or choice >= 0
+        ),
+    )
 
-    def check(self, n_actions: int | None, sets: bool) -> None:
-        super().check(n_actions, sets)
-        _, number, scale = self.draw
-        expect(
-            self,
-            draw=is_count(number) and is_number(scale, low=0.0),
-            draws=is_count(self.draws),
-            shadow=self.shadow is None
-            or (is_count(self.shadow) and is_action(self.shadow_choice, n_actions, sets)),
-        )
+    @property
+    def stored_draw(self) -> tuple[int, float]:
+        """Number and scale of its draw: noise is a function of its key, which the leader has."""
+        return self.draw.number, self.draw.scale
 
-    @classmethod
-    def _rebuild(cls, **makings: Any) -> Self:
-        number, scale = makings.pop("draw")
-        opened = super()._rebuild(**makings)
-        opened.draw = Draw(None, number, scale)
-        return opened
+    @stored_draw.setter
+    def stored_draw(self, draw: tuple[int, float]) -> None:
+        self.draw = Draw(None, *draw)
 
 
 class Outlook(NamedTuple):

@@ -11,8 +11,8 @@ import numpy as np
 from hannan.bounds import Bound, playout_bandit
 from hannan.core import Action, Feedback, Learner, Objective, Oracle, ParameterError, Policy
 from hannan.core.arrays import Contexts
-from hannan.core.kept import expect, is_number
 from hannan.core.oracle import WITHOUT_NOISE, available_in, fixed_actions
+from hannan.core.state import Number, Part, State
 from hannan.core.validation import (
     FloatArray,
     check_chosen_loss,
@@ -75,24 +75,20 @@ class PlayoutBandit(Learner):
     feedback = Feedback.SEMI
     oracle: Oracle
     knows_future = True
-    _derived = frozenset({"_K"})
+
+    stored = State(_future=Part(), _loss=Number())
+    room_for = ("horizon unless contexts",)
 
     class Round(PlayoutRound):
         """A round with one over the probability of its action, given its noise."""
 
         weight: float = 1.0
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, weight=is_number(self.weight, low=0.0))
+        stored = State(weight=Number(low=0.0))
 
         @property
         def inverse(self) -> FloatArray:
             return np.array([self.weight])
-
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 40.0 * (given["horizon"] or 0) if given["contexts"] is None else 0.0
 
     def __init__(
         self,

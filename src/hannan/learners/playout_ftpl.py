@@ -13,6 +13,7 @@ from hannan.core import Action, Learner, Objective, Oracle, Policy
 from hannan.core.arrays import Contexts
 from hannan.core.oracle import WITHOUT_NOISE, fixed_actions
 from hannan.core.policy import loss_of
+from hannan.core.state import Number, Part, State
 from hannan.core.validation import check_integer, check_loss_range, check_positive, check_seed
 from hannan.learners.certificates import Certificate, feedback_notes, realised
 from hannan.learners.context_set import Pool
@@ -71,9 +72,8 @@ class PlayoutFTPL(Learner):
     knows_future = True
     Round = PlayoutRound
 
-    @classmethod
-    def _footprint(cls, given: dict[str, Any]) -> float:
-        return 40.0 * (given["horizon"] or 0) if given["contexts"] is None else 0.0
+    stored = State(_future=Part(), _loss=Number())
+    room_for = ("horizon unless contexts",)
 
     def __init__(
         self,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, LossFunction, Oracle, Predictor
-from hannan.core.kept import is_array
 from hannan.core.policy import loss_of
 from hannan.core.predictor import adopt, check_guess
-from hannan.core.state import Count, Number, Part, State
+from hannan.core.rounds import n_actions_of
+from hannan.core.state import Array, Count, Number, Object, Part, State
 from hannan.core.stored import Stored
 from hannan.core.validation import LossRange
 from hannan.kernels.losses import extremes, gap
@@ -18,9 +18,8 @@ from hannan.kernels.losses import extremes, gap
 TRUST = ("earned", "always")
 
 
-def is_guess(value: Any, n_actions: int | None) -> bool:
-    """Whether this can be a guess that a round keeps."""
-    return value is None or isinstance(value, LossFunction) or is_array(value, n_actions)
+GUESS = Array(n_actions_of) | Object(LossFunction) | None
+"""What a round holds of a guess."""
 
 
 class NoPrediction(Stored):

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from hannan.core import Action, InputTypeError, Learner, ParameterError, Policy
 from hannan.core.availability import PassedOn, complete
-from hannan.core.kept import expect, is_action, is_count, is_number, same
 from hannan.core.learner import Propensities
 from hannan.core.retry import Retry
-from hannan.core.rounds import Odds, OpenRound
+from hannan.core.rounds import Odds, OpenRound, is_action
+from hannan.core.state import Anything, Count, ListOf, Number, Object, Part, State, require
 from hannan.core.validation import FloatArray, check_integer, refuse
 from hannan.learners.certificates import Certificate, SemiBanditCertificate, is_certificate
 from hannan.learners.drift_monitor import DriftMonitor
@@ -80,21 +80,30 @@ class Restarting(Learner):
     [syrgkanis2016], [bifet2007]
     """
 
+    stored = State(
+        player=Object(Learner, like="learner", but=["seed"]),
+        _monitor=Part().where(lambda self, monitor: monitor.watches(self.player)),
+        restarts=ListOf(Count()),
+        _retry=Part(),
+        _closed=ListOf(Anything().where(lambda self, each: is_certificate(each))),
+        _closed_bounds=ListOf(Number() | None, length=lambda self: len(self.restarts)),
+        _late=Count(),
+        _late_loss=Number(),
+    )
+
     class Round(OpenRound):
         """A round of the learner at work."""
 
         segment: int = 0  # how many restarts had come
         inner: Any = None  # the round of the learner at work; None once a restart has come
 
+        stored = State(
+            segment=Count(lambda self: len(self.restarts) + 1),
+            inner=Object(OpenRound) | None,
+        )
+
         def odds_of_all(self) -> FloatArray | None:
             return None if self.inner is None else self.inner.odds_of_all()  # type: ignore[no-any-return]
-
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, segment=is_count(self.segment))
-
-    _derived = frozenset({"_timed", "_most"})
-    _varying = frozenset({"player", "_closed", "_closed_bounds", "restarts"})
 
     def __init__(
         self,
@@ -137,23 +146,20 @@ class Restarting(Learner):
         self._late = 0
         self._late_loss = 0.0
 
-    def _check_stored(self) -> None:
-        bounds = self._closed_bounds
-        expect(
-            self,
-            player=same(self.player, self.learner, but=["seed"]),
-            _monitor=self._monitor.watches(self.player),
-            restarts=type(self.restarts) is list and all(map(is_count, self.restarts)),
-            _closed=type(self._closed) is list and all(map(is_certificate, self._closed)),
-            _closed_bounds=type(bounds) is list
-            and len(bounds) == len(self.restarts)
-            and all(bound is None or is_number(bound) for bound in bounds),
-            _retry=type(self._retry) is Retry and all(map(self._left, self._retry.steps)),
-        )
-        super()._check_stored()
+    def _check_state(self) -> None:
         rounds: Any = self._ledger.opened
         inner = [id(opened.inner) for opened in rounds if opened.inner is not None]
-        expect(self, _ledger=len(set(inner)) == len(inner))  # no two wait for the same answer
+        # No two rounds wait for the same answer.
+        require(self, rounds=len(set(inner)) == len(inner))
+        require(self, steps=all(map(self._left, self._retry.steps)))
+        for opened in rounds:
+            over = opened.segment < len(self.restarts)
+            require(self, rounds=opened.inner is None if over else self._waits(opened))
+
+    def _waits(self, opened: Any) -> bool:
+        """Whether the learner at work waits for the same answer."""
+        waiting = any(opened.inner is each for each in self.player._ledger.opened)
+        return waiting and (opened.inner.number is None) == (opened.number is None)
 
     def _left(self, step: Any) -> bool:
         """Whether this step can be left of the last round."""
@@ -162,20 +168,12 @@ class Restarting(Learner):
             return False
         name, args, said = step
         if name == "_restart":
-            return args == () and is_count(said)
+            return args == () and Count().fits(said)
         size, counts = {"_teach": (4, 0), "_look_for_drift": (3, 1)}.get(name, (0, 0))
         if type(said) is not tuple or not 0 < len(said) == size or type(args) is not tuple:
             return False
-        sized = len(args) == counts and all(map(is_count, args))
+        sized = len(args) == counts and all(map(Count().fits, args))
         return sized and is_action(said[size - 3], self.action_count, sets)
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        player, inner = self.player, opened.inner
-        over = opened.segment < len(self.restarts)
-        known = any(inner is each for each in player._ledger.opened)
-        numbered = known and (inner.number is None) == (opened.number is None)
-        expect(self, round=inner is None if over else numbered)
 
     @property
     def loss_range(self) -> tuple[float, float] | None:

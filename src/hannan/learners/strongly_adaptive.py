@@ -10,10 +10,22 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Action, Feedback, Learner, LossFunction, Objective, Oracle, ParameterError
-from hannan.core.kept import are, expect, is_array, is_count, is_number, same
 from hannan.core.policy import Policy, loss_of
 from hannan.core.retry import Retry
 from hannan.core.rounds import OpenRound
+from hannan.core.state import (
+    Array,
+    Count,
+    ListOf,
+    NoiseKey,
+    Number,
+    Object,
+    Part,
+    State,
+    TuplesOf,
+    require,
+    same,
+)
 from hannan.core.stored import Stored
 from hannan.core.validation import FloatArray, check_integer, check_loss_range, check_seed, refuse
 from hannan.kernels.normalhedge import weights
@@ -35,15 +47,17 @@ class Copy(Stored):
     regret: float = 0.0  # R: what the mixture has lost more than it since its start, in widths
     magnitude: float = 0.0  # C: the sum of the absolute values of what R sums
 
-    def _check_stored(self) -> None:
-        expect(
-            self,
-            learner=isinstance(self.learner, Learner),
-            start=is_count(self.start),
-            end=self.end is None or is_count(self.end),
-            prior=is_number(self.prior, 0.0, 1.0),
-            magnitude=self.magnitude >= 0.0,
-        )
+    stored = State(
+        learner=Object(Learner),
+        start=Count(),
+        end=Count() | None,
+        prior=Number(0.0, 1.0),
+        regret=Number(),
+        magnitude=Number(low=0.0),
+    )
+
+
+_COPY = Object(Copy).where(lambda self, copy: same(copy.learner, self.learner, ("seed",)))
 
 
 def scales_from(t: int, shortest: int) -> list[int]:
@@ -125,6 +139,20 @@ class StronglyAdaptive(Learner):
 
     oracle: Oracle
 
+    stored = State(
+        _n_actions=(Count() | None).where(
+            lambda self, n: n == self.oracle.n_actions or self.oracle.n_actions is None
+        ),
+        _key=NoiseKey(),
+        _awake=ListOf(_COPY),
+        _made=Count(),
+        _retry=Part(),
+        _retired_calls=Count(),
+        _decided=Count(),
+        _history=Part(),
+        _loss=Number(),
+    )
+
     class Round(OpenRound):
         time: int = 1  # its number in the order of decisions
         made: int = 0  # how many copies have been started, those of this round included
@@ -132,20 +160,18 @@ class StronglyAdaptive(Learner):
         inner: tuple[OpenRound, ...] = ()  # the round of each copy
         mixture: FloatArray = np.empty(0)  # the probability of each copy
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            awake, inner = self.awake, self.inner
-            expect(
-                self,
-                time=is_count(self.time) and self.time > 0,
-                made=is_count(self.made),
-                awake=are(Copy, awake, tuple) and len(awake) > 0,
-                inner=are(OpenRound, inner, tuple) and len(inner) == len(awake),
-                mixture=is_array(self.mixture, len(awake), low=0.0, high=1.0 + 1e-9),
-            )
-
-    _varying = frozenset({"_awake", "_n_actions"})
-    _fixed = frozenset({"_shortest", "_n_actions"})
+        stored = State(
+            time=Count(low=1),
+            made=Count(),
+            awake=TuplesOf(_COPY).where(lambda self, awake: awake),
+            inner=TuplesOf(Object(OpenRound), length=lambda self: len(self.awake)).where(
+                lambda self, inner: all(
+                    type(each) is copy.learner.Round
+                    for each, copy in zip(inner, self.awake, strict=True)
+                )
+            ),
+            mixture=Array(lambda self: len(self.awake), low=0.0, high=1.0 + 1e-9),
+        )
 
     def __init__(self, learner: Learner, *, shortest: int = 8, seed: int | None = None) -> None:
         super().__init__()
@@ -165,31 +191,13 @@ class StronglyAdaptive(Learner):
         self._history = self.oracle.objective()
         self._loss = 0.0
 
-    def _check_stored(self) -> None:
-        awake, sized = self._awake, self.oracle.n_actions
-        expect(
-            self,
-            _n_actions=self._n_actions == sized or (sized is None and is_count(self._n_actions)),
-            _awake=are(Copy, awake)
-            and (not self.rounds or len(awake) > 0)
-            and all(self._started(copy) for copy in awake),
-            _retry=type(self._retry) is Retry and are(tuple, self._retry.steps),
-        )
-        super()._check_stored()
+    def _check_state(self) -> None:
+        awake = self._awake
+        require(self, copies=awake or not self.rounds)
         for name, (learner, inner), losses in self._retry.steps:
-            expect(self, _retry=name == "_teach" and any(learner is c.learner for c in awake))
-            learner.check_round(inner)
+            known = any(learner is copy.learner for copy in awake)
+            require(self, steps=name == "_teach" and known and type(inner) is learner.Round)
             check_full_losses(self.oracle, losses, self._n_actions, self._range)
-
-    def check_round(self, opened: Round) -> None:
-        super().check_round(opened)
-        expect(self, round=all(map(self._started, opened.awake)))
-        for copy, inner in zip(opened.awake, opened.inner, strict=True):
-            copy.learner.check_round(inner)
-
-    def _started(self, copy: Copy) -> bool:
-        """Whether this is a copy of the learner."""
-        return same(copy.learner, self.learner, but=["seed"])
 
     @property
     def loss_range(self) -> tuple[float, float]:

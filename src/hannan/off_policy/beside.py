@@ -16,9 +16,9 @@ from hannan.core import (
 )
 from hannan.core.arrays import as_floats
 from hannan.core.availability import PassedOn
-from hannan.core.kept import expect, is_array, is_count
 from hannan.core.policy import loss_of
-from hannan.core.rounds import Odds
+from hannan.core.rounds import Odds, n_actions_of
+from hannan.core.state import Count, Object, State
 from hannan.core.validation import check_integer, refuse
 
 _NOTHING = Propensities(np.empty(0), np.empty(0), 0)
@@ -35,6 +35,8 @@ class Beside(Learner):
         From how many draws the law is estimated, for learners that do not know it.
     """
 
+    stored = State(_opened=Count())
+
     class Round(OpenRound):
         """A round of the learner, and the law of its action."""
 
@@ -42,24 +44,16 @@ class Beside(Learner):
         known: Propensities = _NOTHING  # before the action was drawn
         place: int = 0  # in the order of decisions
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            known = self.known
-            expect(
-                self,
-                known=type(known) is Propensities
-                and is_array(known.probabilities, n_actions, low=0.0, high=1.0 + 1e-9)
-                and is_array(known.standard_errors, n_actions, low=0.0)
-                and is_count(known.draws),
-                place=is_count(self.place),
+        stored = State(
+            inner=Object(OpenRound).where(
+                lambda self, inner: any(inner is each for each in self.learner._ledger.opened)
             )
-
-    _fixed = frozenset({"_K"})
-
-    def check_round(self, opened: Any) -> None:
-        super().check_round(opened)
-        inner, inside = opened.inner, self.learner._ledger.opened
-        expect(self, round=inner is None or any(inner is each for each in inside))
+            | None,
+            known=Object(Propensities).where(
+                lambda self, known: len(known.probabilities) == n_actions_of(self)
+            ),
+            place=Count(),
+        )
 
     def __init__(self, learner: Learner, draws: int) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hannan.core import Learner
-from hannan.core.kept import expect, is_number
+from hannan.core.state import ListOf, Number, Object, State
 from hannan.off_policy.beside import Beside, cost
 from hannan.off_policy.log import Log
 
@@ -58,28 +58,21 @@ class Recorder(Beside):
     [neu2016]
     """
 
+    stored = State(
+        _answered=ListOf(Object(Beside.Round).where(lambda self, each: self._could_have(each))),
+    )
+
     class Round(Beside.Round):
         """A round of the learner, and what the log says of it."""
 
         weight: float | None = None
         loss: float = np.nan
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(
-                self,
-                weight=self.weight is None or is_number(self.weight, low=0.0),
-                loss=is_number(self.loss) or self.loss != self.loss,
-            )
+        stored = State(weight=Number(low=0.0) | None, loss=Number())
 
-    _varying = frozenset({"_answered"})
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        expect(self, _answered=type(self._answered) is list)
-        for opened in self._answered:
-            self.check_round(opened)
-            expect(self, _answered=opened.inner is None and is_number(opened.loss))
+    def _could_have(self, opened: Any) -> bool:
+        """Whether a round can be among those with feedback."""
+        return type(opened) is self.Round and opened.inner is None and np.isfinite(opened.loss)
 
     def __init__(self, learner: Learner, draws: int = 1000) -> None:
         super().__init__(learner, draws)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from hannan.core import InputTypeError, Learner, ParameterError
-from hannan.core.kept import expect
 from hannan.core.params import short
+from hannan.core.state import Nothing, OneOf, State, require
 from hannan.core.validation import refuse
 from hannan.off_policy.beside import Beside, cost
 from hannan.off_policy.rules import Shares, shares
@@ -57,22 +57,15 @@ class Watched(Beside):
     [howard2021]
     """
 
+    stored = State()
+
     class Round(Beside.Round):
         """A round of the learner, and what the policies have to do with its action."""
 
         shares: Shares | None = None  # until the watch is told
         weight: float = 1.0
 
-        def check(self, n_actions: int | None, sets: bool) -> None:
-            super().check(n_actions, sets)
-            expect(self, shares=self.shares is None, weight=self.weight == 1.0)
-
-    def _check_stored(self) -> None:
-        super()._check_stored()
-        places = [opened.place for opened in self._ledger.opened]  # type: ignore[attr-defined]
-        known = self.watch.open_decisions
-        expect(self, watch=len(set(places)) == len(places) and set(places) <= set(known))
-        expect(self, _opened=all(place < self._opened for place in places))
+        stored = State(shares=Nothing(), weight=OneOf(1.0))
 
     def __init__(self, learner: Learner, watch: Watch, draws: int = 200) -> None:
         super().__init__(learner, draws)
@@ -83,6 +76,12 @@ class Watched(Beside):
                 f"watch= must have the {self._K} actions of the learner; it has {watch.n_actions}."
             )
         self.watch = watch
+
+    def _check_state(self) -> None:
+        places = [opened.place for opened in self._ledger.opened]  # type: ignore[attr-defined]
+        distinct = len(set(places)) == len(places)
+        require(self, rounds=distinct and set(places) <= set(self.watch.open_decisions))
+        require(self, rounds=all(place < self._opened for place in places))
 
     # The round --------------------------------------------------------------------------
 

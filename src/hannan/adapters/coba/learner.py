@@ -24,6 +24,7 @@ from hannan.core import (
     ParameterError,
 )
 from hannan.core.params import short
+from hannan.core.state import Anything, Count, State
 from hannan.core.validation import check_integer, refuse
 from hannan.experiments.game import nested
 
@@ -33,6 +34,7 @@ class _Round(OpenRound):
 
     label: Any = None
     place: int = 0  # in the order of rounds, for copies must know it too
+    stored = State(label=Anything(), place=Count())
 
 
 class CobaLearner:

@@ -158,15 +158,21 @@ class Decoder:
         """A new object with its state, each attribute of the kind that its class declares."""
         made, learned, kinds = type(anew), node.get("learned"), declared(type(anew))
         self._remember(node, anew)
-        if not isinstance(learned, dict) or not learned.keys() <= kinds.keys() - given.keys():
+        if not isinstance(learned, dict):
             raise self._damaged(learned)
+        needed = [n for n in kinds if n not in given and not has_default(made, n)]
+        odd = [*(learned.keys() - kinds.keys()), *(learned.keys() & given.keys())]
+        odd += [name for name in needed if name not in learned]
+        if odd:
+            raise DamagedFileError(
+                f"{self._path} holds a {made.__name__} as this version does not know it: "
+                f"{', '.join(sorted(odd)):.200} should not be missing, or not be there."
+            )
         self._owners.append(anew)
         scope = Scope(*reversed(self._owners))
         for name, kind in kinds.items():
-            if name not in given and name not in learned and has_default(made, name):
-                continue
             new = None if name in given else getattr(anew, name, None)
-            if name in given:
+            if name in given or (name not in learned and has_default(made, name)):
                 value = getattr(anew, name)
             else:
                 like = kind.template(new, scope) if kind.parts else None
@@ -176,7 +182,7 @@ class Decoder:
                     f"{self._path} holds a {made.__name__} whose {name} cannot be "
                     f"{type(value).__name__}{_shape(value)}."
                 )
-            if value is not new and name not in given:
+            if value is not new and name in learned:
                 setattr(anew, name, value)
         anew._check_state()
         anew._restored()
