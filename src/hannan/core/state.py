@@ -88,10 +88,10 @@ class Kind:
         return Where(self, condition)
 
 
-class State(dict[str, Kind]):
+class State(dict[str, Kind | None]):
     """What files hold of an object beside its parameters: the kind of each attribute."""
 
-    def __init__(self, **kinds: Kind) -> None:
+    def __init__(self, **kinds: Kind | None) -> None:
         super().__init__(kinds)
 
 

@@ -30,8 +30,9 @@ class Stored:
     """
 
     __slots__ = ()
-    stored: ClassVar[Mapping[str, Kind]] = MappingProxyType({})
-    """What files hold beside the parameters, by name; a class adds to what its bases list."""
+    stored: ClassVar[Mapping[str, Kind | None]] = MappingProxyType({})
+    """What files hold beside the parameters, by name: a class adds to what its bases list, or takes
+    an attribute off the list by None."""
     room_for: ClassVar[tuple[str, ...]] = ()
     """Parameters that say how many things the constructor makes room for: their products, each
     with blanks between the names, are added up. A product "a b unless c" counts where c is None."""
@@ -129,10 +130,11 @@ names_in: Callable[[type, str], frozenset[str]] = cache(_names_in)
 
 def _declared(kind: type) -> dict[str, Kind]:
     """What a class and its bases store: those of the bases first, but for what comes last."""
-    found: dict[str, Kind] = {}
+    found: dict[str, Kind | None] = {}
     for base in reversed(kind.__mro__):
         found |= vars(base).get("stored", {})
-    return dict(sorted(found.items(), key=lambda item: item[1].last))
+    kept = [(name, each) for name, each in found.items() if each is not None]
+    return dict(sorted(kept, key=lambda item: item[1].last))
 
 
 declared: Callable[[type], dict[str, Kind]] = cache(_declared)

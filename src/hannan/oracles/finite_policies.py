@@ -532,7 +532,7 @@ class FinitePanel(Panel):
     oracle: FinitePolicies
     scored = False
 
-    stored = State(scores=Array())
+    stored = State(scores=Array(), _totals=None, _ages=None, _recent=None, _owed=None)
 
     def __init__(self, oracle: FinitePolicies, discounts: Sequence[float]) -> None:
         self.oracle = oracle
